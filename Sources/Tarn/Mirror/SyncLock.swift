@@ -48,6 +48,16 @@ final class SyncLock: Sendable {
         return SyncLock(descriptor).holder(of: region(of: endpoint))
     }
 
+    /// Whether no process holds a lock; false if that cannot be told.
+    static func isFree(_ endpoint: String, directory: String) -> Bool {
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno == ENOENT }
+        let file = SyncLock(descriptor)
+        var lock = SyncLock.exclusive(region(of: endpoint), 1)
+        // F_OFD_GETLK, as below.
+        return fcntl(file.descriptor, 36, &lock) == 0 && lock.l_type == Int16(F_UNLCK)
+    }
+
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// Unlocks before it closes the file.

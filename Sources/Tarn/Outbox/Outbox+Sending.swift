@@ -5,11 +5,8 @@ import TarnHTTP
 import TarnStore
 
 extension Outbox {
-    /// The name of the lock; no endpoint has such a name.
-    private var lockName: String { OutboxClaim.name(ofAPI: client.description.api.base) }
-
     /// The process that is sending this outbox; nil if none is.
-    public var sender: Int32? { SyncLock.holder(of: lockName, directory: store.path) }
+    public var sender: Int32? { SyncLock.holder(of: OutboxLock.name, directory: store.path) }
 
     /// Sends everything that can be sent now.
     ///
@@ -27,7 +24,7 @@ extension Outbox {
     private func drain(without waiting: Set<String>) async throws -> OutboxReport {
         let lock: SyncLock?
         do throws(SyncLock.Taken) {
-            lock = try SyncLock.claim([lockName], directory: store.path)
+            lock = try SyncLock.claim([OutboxLock.name], directory: store.path)
         } catch {
             throw WriteError.busy(processID: error.processID)
         }

@@ -121,9 +121,8 @@ public struct Outbox: Sendable {
     ///
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     public func retry(_ id: UInt64) async throws {
-        let claim = OutboxClaim(base: client.description.api.base, directory: store.path)
-        try await store.write { _ = try $0.retryOperation(id, evenIfSending: claim != nil) }
-        withExtendedLifetime(claim) {}
+        let path = store.path
+        try await store.write { _ = try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: path)) }
     }
 
     /// Discards an operation, and rolls its local change back.
@@ -135,10 +134,10 @@ public struct Outbox: Sendable {
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
     public func discard(_ id: UInt64) async throws -> [OutboxOperation] {
-        let claim = OutboxClaim(base: client.description.api.base, directory: store.path)
-        let discarded = try await store.write { try $0.discardOperation(id, evenIfSending: claim != nil).operations }
-        withExtendedLifetime(claim) {}
-        return discarded
+        let path = store.path
+        return try await store.write {
+            try $0.discardOperation(id, evenIfSending: OutboxLock.isFree(directory: path)).operations
+        }
     }
 }
 

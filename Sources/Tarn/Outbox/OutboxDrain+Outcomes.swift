@@ -63,10 +63,14 @@ extension OutboxDrain {
         let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
         let isListed = try writer.removeValidators(
             ofResponsesListing: record.entity, record.key, fetchedAfter: sent.moment?.time ?? client.now)
-        // A response that lists the record has come meanwhile: which one is newer is unknown.
-        if isListed, let own = record.listed(writer.access.catalog) { settled.insert(own) }
+        // A response that lists the record has come meanwhile: which one is newer is unknown. What
+        // a response has brought before is newer than a repeated answer.
+        let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
+        if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &writer)
-        if sent.importer != nil, isCurrent { try rebase(operation, record.key, &writer) }
+        if completion?.isDeleted == true { _ = try writer.delete(record.entity, record.key) }
+        // A later change by another client may be in it.
+        if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
         if let failure = sent.unread {
             // What the server has made of the change is known after the next response.
             try writer.invalidateResponses(listing: record.entity, record.key)
@@ -223,9 +227,10 @@ extension OutboxDrain {
 extension OutboxFailure {
     /// Whether the server may have carried out the operation in spite of the failure.
     ///
-    /// A gateway answers 502 and 504 if it does not know (RFC 9110 §15.6.3, §15.6.5).
+    /// A gateway answers 502 and 504 if it does not know (RFC 9110 §15.6.3, §15.6.5), and some
+    /// answer 503 if the connection to the server has ended.
     fileprivate var mayHaveArrived: Bool {
-        if let status { return [500, 502, 504].contains(status) }
+        if let status { return [500, 502, 503, 504].contains(status) }
         guard let kind = TransportError.Kind(rawValue: kind) else { return false }
         return [.timeout, .tooLarge, .cutShort, .protocol, .cancelled].contains(kind)
     }

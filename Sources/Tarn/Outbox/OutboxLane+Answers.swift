@@ -102,9 +102,10 @@ extension OutboxLane {
         let request = client.request(location), response: TransportResponse
         sent.moment = moment
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
-            return unlocated(sent, outcome(of: error), "\(error)")
+            return unlocated(sent, outcome(of: error).afterSending(at: client.now), "\(error)")
         }
         guard response.status == 200 else { return unlocated(sent, response, request) }
+        sent.isReplayed = false
         switch read(response, message, into: &sent) {
         case .record(let key): return identified(sent, key, "the record at its URL has no key")
         case .unreadable(let reason):
@@ -263,7 +264,7 @@ extension OutboxLane {
         _ operation: OutboxOperation, _ message: WriteMessage, _ failure: OutboxFailure
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
-        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent }
+        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent.afterSending }
         switch response.status {
         case 404, 410: sent.outcome = .gone(failure)
         // The record is there: the server refuses the update for another reason.
@@ -278,7 +279,7 @@ extension OutboxLane {
         _ operation: OutboxOperation, _ message: WriteMessage, _ sentWith: Validators, _ failure: OutboxFailure
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
-        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent }
+        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent.afterSending }
         switch response.status {
         case 200:
             let validators = Validators(response.headers)
@@ -339,6 +340,24 @@ extension OutboxLane {
         }
         let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
         return isPassing ? .later(after: nil, failure) : .refused(failure)
+    }
+}
+
+extension SentOperation {
+    /// The outcome if the operation was sent before what has failed.
+    fileprivate var afterSending: SentOperation {
+        var sent = self
+        sent.outcome = outcome.afterSending(at: moment?.time ?? .now)
+        return sent
+    }
+}
+
+extension SentOperation.Outcome {
+    /// The outcome if the operation was sent before what has failed: the attempt counts.
+    fileprivate func afterSending(at now: Timestamp) -> SentOperation.Outcome {
+        guard case .limited(let until, let failure) = self else { return self }
+        let (left, isFar) = until.microseconds.subtractingReportingOverflow(now.microseconds)
+        return .later(after: .microseconds(isFar ? 0 : max(0, left)), failure)
     }
 }
 

@@ -19,30 +19,19 @@ struct OutboxDiscardCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.open(forWriting: true)
-        let claim = self.store.outboxClaim(store)
         let discarded = try store.write { writer in
             var discarded: [OutboxOperation] = []
             for id in ids where !discarded.contains(where: { $0.id == id }) {
-                discarded += try writer.discardOperation(id, evenIfSending: claim != nil).operations
+                discarded += try writer.discardOperation(id, evenIfSending: OutboxLock.isFree(directory: store.path))
+                    .operations
             }
             return discarded
         }
-        withExtendedLifetime(claim) {}
         for operation in discarded {
             Output.line("discarded \(operation.id): \(operation.kind.rawValue) \(operation.record)")
             guard operation.state == .sending else { continue }
             Output.note(
                 "warning: operation \(operation.id) was being sent when its push was killed: the server may have it")
         }
-    }
-}
-
-extension StoreOptions {
-    /// Claims the outbox of a store; nil if a push is running, or if there is no description.
-    ///
-    /// Nothing is being sent while the claim is held, whatever an operation's state is.
-    func outboxClaim(_ store: Store) -> OutboxClaim? {
-        guard let base = try? description.load().api.base else { return nil }
-        return OutboxClaim(base: base, directory: store.path)
     }
 }

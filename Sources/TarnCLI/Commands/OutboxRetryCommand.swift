@@ -24,7 +24,6 @@ struct OutboxRetryCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.open(forWriting: true)
-        let claim = self.store.outboxClaim(store)
         let count = try store.write { writer in
             var wanted = ids
             if all {
@@ -33,10 +32,10 @@ struct OutboxRetryCommand: ParsableCommand {
                     return true
                 }
             }
-            for id in wanted { try writer.retryOperation(id, evenIfSending: claim != nil) }
+            let isFree = OutboxLock.isFree(directory: store.path)
+            for id in wanted { try writer.retryOperation(id, evenIfSending: isFree) }
             return wanted.count
         }
-        withExtendedLifetime(claim) {}
         Output.line("\(countText(count, "change")) queued again")
     }
 }

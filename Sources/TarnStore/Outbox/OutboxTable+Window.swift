@@ -71,6 +71,11 @@ extension OutboxTable {
         return nil
     }
 
+    /// Finds the operation that deletes a record.
+    func deletion(of record: ListedRecord) throws -> UInt64? {
+        try ids(.own, record).first { try stored($0)?.kind == .delete }
+    }
+
     /// Whether the last operation of a record is its creation, into which changes are folded.
     package func endsWithOpenCreation(_ name: String, _ key: RecordKey) throws -> Bool {
         let entity = try access.state.entity(name)
@@ -105,20 +110,15 @@ extension OutboxTable {
         }
     }
 
-    /// Adds the earlier operations that refer to a deleted record.
+    /// Adds the earlier operations that refer to a deleted record, or have referred to it: sent
+    /// afterwards, a change that moves a record out of the deleted one would find it deleted.
     private func waitForReferrers(
         of deleted: ListedRecord, _ operation: StoredOperation, _ own: ListedRecord,
         _ wait: (StoredOperation, OutboxQueueEntry.Reason) -> Void
     ) throws {
         for id in try Set(ids(.own, deleted) + ids(.reference, deleted)) where id < operation.id {
             guard let other = try stored(id), other.state != .dead else { continue }
-            let record = other.record(access.catalog)
-            if record == own { continue }
-            if other.touchedRecords(record).contains(deleted)
-                || other.neededRecords(access.state.outboxSchema).contains(deleted)
-            {
-                wait(other, .deletion)
-            }
+            if other.record(access.catalog) != own { wait(other, .deletion) }
         }
     }
 }

@@ -45,9 +45,14 @@ extension StoreWriter {
         if operation.kind == .delete, try outbox.ids(.own, own).isEmpty { _ = try removeRow(own) }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
-        completion.isMerged = try wholeRow(ListedRecord(entity: root.id, storageKey: key.storageKey)) != nil
+        let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
+        completion.isMerged = try wholeRow(adopted) != nil
+        // A response has brought the record, before the repeated answer that names its key.
+        completion.isDeleted =
+            try operation.mayHaveArrived && !completion.isMerged
+            && outbox.settledRecords(since: operation.queuedAt).contains(adopted)
         completion.rekeyed = try adopt(root, operation.key, key, at: now)
-        try noteSettled([ListedRecord(entity: root.id, storageKey: key.storageKey)], at: now)
+        try noteSettled([adopted], at: now)
         return completion
     }
 }
@@ -93,7 +98,12 @@ extension StoreWriter {
         let local = try wholeRow(rekeyed.old), server = try wholeRow(rekeyed.new)
         let localMark = try mark(of: rekeyed.old), serverMark = try mark(of: rekeyed.new)
         var mark = localMark ?? serverMark
-        if let local {
+        let deletions = try [rekeyed.old, rekeyed.new].compactMap { try outbox.deletion(of: $0) }
+        if local != nil, serverMark?.operation == .delete, let deletion = deletions.first {
+            // The record that a response had brought was deleted: it is the same one.
+            try delete(rekeyed.old, with: deletion)
+            mark = serverMark
+        } else if let local {
             _ = try removeRow(rekeyed.old)
             try storeRekeyed(rekeyed, local, server, mark: &mark)
         } else if let server, mark?.operation == .delete {
@@ -101,6 +111,7 @@ extension StoreWriter {
             let keyFields = access.catalog.entity(id: server.kind)?.key ?? []
             mark?.server = server.values.filter { !keyFields.contains($0.key) }.sorted { $0.key < $1.key }
                 .map { ($0.key, $0.value) }
+            if let deletion = deletions.first { try delete(rekeyed.new, with: deletion) }
             _ = try removeRow(rekeyed.new)
         }
         try removeLocalMark(rekeyed.old.entity, Array(rekeyed.old.storageKey))
@@ -116,6 +127,23 @@ extension StoreWriter {
         try rekeyed.new.storageKey.withUnsafeBytes {
             try access.localChanges.put(stored, rekeyed.root, $0, sequence: sequence)
         }
+    }
+
+    /// Deletes a record that is the same one as a deleted record. The deletion keeps its cascade.
+    ///
+    /// If a delete rule denies that, only the record's row is removed.
+    private mutating func delete(_ record: ListedRecord, with id: UInt64) throws {
+        let before = try queued(id)
+        var deletion = before, known: [ListedRecord: LocalMark] = [:]
+        do { try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
+            _ = try removeRow(record)
+            return
+        }
+        deletion.rows.removeAll { $0.record == record }
+        try replace(before, by: deletion)
+        let own = deletion.record(access.catalog)
+        let added = deletion.touchedRecords(own).subtracting(before.touchedRecords(own))
+        try mark(deletion, known: known, except: deletion.touchedRecords(own).subtracting(added))
     }
 
     private mutating func removeLocalMark(_ root: UInt16, _ storageKey: [UInt8]) throws {

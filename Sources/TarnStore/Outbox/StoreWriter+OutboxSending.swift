@@ -142,6 +142,7 @@ extension StoreWriter {
             throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
         }
         var operation = known
+        if known.state == .sending { operation.mayHaveArrived = true }
         operation.state = .pending
         operation.notBefore = nil
         operation.failure = nil

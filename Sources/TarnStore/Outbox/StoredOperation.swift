@@ -107,7 +107,7 @@ package struct StoredOperation: Sendable, Hashable {
     }
 
     /// Whether another change may be folded into the operation: no request has had its payload.
-    var isUntouched: Bool { state == .pending && attempts == 0 }
+    var isUntouched: Bool { state == .pending && attempts == 0 && location == nil && !mayHaveArrived }
 
     /// Whether a change corrects the operation: a creation that the server has refused, or whose
     /// request could not be built.

@@ -28,8 +28,18 @@ extension StoreWriter {
             // Cascades follow relationships through the indexes.
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
-            return try delete(cascade, 0..<cascade.end, except: [])
+            return try delete(cascade, 0..<cascade.end, except: queued(cascade, 1..<cascade.end))
         }
+    }
+
+    /// The records of a cascade that stay, because operations are queued for them: the server
+    /// decides what becomes of these, and of the local changes.
+    private func queued(_ cascade: Cascade, _ range: Range<Int>) throws -> Set<Int> {
+        guard try access.localChanges.hasMarks else { return [] }
+        return try Set(
+            range.filter {
+                try access.outbox.hasOperations(cascade.records[$0].root, cascade.records.key(at: $0), own: true)
+            })
     }
 
     /// Deletes a record by storage key, unless its cascade has more than `limit` records.
@@ -46,7 +56,8 @@ extension StoreWriter {
         }
         try applyIndexChanges()
         let cascade = try Cascade(access, entity, storageKey, row)
-        return cascade.records.count > limit ? nil : try delete(cascade, 0..<cascade.end, except: [])
+        guard cascade.records.count <= limit else { return nil }
+        return try delete(cascade, 0..<cascade.end, except: queued(cascade, 1..<cascade.end))
     }
 
     /// Deletes a listed record, unless its cascade has more than `limit` records.
@@ -63,8 +74,8 @@ extension StoreWriter {
     /// - Returns: The number of deleted records.
     mutating func deleteStep(_ cascade: Cascade, count: Int) throws -> Int {
         let range = max(1, cascade.end - count)..<cascade.end
-        var others: Set<Int> = []
-        for position in range {
+        var others = try queued(cascade, range)
+        for position in range where !others.contains(position) {
             let isLed = try access.lending {
                 guard let row = try access.row(cascade, position) else { return false }
                 return try cascade.isStillLed(access, position, row)

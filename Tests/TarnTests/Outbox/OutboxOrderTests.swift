@@ -67,6 +67,17 @@ struct OutboxOrderTests {
         #expect(try place.store.read { try $0.localChange("Issue", RecordKey(2)) } == nil)
     }
 
+    @Test("a change that moves a record out of a deleted one reaches the server before the deletion")
+    func moved() async throws {
+        let (place, done) = try await place(update: "PATCH", slow: "PATCH")
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(2), [.init("parent", .null)])
+        try await outbox.delete("Issue", RecordKey(1))
+        #expect(try outbox.waits(of: 2) == [1: false])
+        #expect(try await outbox.drain().sent == 2)
+        #expect(done.requests.withLock(\.self) == ["PATCH /issues/2", "DELETE /issues/1"])
+    }
+
     @Test("a PUT behind a refused deletion is sent with the reference that the server still has")
     func refused() async throws {
         let (place, _) = try await place(refusing: "DELETE")

@@ -2,9 +2,10 @@
 
 import Foundation
 import Synchronization
-import Tarn
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Outbox: versions", .timeLimit(.minutes(2)))
 struct OutboxVersionTests {
@@ -241,7 +242,7 @@ struct OutboxVersionTests {
             let queued = try #require(try outbox.operations().first)
             // The state that a killed process leaves.
             try await place.store.write { _ = try $0.claimOperations([queued.id]) }
-            var claim = OutboxClaim(base: place.server.base, directory: place.store.path)
+            var claim = try SyncLock.claim([OutboxLock.name], directory: place.store.path)
             #expect(claim != nil)
             await #expect(throws: OutboxError.self) { try await outbox.retry(queued.id) }
             claim = nil

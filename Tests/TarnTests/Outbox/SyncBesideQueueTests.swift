@@ -1,6 +1,7 @@
 // Syncs of a store whose outbox has operations that wait.
 
 import Foundation
+import Synchronization
 import Tarn
 import TarnDescription
 import TestSupport
@@ -54,6 +55,53 @@ struct SyncBesideQueueTests {
         let report = await APIMirror(client).sync()
         #expect(report.failures.isEmpty && report.skippedParents.isEmpty, "\(report.failures)")
         #expect(server.targets.dropFirst(count).sorted() == ["/issues", "/issues/one/notes", "/issues/two/notes"])
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("a record with a queued change stays if the one that leads to it is removed, and so do its local values")
+    func cascade() async throws {
+        let folder = try TemporaryFolder()
+        let isListed = Mutex(true)
+        let server = try ScriptedServer { request in
+            guard request.method == "GET" else { return Answer(status: "204 No Content") }
+            if request.target == "/notes" {
+                return Answer(body: #"[{"id":50,"text":"a","issue":3},{"id":51,"text":"b","issue":3}]"#)
+            }
+            return Answer(body: isListed.withLock(\.self) ? #"[{"id":3},{"id":4}]"# : #"[{"id":4}]"#)
+        }
+        let description = try Description.parse(
+            """
+            api: { base: '\(server.base)' }
+            entities:
+              Issue:
+                key: id
+                attributes: { id: int }
+                relationships: { notes: { to: [Note], inverse: issue, on_delete: cascade } }
+              Note:
+                key: id
+                attributes: { id: int, text: string }
+                relationships: { issue: { to: Issue, inverse: notes } }
+                write: { update: 'PATCH /notes/{id}' }
+            endpoints:
+              notes: { path: /notes, entity: Note, paginate: single_page }
+              issues: { path: /issues, entity: Issue, paginate: single_page, orphans: { scope: listed, after: one_scan } }
+            """, file: folder.path + "/tarn.yaml")
+        let store = try Store.open(
+            at: folder.path + "/s.tarn", schema: description.schema, options: Store.Options(durability: .relaxed))
+        let client = try APIClient(description, store: store, transport: CurlTransport()), outbox = client.outbox()
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        try await outbox.update("Note", RecordKey(50), [.init("text", .string("mine"))])
+        isListed.withLock { $0 = false }
+        var options = APIMirror.Options()
+        options.refetches = true
+        for endpoints in [["issues"], ["notes"]] {
+            options.endpoints = endpoints
+            #expect(await APIMirror(client, options: options).sync().failures.isEmpty)
+            #expect(try store.read { try $0.record("Note", RecordKey(50))?["text"] } == .string("mine"))
+            #expect(try store.read { try $0.localChange("Note", RecordKey(50)) }?.fields == ["text"])
+            // The other one goes, and comes again.
+            #expect(try store.read { try $0.count("Note") } == (endpoints == ["issues"] ? 1 : 2))
+        }
         withExtendedLifetime(folder) {}
     }
 

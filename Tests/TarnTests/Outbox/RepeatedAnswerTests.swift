@@ -1,0 +1,256 @@
+// Operations whose first answer was lost: the server repeats it, after other things have happened.
+
+import Foundation
+import Synchronization
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Outbox: repeated answers", .timeLimit(.minutes(2)))
+struct RepeatedAnswerTests {
+    private typealias Answer = ScriptedServer.Answer
+
+    private static let entities = """
+        Issue:
+          key: id
+          attributes: { id: int, title: string }
+          relationships: { comments: { to: [Comment], inverse: issue, on_delete: cascade } }
+          write:
+            create: { request: 'POST /issues', fields: [title] }
+            update: 'PATCH /issues/{id}'
+            delete: 'DELETE /issues/{id}'
+            read: 'GET /issues/{id}'
+        Comment:
+          key: id
+          attributes: { id: int, text: string }
+          relationships: { issue: { to: Issue, inverse: comments } }
+          write: { update: 'PATCH /comments/{id}' }
+        """
+
+    /// A server that carries out the first request of a kind, and loses its answer.
+    private final class Lossy: Sendable {
+        struct State: Sendable {
+            /// The record that the creation makes.
+            var title: String?
+            var isLost = true
+            var refusesDeletions = false
+            var isCreated = false
+            /// The title that another client sets before the record is read.
+            var titleOnRead: String?
+            var comments = "[]"
+        }
+
+        let state = Mutex(State())
+
+        func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+            state.withLock { state in
+                func body(_ title: String) -> String {
+                    #"{"id":1000,"title":"\#(title)","comments":\#(state.comments)}"#
+                }
+                switch request.method {
+                case "POST", "PATCH":
+                    if !state.isCreated || request.method == "PATCH" { state.title = request.sentTitle }
+                    state.isCreated = true
+                    if state.isLost { return Answer(status: "500 Lost") }
+                    // The answer to a creation is repeated.
+                    return Answer(body: request.method == "POST" ? body("first") : body(state.title ?? ""))
+                case "DELETE":
+                    if state.refusesDeletions { return Answer(status: "500 Later") }
+                    state.title = nil
+                    return Answer(status: "204 No Content")
+                default:
+                    if request.target != "/issues", let title = state.titleOnRead { state.title = title }
+                    guard let title = state.title else {
+                        return request.target == "/issues" ? Answer(body: "[]") : Answer(status: "404 Not Found")
+                    }
+                    return Answer(body: request.target == "/issues" ? "[\(body(title))]" : body(title))
+                }
+            }
+        }
+    }
+
+    /// A creation whose answer is lost. A sync brings the record once more.
+    private func created(
+        comments: String = "[]", changingTo title: String = "first",
+        meanwhile: (Outbox, RecordKey) async throws -> Void = { _, _ in }
+    ) async throws -> (ScriptedOutbox, Lossy, Outbox, RecordKey) {
+        let server = Lossy()
+        let place = try ScriptedOutbox(Self.entities) { server.answer($0) }
+        let outbox = place.outbox()
+        let made = try await outbox.create("Issue", [.init("title", .string("first"))])
+        #expect(try await outbox.drain().sent == 0)
+        try await meanwhile(outbox, made)
+        server.state.withLock { state in
+            state.title = title
+            state.comments = comments
+        }
+        try await place.sync()
+        #expect(try place.store.read { try $0.count("Issue") } == 2)
+        return (place, server, outbox, made)
+    }
+
+    /// Drains until no operation is left that waits for a back-off.
+    private func drained(_ outbox: Outbox) async throws -> OutboxReport {
+        var last = try await outbox.drain()
+        for _ in 0..<50 where try outbox.operations().contains(where: { $0.state != .dead }) {
+            try await Task.sleep(for: .milliseconds(5))
+            last = try await outbox.drain()
+        }
+        return last
+    }
+
+    @Test("the repeated answer to a creation does not replace what a sync has brought since")
+    func newerRecord() async throws {
+        let (place, server, outbox, _) = try await created(changingTo: "X")
+        server.state.withLock { $0.isLost = false }
+        _ = try await drained(outbox)
+        #expect(try place.store.read { try $0.count("Issue") } == 1)
+        #expect(try place.field("title", of: RecordKey(1000)) == .string("X"))
+    }
+
+    @Test("a later change of the created record is a conflict with the change of another client")
+    func laterChange() async throws {
+        let (place, server, outbox, _) = try await created(changingTo: "X") { outbox, made in
+            try await outbox.update("Issue", made, [.init("title", .string("mine"))])
+        }
+        server.state.withLock { $0.isLost = false }
+        _ = try await drained(outbox)
+        #expect(place.writes == ["POST /issues", "POST /issues"])
+        let dead = try outbox.operations()
+        #expect(dead.count == 1 && dead.first?.failure?.kind == "conflict" && dead.first?.key == RecordKey(1000))
+        #expect(try place.field("title", of: RecordKey(1000)) == .string("mine"))
+    }
+
+    @Test("a later change of the same record is a conflict, if the record is read instead of a repeated answer")
+    func laterChangeOfRead() async throws {
+        let server = Lossy()
+        server.state.withLock { $0.title = "first" }
+        let place = try ScriptedOutbox(Self.entities) { server.answer($0) }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("one"))])
+        #expect(try await outbox.drain().sent == 0)
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("two"))])
+        server.state.withLock { state in
+            state.isLost = false
+            state.titleOnRead = "X"
+        }
+        _ = try await drained(outbox)
+        #expect(place.writes == ["PATCH /issues/1000", "PATCH /issues/1000"])
+        #expect(try outbox.operations().map(\.failure?.kind) == ["conflict"])
+    }
+
+    @Test(
+        "a record that was deleted here before the repeated answer to its creation stays deleted",
+        arguments: [true, false])
+    func deleted(isSent: Bool) async throws {
+        let (place, server, outbox, _) = try await created()
+        try await outbox.delete("Issue", RecordKey(1000))
+        if isSent {
+            try await Task.sleep(for: .milliseconds(5))
+            #expect(try await outbox.drain().sent == 1)
+        } else {
+            server.state.withLock { $0.refusesDeletions = true }
+        }
+        server.state.withLock { $0.isLost = false }
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try place.store.read { try $0.count("Issue") } == 0)
+        server.state.withLock { $0.refusesDeletions = false }
+        _ = try await drained(outbox)
+        #expect(try outbox.operations().isEmpty)
+        try await place.sync()
+        #expect(try place.store.read { try $0.count("Issue") } == 0)
+    }
+
+    @Test(
+        "the deletion of a created record deletes what a sync has brought of it as well, and restores it if it is discarded",
+        arguments: [true, false])
+    func cascade(isDiscarded: Bool) async throws {
+        let (place, server, outbox, made) = try await created(comments: #"[{"id":7,"text":"c"}]"#)
+        #expect(try place.store.read { try $0.count("Comment") } == 1)
+        try await outbox.delete("Issue", made)
+        server.state.withLock { state in
+            state.isLost = false
+            state.refusesDeletions = true
+        }
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try place.store.read { try ($0.count("Issue"), $0.count("Comment")) } == (0, 0))
+        if isDiscarded {
+            let deletion = try #require(try outbox.operations().first)
+            try await outbox.discard(deletion.id)
+            #expect(try place.store.read { try ($0.count("Issue"), $0.count("Comment")) } == (1, 1))
+            #expect(try place.field("issue", of: RecordKey(7), "Comment") == .reference(RecordKey(1000)))
+        } else {
+            server.state.withLock { $0.refusesDeletions = false }
+            _ = try await drained(outbox)
+            #expect(try outbox.operations().isEmpty)
+        }
+        #expect(try place.store.read { try $0.localChange("Comment", RecordKey(7)) } == nil)
+    }
+
+    @Test("a change whose push was killed may have arrived, also after it was queued again by hand")
+    func retried() async throws {
+        let server = Lossy()
+        server.state.withLock { $0.title = "first" }
+        let place = try ScriptedOutbox(Self.entities) { server.answer($0) }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("one"))])
+        let id = try #require(try outbox.operations().first).id
+        try await place.store.write { _ = try $0.claimOperations([id]) }
+        try await outbox.retry(id)
+        #expect(try outbox.operation(id)?.mayHaveArrived == true)
+        // A change of a sent operation is another operation.
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("two"))])
+        #expect(try outbox.operations().count == 2)
+    }
+
+    @Test(
+        "a creation whose record cannot be read yet, because the rate limit is used up, is a sent one",
+        arguments: [true, false])
+    func limited(isDeleted: Bool) async throws {
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "POST" else { return Answer(body: "[]") }
+            let reset = Int(Date().timeIntervalSince1970) + 7200
+            return Answer(
+                status: "201 Created",
+                fields: ["Location: /new/x", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: \(reset)"])
+        }
+        let outbox = place.outbox()
+        let made = try await outbox.create("Issue", [.init("title", .string("first"))])
+        #expect(try await outbox.drain().sent == 0)
+        #expect(place.writes == ["POST /issues"])
+        let creation = try #require(try outbox.operations().first)
+        #expect(creation.attempts == 1 && creation.failure != nil)
+        if isDeleted {
+            try await outbox.delete("Issue", made)
+        } else {
+            try await outbox.update("Issue", made, [.init("title", .string("mine"))])
+        }
+        #expect(try outbox.operations().map(\.kind) == [.create, isDeleted ? .delete : .update])
+    }
+
+    @Test("one process at a time sends, with whichever description of the store")
+    func twoBases() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(status: "204 No Content") }
+        var description = place.client.description
+        description.api.base = "http://127.0.0.1:9"
+        let other = try APIClient(description, store: place.store, transport: CurlTransport()).outbox()
+        let lock = try SyncLock.claim([OutboxLock.name], directory: place.store.path)
+        await #expect(throws: WriteError.busy(processID: ProcessInfo.processInfo.processIdentifier)) {
+            try await other.drain()
+        }
+        withExtendedLifetime(lock) {}
+    }
+}
+
+extension ScriptedServer.Request {
+    fileprivate var sentTitle: String? {
+        guard case .string(let title)? = (try? JSONValue(body))?["title"] else { return nil }
+        return title
+    }
+}

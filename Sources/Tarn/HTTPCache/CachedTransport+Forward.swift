@@ -73,16 +73,20 @@ extension CachedTransport {
         _ found: StoredMessage, _ fresh: CachedResponse, by headers: TransportHeaders, _ request: TransportRequest,
         _ url: String, _ scope: CacheScope, _ decision: CacheDecision, _ status: CacheStatus
     ) async throws -> Fetched? {
-        let rules = scope.rules
-        let confirmed = try await attempt { try await shelf.confirm(found, fresh, scope) }
+        let rules = scope.rules, keeps = rules.keeps(headers, to: request)
         var kept: StoredMessage? = found
         kept?.response = fresh
+        let confirmed = try await keeps ? attempt { try await shelf.confirm(found, fresh, scope) } : .success(kept)
         if case .success(let message) = confirmed { kept = message }
         guard let kept, var answer = try served(kept, request, scope, decision, isValidated: true) else { return nil }
         CacheRules.addCookies(of: headers, to: &answer.response.headers)
         answer.status = status
         if case .failure(let failure) = confirmed {
             answer.note(failure)
+            return Fetched(answer: answer)
+        }
+        guard keeps else {
+            answer.status.isStored = false
             return Fetched(answer: answer)
         }
         // A 304 may forbid the storage that the stored response has allowed.

@@ -162,6 +162,9 @@ public final class CachedTransport: Transport, Sendable {
     /// Waits for revalidations in the background.
     public func finishBackground() async { await background.finish() }
 
+    /// Cancels revalidations in the background.
+    package func cancelBackground() { background.cancel() }
+
     var now: Int { Int(options.time.now().timeIntervalSince1970) }
 
     // MARK: Deciding

@@ -17,6 +17,11 @@ final class BackgroundTasks: Sendable {
         }
     }
 
+    /// Cancels all tasks that are under way.
+    func cancel() {
+        for task in underWay.withLock({ Array($0.values) }) { task.cancel() }
+    }
+
     /// Waits for all tasks that are under way.
     func finish() async {
         while let task = underWay.withLock({ $0.values.first }) { await task.value }

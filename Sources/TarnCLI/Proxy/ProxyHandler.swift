@@ -240,7 +240,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
 
 extension HTTPRequestHead {
     /// Whether the decoder takes what follows for another protocol (RFC 9110 §7.8, §9.3.6).
-    fileprivate var endsDecoding: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
+    var endsDecoding: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
 }
 
 extension HTTPVersion {

@@ -140,7 +140,14 @@ final class ProxyServer: Sendable {
             try? await Task.sleep(for: .milliseconds(10))
         }
         for channel in state.withLock({ Array($0.connections.values) }) { try? await channel.close() }
-        await transport.finishBackground()
+        // Revalidations that are not done by then are of no use to anybody.
+        await withTaskGroup { [transport] group in
+            group.addTask { await transport.finishBackground() }
+            group.addTask { try? await Task.sleep(until: deadline + .seconds(1)) }
+            await group.next()
+            transport.cancelBackground()
+            group.cancelAll()
+        }
         try? await group.shutdownGracefully()
     }
 }

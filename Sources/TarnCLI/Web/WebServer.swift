@@ -78,7 +78,8 @@ private final class WebHandler: ChannelInboundHandler {
 
     private func write(_ answer: PageAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         var fields = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
-        if !request.isKeepAlive { fields.add(name: "Connection", value: "close") }
+        let isLast = !request.isKeepAlive || request.endsDecoding
+        if isLast { fields.replaceOrAdd(name: "Connection", value: "close") }
         let head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -87,7 +88,7 @@ private final class WebHandler: ChannelInboundHandler {
         }
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        if !request.isKeepAlive { written.whenComplete { _ in bound.value.close(promise: nil) } }
+        if isLast { written.whenComplete { _ in bound.value.close(promise: nil) } }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -104,6 +104,14 @@ extension CacheRules {
         return !control.isPrivate && (request.headers["Authorization"] == nil || allowsAuthorized(control))
     }
 
+    /// Returns whether what a response to a validation tells may be kept for other requests.
+    ///
+    /// A shared cache keeps nothing of a response to a request with `Authorization` that it could
+    /// not store itself (§3.5).
+    package func keeps(_ headers: TransportHeaders, to request: TransportRequest) -> Bool {
+        !isShared || request.headers["Authorization"] == nil || allowsAuthorized(CacheControl(headers))
+    }
+
     /// Returns whether a shared cache may store a response despite `Authorization` (§3.5).
     private func allowsAuthorized(_ control: CacheControl) -> Bool {
         control.mustRevalidate || control.isPublic || control.sharedMaxAge != nil
@@ -113,10 +121,17 @@ extension CacheRules {
     ///
     /// Fields of the connection and of proxies are removed. Cookies are removed: they are never
     /// replayed. In a shared cache, the fields that `private` names are removed (§5.2.2.7).
+    ///
+    /// A private cache declares a response with cookies `private`: without these, a shared cache
+    /// over the same store would take it for one that concerns all users.
     package func storedFields(of headers: TransportHeaders) -> TransportHeaders {
         let control = CacheControl(headers)
-        return headers.withoutConnectionFields.without(
+        var stored = headers.withoutConnectionFields.without(
             CacheRules.cookieFields + (isShared ? control.privateFields : []))
+        if !isShared, !control.isPrivate, setsCookie(headers, control) {
+            stored.fields.append(.init("Cache-Control", "private"))
+        }
+        return stored
     }
 
     /// Adds the cookies of a transfer to the response to its request. They are not stored.
@@ -133,6 +148,8 @@ extension CacheRules {
     package func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> TransportHeaders {
         let control = CacheControl(stored.headers)
         var headers = isValidated ? stored.headers : stored.headers.without(control.noCacheFields)
+        // Stored by a private cache over the same store.
+        if isShared { headers = headers.without(control.privateFields) }
         headers["Age"] = String(stored.age(at: now))
         if headers["Date"] == nil {
             headers["Date"] = HTTPDate.text(.init(timeIntervalSince1970: Double(stored.responseTime)))

@@ -374,6 +374,33 @@ struct ProxyLifeTests {
         #expect(await proxy.process.end().status == 0)
     }
 
+    @Test("SIGTERM: a revalidation in the background is not waited for longer than a response")
+    func silentRevalidation() async throws {
+        let count = Mutex(0)
+        let server = try ConnectionServer { _, connection in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number > 1 { sleep(25) }
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-while-revalidate=600\r\nContent-Length: 2\r\n\r\nok"
+            )
+        }
+        let proxy = try await RunningProxy(server.base)
+        try await onThread {
+            let connection = try proxy.connection()
+            for _ in 0..<2 {
+                try connection.send(Self.request)
+                #expect(try connection.message().text == "ok")
+            }
+            for _ in 0..<6000 where count.withLock({ $0 }) < 2 { usleep(1000) }
+        }
+        let start = ContinuousClock.now
+        #expect(await proxy.end().status == 0)
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
     @Test("SIGTERM: an answer that is being written is written to its end, however slowly it is read")
     func endWhileWriting() async throws {
         let body = String(repeating: "0123456789", count: 1_500_000)

@@ -94,9 +94,8 @@ struct SyncBesideQueueTests {
         isListed.withLock { $0 = false }
         var options = APIMirror.Options()
         options.refetches = true
-        for endpoints in [["issues"], ["notes"]] {
-            options.endpoints = endpoints
-            #expect(await APIMirror(client, options: options).sync().failures.isEmpty)
+        for endpoints: Set in [["issues"], ["notes"]] {
+            #expect(await APIMirror(client, options: options).sync(endpoints).failures.isEmpty)
             #expect(try store.read { try $0.record("Note", RecordKey(50))?["text"] } == .string("mine"))
             #expect(try store.read { try $0.localChange("Note", RecordKey(50)) }?.fields == ["text"])
             // The other one goes, and comes again.

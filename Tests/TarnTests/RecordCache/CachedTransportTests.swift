@@ -243,6 +243,39 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get()).response.body == Array("hello!".utf8))
     }
 
+    @Test("RFC 9111 §3.5: what a 304 tells an authorized user is for this user, without the server's leave")
+    func authorizedConfirmation() async throws {
+        let ada = TransportHeaders.Field("Authorization", "Bearer ada"), user = TransportHeaders.Field("X-User", "ada")
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "public, max-age=60"), Self.tag]))
+        let cached = fixture.cached(isShared: true)
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(304, [Self.tag, user])
+        let own = try await cached.answer(get("/a", ada))
+        #expect(own.response.headers["X-User"] == "ada" && own.response.body == Array("hello".utf8))
+        fixture.origin.become(304, [Self.tag])
+        let answer = try await cached.answer(get())
+        #expect(answer.status.forward == .stale && answer.response.headers["X-User"] == nil)
+        fixture.clock.pass(100)
+        fixture.origin.become(304, [Self.tag, .init("Cache-Control", "public, max-age=60")])
+        _ = try await cached.answer(get("/a", ada))
+        #expect(try await cached.answer(get()).status.isHit)
+    }
+
+    @Test("RFC 9111 §5.2.2.7, §7.3: a shared cache uses nothing that a private one has stored for its user")
+    func privateThenShared() async throws {
+        let fixture = try ShelfFixture(
+            Origin([.init("Cache-Control", "max-age=60, private=\"X-Secret\""), .init("X-Secret", "1")]))
+        #expect(try await fixture.cached().answer(get()).response.headers["X-Secret"] == "1")
+        #expect(try await fixture.cached().answer(get()).response.headers["X-Secret"] == "1")
+        let shared = try await fixture.cached(isShared: true).answer(get())
+        #expect(shared.status.isHit && shared.response.headers["X-Secret"] == nil)
+        fixture.origin.become(200, [Self.minute, .init("Set-Cookie", "sid=1")], "mine")
+        _ = try await fixture.cached().answer(get("/b"))
+        #expect(try await fixture.cached().answer(get("/b")).status.isHit)
+        #expect(try await fixture.cached(isShared: true).answer(get("/b")).status.isHit == false)
+    }
+
     @Test("RFC 9111 §4.3.2: the answer to a client's condition that the server has evaluated is the server's")
     func forwardedCondition() async throws {
         let old = TransportHeaders.Field("Last-Modified", "Wed, 01 Jan 2020 00:00:00 GMT")

@@ -33,6 +33,12 @@ extension EndpointScan {
     func next(after checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
         guard let rule = endpoint.incremental else { return nil }
         guard let seen = checkpoint.seen else { return checkpoint.since }
+        // Behind the stored value, what has changed between both was not requested.
+        if let since = options.since {
+            guard let known = checkpoint.since, rule.field != nil,
+                request.increments?.largest([since, known]) == known
+            else { return checkpoint.since }
+        }
         // A full scan knows best: the stored value may be one that no record has.
         guard rule.field != nil, let known = checkpoint.since, !options.isFull else { return seen }
         return request.increments?.largest([known, seen]) ?? seen

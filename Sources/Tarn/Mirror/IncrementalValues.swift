@@ -52,7 +52,8 @@ struct IncrementalValues: Sendable {
     func sent(_ text: String) throws -> String {
         let isMoved = rule.lag != 0 || rule.range == .open
         if !isMoved, rule.granularity == nil, rule.format == nil { return text }
-        switch comparable(text) {
+        // A text may be a date or a number by its form.
+        switch isMoved || rule.granularity != nil ? measurable(text) : comparable(text) {
         case .date(let time, let found):
             let format = rule.format ?? found, step = rule.granularity?.microseconds ?? format.step
             let back = Int64(rule.lag).multipliedReportingOverflow(by: 1_000_000)
@@ -66,13 +67,21 @@ struct IncrementalValues: Sendable {
             return text
         case .number(let number, _):
             guard isMoved else { return text }
-            let whole = Int64(text) ?? Int64(exactly: number.rounded(.down)) ?? 0
-            let back = whole.subtractingReportingOverflow(Int64(rule.lag)).partialValue
-            return String(rule.range == .open ? back.subtractingReportingOverflow(1).partialValue : back)
+            let (distance, isFar) = Int64(rule.lag).addingReportingOverflow(rule.range == .open ? 1 : 0)
+            if let whole = UInt64(text), !isFar, distance >= 0, whole >= UInt64(distance) {
+                return String(whole - UInt64(distance))
+            }
+            guard let whole = Int64(text) ?? Int64(exactly: number.rounded(.down)), !isFar else {
+                throw problem("the value \(text.excerpt) cannot be moved back")
+            }
+            let back = whole.subtractingReportingOverflow(distance)
+            guard !back.overflow else { throw problem("the value \(text.excerpt) cannot be moved back") }
+            return String(back.partialValue)
         case .text, nil:
             // Texts have no distance. Without a lag, the server compares them.
-            guard rule.lag == 0, rule.granularity == nil else {
-                throw problem("\"\(text.excerpt)\" is neither a date nor a number: remove lag and granularity")
+            guard !isMoved, rule.granularity == nil else {
+                throw problem(
+                    "\"\(text.excerpt)\" is neither a date nor a number: remove lag, granularity and range: open")
             }
             return text
         }
@@ -124,6 +133,14 @@ struct IncrementalValues: Sendable {
         case .unknown:
             IncrementalValues.number(text) ?? IncrementalValues.date(text, [.rfc3339, .day]) ?? .text(text)
         }
+    }
+
+    /// The value with a distance to others; for texts, that of their form.
+    private func measurable(_ text: String) -> Ordered? {
+        if case .text = kind {
+            return IncrementalValues.number(text) ?? IncrementalValues.date(text, [.rfc3339, .day])
+        }
+        return comparable(text)
     }
 
     private static func number(_ text: String) -> Ordered? {

@@ -8,6 +8,7 @@ extension Outbox {
     /// - Parameters:
     ///   - values: the new values, by field.
     ///   - step: the number of records in one transaction. An error leaves earlier steps queued.
+    ///     Records that no longer meet the condition then are left out.
     /// - Returns: the number of records that were found, and the operations that were queued.
     /// - Throws: as ``update(_:_:_:)`` and as `StoreReader.fetch`.
     public func update(
@@ -27,7 +28,7 @@ extension Outbox {
     /// - Throws: as ``delete(_:_:)`` and as `StoreReader.fetch`.
     public func delete(_ query: Query, step: Int = 1000) async throws -> (matched: Int, operations: [UInt64]) {
         try await queue(query, step) { record, writer in
-            // A delete rule may have deleted it with another one.
+            // A delete rule may have deleted it with another one of this step.
             guard try writer.reader().record(record.entity, record.key) != nil else { return nil }
             return try delete(record.entity, record.key, in: &writer)
         }
@@ -40,12 +41,21 @@ extension Outbox {
         let records = try store.read { reader in
             try reader.fetch(query).map { OutboxRecord($0.entity, $0.key) }
         }
+        let condition = Query(query.entity, where: query.condition, partials: query.partials)
         var operations: [UInt64] = []
         for start in stride(from: 0, to: records.count, by: max(1, step)) {
             let part = records[start..<min(start + max(1, step), records.count)]
             operations += try await store.write { writer in
+                try writer.applyIndexChanges()
+                let access = writer.access, check = try RecordCheck(access, condition)
+                // All are checked before the first is changed: a condition may read other records.
+                let admitted = try part.filter { record in
+                    let key = try access.outbox.resolvedKey(record.entity, record.key)
+                    let root = try access.state.entity(record.entity).root
+                    return try check.admits(ListedRecord(entity: root, storageKey: key.storageKey))
+                }
                 var queued: [UInt64] = []
-                for record in part {
+                for record in admitted {
                     if let operation = try change(record, &writer) { queued.append(operation) }
                 }
                 return queued

@@ -205,8 +205,9 @@ extension StoreWriter {
         let (record, key, row) = try existing(entity, key)
         var receipt = OutboxReceipt(operation: nil, key: key)
         if let creation = try outbox.creation(of: record), creation.isUntouched {
+            let isAtServer = try isAtServer(record)
             receipt.withdrawn = try discard(creation.id).operations
-            return receipt
+            if !isAtServer { return receipt }
         }
         for operation in try outbox.touching(record).reversed() where operation.isUntouched {
             guard operation.kind == .update, operation.record(access.catalog) == record else { continue }

@@ -7,7 +7,8 @@ extension StoreWriter {
     ///
     /// Each changed field that no other operation changes gets the server's value: the one that a
     /// later response has brought, otherwise the one before the change. A created record is
-    /// deleted, with all operations that depend on it. A deleted record is restored.
+    /// deleted, with all operations that depend on it, unless a response has brought it. A deleted
+    /// record is restored.
     ///
     /// - Parameter evenIfSending: whether an operation is discarded that a sender has claimed. The
     ///   request may still reach the server.
@@ -24,7 +25,8 @@ extension StoreWriter {
     mutating func discard(_ id: UInt64) throws -> OutboxDiscard {
         guard let operation = try outbox.stored(id) else { return OutboxDiscard() }
         var result = OutboxDiscard(), records: Set<ListedRecord> = []
-        let all = operation.kind == .create ? try dependents(of: operation) : [id]
+        let isGone = try operation.kind == .create && !isAtServer(operation.record(access.catalog))
+        let all = isGone ? try dependents(of: operation) : [id]
         result.operations = try all.compactMap { try outbox.operation($0) }
         // The last one first: each leaves the state before it.
         for id in all.reversed() {
@@ -34,6 +36,16 @@ extension StoreWriter {
         }
         result.records = records.sorted(by: ListedRecord.precedes).map(outbox.decoded)
         return result
+    }
+
+    /// Whether a response has brought a stored record.
+    func isAtServer(_ record: ListedRecord) throws -> Bool {
+        guard try wholeRow(record) != nil else { return false }
+        if let mark = try mark(of: record) {
+            if mark.isGoneAtServer { return false }
+            if !mark.server.isEmpty { return true }
+        }
+        return try !access.responses.ids(listing: record).isEmpty
     }
 
     /// A creation and the operations that cannot be sent without it, in the order of ids.
@@ -61,7 +73,12 @@ extension StoreWriter {
         for row in operation.rows {
             if try restore(row, operation) { restored.insert(row.record) }
         }
-        if operation.kind == .create {
+        if try operation.kind == .create && isAtServer(own) {
+            let covered = try coveredFields(of: own, except: operation.id), server = try mark(of: own)?.server ?? []
+            let values = server.filter { !covered.contains($0.field) }.map { ($0.field, $0.value) }
+            try setFields(own, Dictionary(values) { $1 })
+            changed.insert(own)
+        } else if operation.kind == .create {
             if try removeRow(own) { records.insert(own) }
             try forgetDeleted(own)
         } else {

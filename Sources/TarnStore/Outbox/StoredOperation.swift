@@ -112,7 +112,7 @@ package struct StoredOperation: Sendable, Hashable {
     /// Whether a change corrects the operation: a creation that the server has refused, or whose
     /// request could not be built.
     var isCorrectable: Bool {
-        guard kind == .create, state == .dead, location == nil, let failure else { return false }
+        guard kind == .create, state == .dead, location == nil, !mayHaveArrived, let failure else { return false }
         return failure.kind == "refused" || (failure.kind == "request" && attempts <= 1)
     }
 }

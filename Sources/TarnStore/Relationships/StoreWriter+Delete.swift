@@ -28,7 +28,7 @@ extension StoreWriter {
             // Cascades follow relationships through the indexes.
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
-            return try delete(cascade, 0..<cascade.end, except: queued(cascade, 1..<cascade.end))
+            return try delete(cascade, 0..<cascade.end, except: [], sparesQueued: true)
         }
     }
 
@@ -38,7 +38,8 @@ extension StoreWriter {
         guard try access.localChanges.hasMarks else { return [] }
         return try Set(
             range.filter {
-                try access.outbox.hasOperations(cascade.records[$0].root, cascade.records.key(at: $0), own: true)
+                try $0 > 0
+                    && access.outbox.hasOperations(cascade.records[$0].root, cascade.records.key(at: $0), own: true)
             })
     }
 
@@ -57,7 +58,7 @@ extension StoreWriter {
         try applyIndexChanges()
         let cascade = try Cascade(access, entity, storageKey, row)
         guard cascade.records.count <= limit else { return nil }
-        return try delete(cascade, 0..<cascade.end, except: queued(cascade, 1..<cascade.end))
+        return try delete(cascade, 0..<cascade.end, except: [], sparesQueued: true)
     }
 
     /// Deletes a listed record, unless its cascade has more than `limit` records.
@@ -74,24 +75,33 @@ extension StoreWriter {
     /// - Returns: The number of deleted records.
     mutating func deleteStep(_ cascade: Cascade, count: Int) throws -> Int {
         let range = max(1, cascade.end - count)..<cascade.end
-        var others = try queued(cascade, range)
-        for position in range where !others.contains(position) {
+        var others: Set<Int> = []
+        for position in range {
             let isLed = try access.lending {
                 guard let row = try access.row(cascade, position) else { return false }
                 return try cascade.isStillLed(access, position, row)
             }
             if isLed { try cascade.checkDenied(access, position) } else { others.insert(position) }
         }
-        return try delete(cascade, range, except: others)
+        return try delete(cascade, range, except: others, sparesQueued: true)
     }
 
     /// Deletes records of a cascade, starting with the last.
     /// References to them by relationships with the rule `nullify` are removed first.
-    mutating func delete(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
+    ///
+    /// - Parameter sparesQueued: whether records with queued operations stay, and references that
+    ///   these change.
+    mutating func delete(
+        _ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>, sparesQueued: Bool = false
+    ) throws -> Int {
+        let others = try sparesQueued ? others.union(queued(cascade, range)) : others
         func goes(_ root: UInt16, _ key: Bytes) -> Bool {
             cascade.records.find(root, key).map { range.contains($0) && !others.contains($0) } ?? false
         }
-        for place in try referrersToChange(cascade, range, except: others) { try letGo(place, of: goes) }
+        for place in try referrersToChange(cascade, range, except: others)
+        where try !sparesQueued || !isQueued(place) {
+            try letGo(place, of: goes)
+        }
         var count = 0
         for position in range.reversed() where !others.contains(position) {
             let mark = access.rowMark
@@ -108,6 +118,19 @@ extension StoreWriter {
         var entity: UInt16
         var field: UInt16
         var key: [UInt8]
+    }
+
+    /// Whether a queued operation of its record changes a stored relationship.
+    private func isQueued(_ place: Referrer) throws -> Bool {
+        guard try access.localChanges.hasMarks, let owner = access.catalog.entity(id: place.entity) else {
+            return false
+        }
+        return try place.key.withUnsafeBytes { key in
+            guard let mark = try access.localChanges.mark(owner.root, key), mark.covers(place.field) else {
+                return false
+            }
+            return try access.outbox.hasOperations(owner.root, key, own: true)
+        }
     }
 
     func referrersToChange(

@@ -67,6 +67,23 @@ struct OutboxOrderTests {
         #expect(try place.store.read { try $0.localChange("Issue", RecordKey(2)) } == nil)
     }
 
+    @Test("a change of all records that meet a condition leaves out those that no longer meet it in their step")
+    func staleCondition() async throws {
+        let (place, _) = try await place(update: "PATCH"), outbox = place.outbox()
+        let condition = Condition.or([
+            .compare(FieldPath("title"), .equal, .string("a")),
+            .compare(FieldPath("parent.title"), .equal, .string("a")),
+        ])
+        let changed = try await outbox.update(
+            Query("Issue", where: condition), set: ["title": .string("z")], step: 1)
+        #expect(changed.matched == 2 && changed.operations == [1])
+        #expect(try place.field("title") == .string("z") && place.field("title", of: RecordKey(2)) == .string("b"))
+        // In one step, the records are checked before the first of them is changed.
+        let (other, _) = try await self.place(update: "PATCH")
+        let both = try await other.outbox().update(Query("Issue", where: condition), set: ["title": .string("z")])
+        #expect(both.matched == 2 && both.operations == [1, 2])
+    }
+
     @Test("a change that moves a record out of a deleted one reaches the server before the deletion")
     func moved() async throws {
         let (place, done) = try await place(update: "PATCH", slow: "PATCH")

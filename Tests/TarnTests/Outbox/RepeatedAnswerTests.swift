@@ -234,6 +234,68 @@ struct RepeatedAnswerTests {
         #expect(try outbox.operations().map(\.kind) == [.create, isDeleted ? .delete : .update])
     }
 
+    @Test("a refused creation that may have arrived is not corrected: a change of its record is another operation")
+    func refusedRepetition() async throws {
+        let count = Mutex(0)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "POST" else { return Answer(body: "[]") }
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return Answer(status: isFirst ? "504 Gateway Timeout" : "403 No")
+        }
+        let outbox = place.outbox()
+        let made = try await outbox.create("Issue", [.init("title", .string("first"))])
+        #expect(try await outbox.drain().sent == 0)
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(try await outbox.drain().sent == 0)
+        let dead = try #require(try outbox.operations().first)
+        #expect(dead.state == .dead)
+        try await outbox.update("Issue", made, [.init("title", .string("mine"))])
+        let operations = try outbox.operations()
+        #expect(operations.map(\.kind) == [.create, .update])
+        #expect(operations.first?.idempotencyKey == dead.idempotencyKey)
+    }
+
+    @Test(
+        "discarding a creation whose record a response has brought keeps the server's record", arguments: [true, false])
+    func discardedCreation(isDeleted: Bool) async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: string, title: string }
+              write: { create: { request: 'POST /issues', fields: [id, title] }, delete: 'DELETE /issues/{id}' }
+            """
+        ) { request in
+            switch request.method {
+            case "POST": return Answer(status: "409 Conflict", body: "{}")
+            case "DELETE": return Answer(status: "204 No Content")
+            default:
+                let issue = #"{"id":"la","title":"blue"}"#
+                return Answer(body: request.target == "/issues" ? "[\(issue)]" : issue)
+            }
+        }
+        let outbox = place.outbox(), key = RecordKey("la")
+        try await outbox.create("Issue", [.init("title", .string("red"))], key: key)
+        try await place.sync()
+        #expect(try place.field("title", of: key) == .string("red"))
+        if isDeleted {
+            // Never sent: the creation is withdrawn, and the server's record is deleted.
+            try await outbox.delete("Issue", key)
+            #expect(try outbox.operations().map(\.kind) == [.delete])
+            #expect(try await outbox.drain().sent == 1 && place.writes == ["DELETE /issues/la"])
+            return
+        }
+        _ = try await outbox.drain()
+        let creation = try #require(try outbox.operations().first)
+        #expect(creation.state == .dead)
+        try await outbox.discard(creation.id)
+        #expect(try place.field("title", of: key) == .string("blue"))
+        #expect(try place.store.read { try $0.localChange("Issue", key) } == nil)
+    }
+
     @Test("one process at a time sends, with whichever description of the store")
     func twoBases() async throws {
         let place = try ScriptedOutbox(Self.entities) { _ in Answer(status: "204 No Content") }

@@ -6,8 +6,17 @@ import TarnStore
 
 extension CachedTransport {
     func forward(
+        _ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision
+    ) async throws -> Fetched {
+        var received: ContinuousClock.Instant?
+        var fetched = try await forwarded(request, url, scope, decision, &received)
+        fetched.receivedAt = received
+        return fetched
+    }
+
+    private func forwarded(
         _ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
-        isConditional: Bool = true
+        _ received: inout ContinuousClock.Instant?, isConditional: Bool = true
     ) async throws -> Fetched {
         let rules = scope.rules, wantsPart = wantsPart(request)
         var found: StoredMessage?
@@ -31,6 +40,7 @@ extension CachedTransport {
             guard error.kind != .cancelled, let fetched = try stale(found, request, scope, failure) else { throw error }
             return fetched
         }
+        received = ContinuousClock.now
         status.forwardStatus = response.status
         if request.method == "HEAD" {
             var answer = Answer(response: response, status: status, decision: decision)
@@ -49,11 +59,11 @@ extension CachedTransport {
                 let fetched = try await confirmed(
                     found, fresh, by: response.headers, request, url, scope, decision, status)
             else {
-                return try await forward(request, url, scope, decision, isConditional: false)
+                return try await forwarded(request, url, scope, decision, &received, isConditional: false)
             }
             return fetched
         case .mismatched:
-            return try await forward(request, url, scope, decision, isConditional: false)
+            return try await forwarded(request, url, scope, decision, &received, isConditional: false)
         case .failed(let code):
             if let fetched = try stale(found, request, scope, .error(status: code)) { return fetched }
             return Fetched(answer: Answer(response: response, status: status, decision: decision))
@@ -156,8 +166,11 @@ extension CachedTransport {
             answer.status.isStored = kept != nil
         case .failure(let failure): answer.note(failure)
         }
-        // The server has evaluated a forwarded condition; another one is evaluated here.
-        if isValidation, scope.rules.clientHasCurrent(message, request.headers, at: now) {
+        // The server has evaluated a forwarded condition. Another one is evaluated here, and so is a
+        // tag: the client has what has come.
+        if isValidation || request.headers["If-None-Match"] != nil,
+            scope.rules.clientHasCurrent(message, request.headers, at: now)
+        {
             let headers = CacheRules.notModifiedFields(response.headers)
             answer.response = TransportResponse(status: 304, headers: headers)
         }

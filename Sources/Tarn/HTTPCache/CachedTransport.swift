@@ -262,6 +262,8 @@ public final class CachedTransport: Transport, Sendable {
         var answer: Answer
         /// The stored response, for other requests; nil if it was not stored.
         var stored: StoredMessage?
+        /// The time at which the server's response was complete; nil without one.
+        var receivedAt: ContinuousClock.Instant?
     }
 
     private func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
@@ -273,11 +275,17 @@ public final class CachedTransport: Transport, Sendable {
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
         else { return try await forward(request, url, scope, decision).answer }
-        let joined = scope
+        let joined = scope, arrived = ContinuousClock.now
         let (fetched, isShared) = try await flights.value(digest(request, url, scope.state).bytes) { [self] in
             try await claimed(request, url, joined, decision)
         }
         guard isShared else { return fetched.answer }
+        // Complete before this request, and still being stored: it is like any stored one.
+        if let received = fetched.receivedAt, received < arrived, let stored = fetched.stored,
+            !scope.rules.decide(request, stored.response, at: now).isHit
+        {
+            return try await self.fetched(request, url, scope, decision)
+        }
         // A response that must not be stored is only for the request that caused it.
         guard let stored = fetched.stored, var answer = try served(stored, request, scope, decision, isValidated: true)
         else {
@@ -293,6 +301,9 @@ public final class CachedTransport: Transport, Sendable {
         try states.current(url) { try shelf.unsafeRequests }
     }
 
+    /// The longest wait for another process's transfer of the same response.
+    private static let longestWait = Duration.seconds(5)
+
     /// Runs one transfer for all processes. After a wait, the store is searched again.
     private func claimed(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Fetched
@@ -302,12 +313,18 @@ public final class CachedTransport: Transport, Sendable {
         plain.headers["Via"] = nil
         let digest = digest(plain, url, scope.state)
         guard let claims else { return try await forward(request, url, scope, decision) }
-        var hasWaited = false
+        var hasWaited = false, isClaimed = true
+        let deadline = ContinuousClock.now + CachedTransport.longestWait
         while claims.claim(digest) == .isAnothers {
+            // Others may be faster again and again, if nothing is stored.
+            guard ContinuousClock.now < deadline else {
+                isClaimed = false
+                break
+            }
             hasWaited = true
             try await Task.sleep(for: .milliseconds(10))
         }
-        defer { claims.release(digest) }
+        defer { if isClaimed { claims.release(digest) } }
         if hasWaited, let found = try shelf.find(request, url, scope, now: now) {
             let again = scope.rules.decide(request, found.response, at: now)
             if again.isHit, var answer = try served(found, request, scope, again, isValidated: false) {

@@ -69,7 +69,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         clock.enter(.body)
         self.head = head
         body = []
-        isTooLarge = (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) > server.limits.maximumBody
+        isTooLarge =
+            (head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0) > server.limits.maximumBody
         // RFC 9110 §10.1.1: a client that waits for 100 gets it, or the final response.
         guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }),
             head.version.hasInterimResponses

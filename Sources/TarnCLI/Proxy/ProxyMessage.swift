@@ -1,5 +1,6 @@
 // Requests and responses as a gateway forwards them (RFC 9110 §7.6).
 
+import Foundation
 import NIOHTTP1
 import Tarn
 
@@ -32,6 +33,8 @@ enum ProxyMessage {
         init(_ response: TransportResponse, _ cacheStatus: CacheStatus, by name: String) {
             status = response.status
             headers = response.headers.withoutConnectionFields
+            // RFC 9110 §6.6.1
+            if headers["Date"] == nil { headers.fields.append(.init("Date", HTTPDate.text(Date()))) }
             headers.fields.append(.init("Via", "1.1 \(name)"))
             headers.fields.append(.init("Cache-Status", cacheStatus.description))
             body = response.body

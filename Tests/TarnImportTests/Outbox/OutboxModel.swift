@@ -122,6 +122,21 @@ struct OutboxModel {
         return needs
     }
 
+    /// All records that an operation refers to, or has referred to.
+    func mentioned(_ operation: ModelOperation) -> Set<OutboxRecord> {
+        var result = operation.touched.union(needs(operation))
+        for change in operation.changes {
+            if let before = change.before { result.formUnion(references(before, change.place)) }
+        }
+        for edit in operation.edits {
+            result.formUnion(references(.references([edit.target]), edit.place))
+        }
+        for (field, value) in operation.row ?? [:] {
+            result.formUnion(references(value, ModelPlace(record: operation.record, field: field)))
+        }
+        return result
+    }
+
     func creation(_ record: OutboxRecord) -> ModelOperation? {
         operations.first { $0.record == record && $0.kind == .create }
     }
@@ -137,7 +152,7 @@ struct OutboxModel {
                 guard other.state != .dead else { return false }
                 if other.record == operation.record || !other.places.isDisjoint(with: operation.places) { return true }
                 guard operation.kind == .delete else { return false }
-                return other.touched.contains(operation.record) || self.needs(other).contains(operation.record)
+                return mentioned(other).contains(operation.record)
             }
     }
 

@@ -21,7 +21,7 @@ struct RepeatedAnswerTests {
             create: { request: 'POST /issues', fields: [title] }
             update: 'PATCH /issues/{id}'
             delete: 'DELETE /issues/{id}'
-            read: 'GET /issues/{id}'
+            read: '/issues/{id}'
         Comment:
           key: id
           attributes: { id: int, text: string }

@@ -166,8 +166,8 @@ extension CachedTransport {
             answer.status.isStored = kept != nil
         case .failure(let failure): answer.note(failure)
         }
-        // The server has evaluated a forwarded condition. Another one is evaluated here, and so is a
-        // tag: the client has what has come.
+        // The server has evaluated a forwarded condition. Another one is evaluated here, and so is
+        // a tag: the client has what has come.
         if isValidation || request.headers["If-None-Match"] != nil,
             scope.rules.clientHasCurrent(message, request.headers, at: now)
         {

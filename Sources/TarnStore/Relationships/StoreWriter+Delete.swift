@@ -5,6 +5,8 @@ internal import LMDB
 extension StoreWriter {
     /// Deletes a record by its delete rules, without a check of its version.
     ///
+    /// Records of the cascade with operations in the outbox stay.
+    ///
     /// - Returns: Whether the record existed.
     @discardableResult
     package mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {

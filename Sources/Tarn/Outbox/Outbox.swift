@@ -127,8 +127,9 @@ public struct Outbox: Sendable {
 
     /// Discards an operation, and rolls its local change back.
     ///
-    /// A record that it creates is deleted, with all operations that depend on it, unless a response
-    /// has brought it; a record that it deletes is restored. If the sender of the operation was killed, the server may have it.
+    /// A record that it creates is deleted, with all operations that depend on it, unless a
+    /// response has brought it; a record that it deletes is restored. If the sender of the
+    /// operation was killed, the server may have it.
     ///
     /// - Returns: the discarded operations.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.

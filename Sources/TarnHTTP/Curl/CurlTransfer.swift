@@ -279,7 +279,7 @@ final class CurlTransfer {
     static func begin(_ context: UnsafeMutableRawPointer?) -> Int32 {
         guard let context else { return CURL_PREREQFUNC_ABORT }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-        // After 417, libcurl sends a request again that the server has not read (RFC 9110 §15.5.18).
+        // After 417, libcurl repeats a request that the server has not read (RFC 9110 §15.5.18).
         transfer.isRepetition = transfer.isBegun && transfer.status != 417
         transfer.isBegun = true
         return transfer.isRepetition ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK

@@ -8,6 +8,8 @@ struct CurlFailure: Error, Sendable {
     /// The status and the header fields of an answer whose body cannot be used; nil for other
     /// failures.
     var answer: TransportResponse?
+    /// Whether a connection that was used before has ended without a response.
+    var isUnanswered = false
 
     static let cancelled = CurlFailure(kind: .cancelled, detail: "the task was cancelled")
 }

@@ -131,6 +131,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 case .failure(let failure):
                     var error = error(failure.kind, failure.detail)
                     error.answer = failure.answer
+                    error.isUnanswered = failure.isUnanswered
                     throw error
                 }
             }
@@ -210,6 +211,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 var error = TransportError(
                     failure.kind, method: request.request.method, url: request.request.url, detail: failure.detail)
                 error.answer = failure.answer
+                error.isUnanswered = failure.isUnanswered
                 completion(.failure(error))
             }
         }

@@ -51,6 +51,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     ///
     /// The server has processed the request.
     package var answer: TransportResponse?
+    /// Whether a connection that was used before has ended without a response: a server also ends
+    /// the unused ones, and may have received the request or not.
+    package var isUnanswered = false
 
     /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {

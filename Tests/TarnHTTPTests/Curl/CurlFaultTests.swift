@@ -77,21 +77,26 @@ struct CurlFaultTests {
         "RFC 9110 §9.2.2: a request whose response is lost is sent again only if its method is idempotent",
         arguments: [
             ("POST", false), ("PATCH", false), ("MERGE", false), ("PUT", true), ("DELETE", true), ("GET", true),
-        ])
-    func sentOnce(_ method: String, _ isRepeated: Bool) async throws {
+        ], [true, false])
+    func sentOnce(_ method: (name: String, isRepeated: Bool), hasKey: Bool) async throws {
         let ok = "HTTP/1.1 200 OK\n\nok"
-        let server = try LocalServer(["GET /first\n" + ok, "\(method) /page\n" + ok], "--fault", "page:close:times=1")
+        let server = try LocalServer(
+            ["GET /first\n" + ok, "\(method.name) /page\n" + ok], "--fault", "page:close:times=1")
         let transport = CurlTransport()
         // libcurl sends a request again if the connection was used before.
         _ = try await transport.send(TransportRequest(url: server.base + "/first"))
-        let request = TransportRequest(method: method, url: server.base + "/page", body: method == "GET" ? nil : [1])
-        if isRepeated {
+        var request = TransportRequest(
+            method: method.name, url: server.base + "/page", body: method.name == "GET" ? nil : [1])
+        if hasKey { request.headers["Idempotency-Key"] = "7" }
+        if method.isRepeated {
             #expect(try await transport.send(request).status == 200)
         } else {
             let error = await expectFailure(.cutShort) { try await transport.send(request) }
             #expect(error?.detail == "127.0.0.1:\(server.port) closed the connection without a response")
+            // On a connection of its own, the request has arrived.
+            #expect(error?.isUnanswered == hasKey)
         }
-        #expect(server.requests.count == (isRepeated ? 3 : 2))
+        #expect(server.requests.count == (method.isRepeated ? 3 : 2))
         #expect(try await transport.send(TransportRequest(url: server.base + "/first")).status == 200)
     }
 

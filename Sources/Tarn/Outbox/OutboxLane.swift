@@ -49,7 +49,7 @@ struct OutboxLane: Sendable {
     }
 
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
-        let operation = claimed.operation
+        var operation = claimed.operation
         if let conflict = claimed.conflict {
             return SentOperation(operation: operation, outcome: .decided(await conflict.decided()))
         }
@@ -84,7 +84,7 @@ struct OutboxLane: Sendable {
         if let bridge = outbox.bridge { return await send(operation, message, validators, through: bridge) }
         validators.require(in: &request)
         let response: TransportResponse
-        do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
+        do throws(TransportError) { response = try await sendingAgain(request, &operation) } catch {
             if let answer = error.answer, (200..<300).contains(answer.status) {
                 // Sent again, the operation would have a second effect.
                 return await finished(operation, message, request, answer, unreadable: "\(error)")
@@ -92,6 +92,18 @@ struct OutboxLane: Sendable {
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
         return await classified(operation, message, request, validators, response)
+    }
+
+    /// Sends a request, and once more if the server has ended the connection, as it ends unused
+    /// ones. It may have carried out the operation then.
+    private func sendingAgain(
+        _ request: TransportRequest, _ operation: inout OutboxOperation
+    ) async throws(TransportError) -> TransportResponse {
+        do throws(TransportError) { return try await transport.sendDirectly(request) } catch {
+            guard error.isUnanswered else { throw error }
+            operation.mayHaveArrived = true
+            return try await transport.sendDirectly(request)
+        }
     }
 
     /// What the server's answer to an operation means.

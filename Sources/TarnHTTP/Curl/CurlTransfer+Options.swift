@@ -24,7 +24,8 @@ extension CurlTransfer {
     /// The methods whose requests libcurl may send again (RFC 9110 §9.2.2).
     ///
     /// If a connection that was used before ends without a response, libcurl sends any request
-    /// again on another one. The server may have received it.
+    /// again on another one. The server may have received it. Other requests get a connection of
+    /// their own; those with an idempotency key fail, and their sender decides.
     private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
     /// Sets the options of the handle; false if libcurl rejects one.
@@ -124,10 +125,14 @@ extension CurlTransfer {
         options.isAccepted =
             options.isAccepted && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
         if !CurlTransfer.idempotent.contains(submission.request.method) {
-            options.isAccepted =
-                options.isAccepted
-                && tarn_curl_set_prerequest(easy, { context, _, _, _, _ in CurlTransfer.begin(context) }, context)
-                    == CURLE_OK
+            if submission.request.headers["Idempotency-Key"] == nil {
+                options.set(CURLOPT_FRESH_CONNECT, 1)
+            } else {
+                options.isAccepted =
+                    options.isAccepted
+                    && tarn_curl_set_prerequest(easy, { context, _, _, _, _ in CurlTransfer.begin(context) }, context)
+                        == CURLE_OK
+            }
         }
         options.set(CURLOPT_HEADERDATA, pointer: context)
         options.set(CURLOPT_WRITEDATA, pointer: context)

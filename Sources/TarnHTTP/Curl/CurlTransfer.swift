@@ -294,7 +294,9 @@ final class CurlTransfer {
         switch code {
         case CURLE_GOT_NOTHING,
             CURLE_ABORTED_BY_CALLBACK where isRepetition:
-            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without a response")
+            return CurlFailure(
+                kind: .cutShort, detail: "\(place) closed the connection without a response",
+                isUnanswered: isRepetition)
         case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
             // libcurl reports a line longer than its limit of 100 KB with this code (lib/dynbuf.c);
             // since 8.6 with code 100.

@@ -296,7 +296,8 @@ struct ProxyMessageTests {
                 "set-cookie: a=1", "Content-length: 2", "Set-Cookie: b=2", "X-Empty: ", "Content-Encoding: gzip",
             ], "\(answer.fields)")
         #expect(
-            answer.fields.count == 7 && answer.values("via").first?.hasPrefix("1.1 tarn-") == true
+            answer.fields.count == 8 && answer.values("date").count == 1
+                && answer.values("via").first?.hasPrefix("1.1 tarn-") == true
                 && answer.text == "ok")
     }
 

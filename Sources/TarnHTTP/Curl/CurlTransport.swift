@@ -130,8 +130,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 case .success(let success): answer = success
                 case .failure(let failure):
                     var error = error(failure.kind, failure.detail)
-                    error.answer = failure.answer
-                    error.isUnanswered = failure.isUnanswered
+                    (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
                     throw error
                 }
             }
@@ -210,8 +209,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             case .failure(let failure):
                 var error = TransportError(
                     failure.kind, method: request.request.method, url: request.request.url, detail: failure.detail)
-                error.answer = failure.answer
-                error.isUnanswered = failure.isUnanswered
+                (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
                 completion(.failure(error))
             }
         }

@@ -22,7 +22,7 @@ enum YAMLText {
     /// Returns JSON in which a number with an exponent has a fraction and a sign: `5.0e-324`.
     ///
     /// Without them, it is a text to readers of YAML 1.1.
-    private static func withFractions(_ json: String) -> String {
+    static func withFractions(_ json: String) -> String {
         guard json.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return json }
         let bytes = Array(json.utf8)
         var output: [UInt8] = [], isText = false, isEscaped = false, hasFraction = false

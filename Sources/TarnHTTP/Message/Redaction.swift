@@ -10,13 +10,13 @@ package enum Redaction {
         "signature", "sig", "xamzsignature", "xamzsecuritytoken", "xgoogsignature", "jwt", "session", "sessionid",
         "credential", "credentials", "appid", "userkey", "pat", "bearer", "awsaccesskeyid",
     ]
-    /// Ends of such names that no ordinary parameter has: `x-api-key`, `hapikey`, `client_password`.
+    /// Ends of such names that no ordinary parameter has: `x-api-key`, `hapikey`, `user_password`.
     private static let secretEnds = [
         "apikey", "accesskey", "secretkey", "subscriptionkey", "accesstoken", "authtoken", "securitytoken", "password",
     ]
     /// Names that are ordinary with a short value, and secret with a long one: `code` of Azure.
     private static let doubtfulNames: Set<String> = ["code"]
-    private static let longValue = 20
+    private static let longValue = 12
 
     /// Returns the URL with `***` in place of userinfo and of the values of secret parameters.
     ///

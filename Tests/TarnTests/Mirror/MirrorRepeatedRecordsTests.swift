@@ -81,7 +81,7 @@ struct MirrorRepeatedRecordsTests {
     @Test(
         "a list that has a record twice ends behind its total, whatever the server answers there",
         arguments: [Behind.empty, .last, .refused])
-    func twice(behind: Pages.Behind) async throws {
+    func twice(behind: Behind) async throws {
         let store = try Self.store(Self.numbered)
         let pages = Pages([[0, 1, 2], [2, 3, 4]], total: 6, behind: behind)
         for _ in 1...2 {

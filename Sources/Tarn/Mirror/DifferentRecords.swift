@@ -16,14 +16,9 @@ struct DifferentRecords {
     var count: Int { hashes.count + unknown }
 
     /// Adds the records of a page.
-    ///
-    /// - Returns: whether one of them is new.
-    @discardableResult
-    mutating func add(_ listing: ResponseEntry.Listing) -> Bool {
-        let before = count
+    mutating func add(_ listing: ResponseEntry.Listing) {
         for record in listing.listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
         unknown += root == nil ? max(0, listing.count - listing.listed.count) : listing.skipped
-        return count > before
     }
 
     /// Forgets all records: the list begins anew behind its last one.

@@ -26,7 +26,7 @@ final class ListScan {
         var facts = entry.pageFacts
         guard pages.countsRecords else { return facts }
         if pages.pagesSinceRestart == 0 { different.restart() }
-        facts.hasNewRecords = different.add(entry.listing)
+        different.add(entry.listing)
         facts.differentRecords = different.count
         return facts
     }

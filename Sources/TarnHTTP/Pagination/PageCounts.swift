@@ -29,7 +29,7 @@ struct PageCounts {
         if let total {
             if listed >= total {
                 // Each record that came twice stands for another one, which a later page may have.
-                return facts.hasNewRecords && facts.recordCount > 0 && facts.differentRecords ?? listed < total
+                return facts.recordCount > 0 && facts.differentRecords ?? listed < total
             }
             guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are \(total) records") }
             return true

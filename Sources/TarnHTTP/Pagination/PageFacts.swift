@@ -21,8 +21,6 @@ public struct PageFacts: Sendable, Hashable {
     ///
     /// A record that moves to a later page during a scan comes twice, and counts once.
     package var differentRecords: Int?
-    /// Whether the page has a record that the pages before do not have.
-    package var hasNewRecords = true
 
     /// The values of one attribute of all records of a page.
     public struct RecordValues: Sendable, Hashable {

@@ -236,7 +236,7 @@ package struct PageSequence: Sendable, Hashable {
         }
         // A server may ignore a parameter that was computed or guessed.
         let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
-        if isGuessed, !isBehindTotal, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
+        if isGuessed, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
             throw .samePage(url: request.url)
         }
         if isRepeated(facts), repeated >= PageSequence.mostRepeated { throw .samePage(url: request.url) }

@@ -18,7 +18,8 @@ struct DifferentRecords {
     /// Adds the records of a page.
     mutating func add(_ listing: ResponseEntry.Listing) {
         for record in listing.listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
-        unknown += root == nil ? max(0, listing.count - listing.listed.count) : listing.skipped
+        // In an envelope, they may be elements of any list.
+        if root == nil { unknown += max(0, listing.count - listing.listed.count) }
     }
 
     /// Forgets all records: the list begins anew behind its last one.

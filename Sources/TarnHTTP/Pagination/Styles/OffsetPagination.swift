@@ -1,5 +1,5 @@
 /// The style `offset`: a request specifies the number of records to skip.
-struct OffsetPagination: TotalPagination {
+struct OffsetPagination: PaginationStyle {
     static let syntax = PaginationSyntax(
         "offset",
         keys: [
@@ -59,6 +59,8 @@ struct OffsetPagination: TotalPagination {
         return (pages < Int.max ? pages + 1 : pages, before)
     }
 }
+
+extension OffsetPagination: TotalPagination {}
 
 extension OffsetPagination: ReversiblePagination {
     // The page may overlap with the current one if the first offset is nearer than a page.

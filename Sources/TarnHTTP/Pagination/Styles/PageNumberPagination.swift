@@ -1,5 +1,5 @@
 /// The style `page_number`: a request specifies a page number.
-struct PageNumberPagination: TotalPagination {
+struct PageNumberPagination: PaginationStyle {
     static let syntax = PaginationSyntax(
         "page_number",
         keys: [
@@ -70,6 +70,8 @@ struct PageNumberPagination: TotalPagination {
         return (before < Int.max ? before + 1 : before, overflow ? Int.max / 2 : listed)
     }
 }
+
+extension PageNumberPagination: TotalPagination {}
 
 extension PageNumberPagination: ReversiblePagination {
     func previous(before page: FetchedPage) -> PreviousPage {

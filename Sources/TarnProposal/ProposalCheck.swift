@@ -31,6 +31,30 @@ struct ProposalCheck {
         }
     }
 
+    /// Returns the problem of an endpoint that no description can have; nil if there is none.
+    ///
+    /// - Parameter authentication: the value of `auth` beside the endpoint.
+    static func problem(of endpoint: ProposedEndpoint, authentication: String?) -> String? {
+        var description = ProposedDescription()
+        description.base = "https://api.example.org"
+        description.authentication = authentication
+        var entity = ProposedEntity(name: "Record")
+        entity.key = ["id"]
+        entity.attributes = [ProposedAttribute(name: "id", type: "string")]
+        description.entities = [entity]
+        var endpoint = endpoint
+        endpoint.lists = [ProposedEndpoint.List(keys: [], entity: "Record")]
+        description.endpoints = [endpoint]
+        do throws(DescriptionError) {
+            _ = try Description.parse(ProposalWriter.text(description), file: "tarn.yaml")
+        } catch {
+            let field = error.problems.first?.field.replacing("endpoints.records.", with: "") ?? ""
+            let message = error.problems.first?.message ?? "\(error)"
+            return field.isEmpty ? message : "`\(field)`: \(message)"
+        }
+        return nil
+    }
+
     private mutating func run(
         _ description: Description, _ samples: [ProposalDraft.Bodies], at path: String
     ) throws {

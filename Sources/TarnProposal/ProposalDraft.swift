@@ -58,7 +58,7 @@ struct ProposalDraft {
             description.authenticationComment = declared.authenticationComment
             if let host = URLReference(declared.base).authority { hosts.insert(host.lowercased()) }
         }
-        addCredentials(options, secretParameter: builder.secretParameter)
+        addCredentials(options, parameters: builder.secretParameters)
         guard !sources.isEmpty else { return }
         build(hosts, options)
         comment(samples, specification)
@@ -166,35 +166,43 @@ struct ProposalDraft {
 
     // MARK: Credentials
 
-    private static let secretFields: Set = [
-        "authorization", "cookie", "x-api-key", "api-key", "apikey", "private-token", "x-auth-token", "x-access-token",
-        "proxy-authorization", "x-token", "token", "x-csrf-token",
-    ]
+    /// Names of header fields with credentials, besides those that other rules recognize.
+    private static let secretFields: Set = ["access", "x-access", "x-pat", "x-bearer", "bearer", "pat"]
 
-    private mutating func addCredentials(_ options: ProposalOptions, secretParameter: String?) {
+    /// Whether a header field may hold a credential. A wrong yes costs a line to be corrected.
+    private static func isSecret(field name: String) -> Bool {
+        CacheRules.isCredential(name) || Redaction.isSecret(name) || secretFields.contains(name.lowercased())
+    }
+
+    private mutating func addCredentials(_ options: ProposalOptions, parameters: [String]) {
+        let fields = options.headers.filter { ProposalDraft.isSecret(field: $0.name) }
+        for (name, value) in options.headers where !ProposalDraft.isSecret(field: name) {
+            // Environment variables are an error there, and this would be one.
+            guard !value.contains("${") else { continue }
+            description.headers.append(ProposedDescription.Header(name: name, value: value))
+        }
+        var left = fields.map(\.name) + parameters
         if let variable = options.tokenVariable {
             description.authentication = "{ bearer: { env: \(variable) } }"
             description.authenticationComment = ""
-        } else if let secretParameter {
-            description.authentication =
-                "{ api_key: { key: { env: API_KEY }, query: \(YAMLText.scalar(secretParameter)) } }"
-            description.authenticationComment = "the key was in the URL: put it into the environment"
-        }
-        for (name, value) in options.headers {
-            guard ProposalDraft.secretFields.contains(name.lowercased()) else {
-                // Environment variables are an error there, and this would be one.
-                guard !value.contains("${") else { continue }
-                description.headers.append(ProposedDescription.Header(name: name, value: value))
-                continue
-            }
-            guard options.tokenVariable == nil else { continue }
+            left.removeAll { $0.lowercased() == "authorization" }
+        } else if let (name, value) = fields.first(where: { $0.name.lowercased() == "authorization" }) ?? fields.first {
             let isBearer = name.lowercased() == "authorization" && value.lowercased().hasPrefix("bearer ")
             description.authentication =
                 isBearer
                 ? "{ bearer: { env: API_TOKEN } }"
                 : "{ api_key: { key: { env: API_TOKEN }, header: \(YAMLText.scalar(name)) } }"
             description.authenticationComment = "the value of --header is not written: put it into the environment"
+            left.removeAll { $0 == name }
+        } else if let name = parameters.first {
+            description.authentication = "{ api_key: { key: { env: API_KEY }, query: \(YAMLText.scalar(name)) } }"
+            description.authenticationComment = "the key was in the URL: put it into the environment"
+            left.removeAll { $0 == name }
         }
+        guard !left.isEmpty else { return }
+        let names = left.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: ", ")
+        let remark = "\(names): not written, and not sent by a sync"
+        description.authenticationComment += (description.authenticationComment.isEmpty ? "" : "; ") + remark
     }
 
     // MARK: Comments

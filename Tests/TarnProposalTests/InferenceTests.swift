@@ -146,6 +146,39 @@ struct InferenceTests {
         }
     }
 
+    @Test(
+        "credentials are recognized by many names, and no others are taken for them",
+        arguments: [
+            "key", "private_token", "client_secret", "jwt", "session", "sessionid", "sig", "subscription-key",
+            "api-key", "_token", "AccessKey", "pwd", "credential", "X-Api-Key", "appid", "hapikey", "pat", "bearer",
+            "userkey", "code",
+        ])
+    func parameters(name: String) throws {
+        let body = #"[{"id":1}]"#, json = try JSONValue(body), secret = "s3cr3tVALUE99s3cr3tVALUE99"
+        let url = "https://api.test.example/things?\(name)=\(secret)&page_token=CAE&state=open&token_type=x"
+        let sample = Sample(origin: url, isURL: true, pages: [.init(url: url, body: Array(body.utf8), json: json)])
+        let text = try Proposal([sample]).text
+        #expect(!text.contains(secret), "\(text)")
+        #expect(text.contains("auth: { api_key: { key: { env: API_KEY }, query: "), "\(text)")
+        #expect(text.contains("with: { page_token: CAE, state: open, token_type: x }"), "\(text)")
+    }
+
+    @Test(
+        "header fields with credentials are recognized by many names",
+        arguments: [
+            "Ocp-Apim-Subscription-Key", "X-Shopify-Access-Token", "X-Amz-Security-Token", "DD-APPLICATION-KEY",
+            "X-Goog-Api-Client-Key", "X-Auth", "X-Access", "X-Session", "X-User-Password", "Cookie", "apikey",
+        ])
+    func fields(name: String) throws {
+        let body = #"[{"id":1}]"#, json = try JSONValue(body), url = "https://api.test.example/things"
+        let sample = Sample(origin: url, isURL: true, pages: [.init(url: url, body: Array(body.utf8), json: json)])
+        var options = ProposalOptions()
+        options.headers = [("X-Version", "3"), (name, "S3CRET"), ("DD-API-KEY", "S3CRET")]
+        let text = try Proposal([sample], options: options).text
+        #expect(!text.contains("S3CRET") && text.contains("X-Version: 3"), "\(text)")
+        #expect(text.contains("header: \(name) } }") && text.contains("`DD-API-KEY`: not written"), "\(text)")
+    }
+
     @Test("the answers of a person replace the guesses")
     func answers() throws {
         let body = #"[{"code":"a","nick":"x"},{"code":"b","nick":"y"}]"#

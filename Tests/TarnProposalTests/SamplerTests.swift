@@ -51,6 +51,23 @@ struct SamplerTests {
         #expect(text.contains("the server returned 500") && !text.unicodeScalars.contains("\u{1B}"))
     }
 
+    @Test(
+        "an empty page of a nested list is the end, and no record",
+        arguments: [
+            ("start=0", #"{"responseHeader":{"status":0},"response":{"numFound":3,"start":0,"docs":["#, "]}}"),
+            ("from=0", #"{"took":1,"hits":{"total":{"value":3},"hits":["#, "]}}"),
+            ("page=1", #"{"status":"ok","payload":{"list":{"rows":["#, "]}}}"),
+        ])
+    func emptyNestedList(query: String, start: String, end: String) async throws {
+        let server = try ScriptedServer { request in
+            let isFirst = request.target.hasSuffix("?" + query)
+            return .init(body: start + (isFirst ? #"{"id":1,"t":"a"},{"id":2,"t":"b"},{"id":3,"t":"c"}"# : "") + end)
+        }
+        let proposal = try Proposal([try await sampler().sample(server.base + "/things?" + query)])
+        #expect(proposal.entities.count == 1 && proposal.records.map(\.value) == [3], "\(proposal.text)")
+        #expect(!proposal.text.contains("start: 0 }") || query == "start=0", "\(proposal.text)")
+    }
+
     @Test("a server that ignores the page parameter has one page")
     func ignoredParameter() async throws {
         let server = try ScriptedServer { _ in .init(body: #"[{"id":1},{"id":2}]"#) }

@@ -153,6 +153,47 @@ struct SpecificationTests {
         #expect { try document(text) } throws: { "\($0)".contains(reason) }
     }
 
+    private static func parameter(_ name: String, in place: String, value: String = "x") -> String {
+        #"{"name":\#(JSONValue.string(name).text),"in":"\#(place)","required":true,"schema":{"type":"string","default":\#(JSONValue.string(value).text)}}"#
+    }
+
+    @Test(
+        "an operation that no description can have is left out with the reason, and the others are proposed",
+        arguments: [
+            ("/a b", "", "has a space"), ("/x#y", "", "a query or a fragment"), ("/x?type=1", "", "a query or a"),
+            ("/x/{id}.json", "", "a part of a segment"), ("/users('{id}')", "", "a part of a segment"),
+            ("/{a}{b}", "", "a part of a segment"), ("/x/{", "", "has no partner"), ("/x}", "", "has no partner"),
+            ("/x/:id", "", "a colon"), ("/q", parameter("", in: "query"), "with"),
+            ("/h", parameter("a b", in: "header"), "invalid name of a header field"),
+            ("/h", parameter("é", in: "header"), "invalid name of a header field"),
+            ("/h", parameter("X-A", in: "header", value: "a\r\nX: y"), "line breaks"),
+            ("/h", parameter("X-A", in: "header", value: "${HOME}"), "environment variables"),
+        ])
+    func oddOperation(path: String, parameter: String, reason: String) async throws {
+        let list = TestSpecification.list("Item")
+        let proposal = try await TestSpecification(paths: [
+            ("/good", TestSpecification.get(list)), (path, TestSpecification.get(list, parameter)),
+        ]).proposal()
+        #expect(proposal.endpoints == ["goods"] || proposal.endpoints == ["good"], "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("is not described") && $0.contains(reason) })
+        #expect(proposal.uncertain.count == 1, "\(proposal.uncertain)")
+    }
+
+    @Test("variables of a path have names that a template can have; header fields of the transport are left to it")
+    func oddNames() async throws {
+        let list = TestSpecification.list("Item")
+        let text = try await TestSpecification(paths: [
+            (
+                "/tenants/{tenant-id}/{proxy+}/{é}",
+                TestSpecification.get(
+                    list, Self.parameter("tenant-id", in: "path", value: "t1"),
+                    Self.parameter("Connection", in: "header", value: "close"))
+            )
+        ]).proposal().text
+        #expect(text.contains("path: /tenants/{tenant_id}/{proxy_}/{value}\n"), "\(text)")
+        #expect(text.contains("tenant_id: t1") && !text.contains("Connection"), "\(text)")
+    }
+
     @Test("names and values of a specification cannot add lines or control characters", arguments: UInt64(1)...40)
     func hostile(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

@@ -15,6 +15,10 @@ struct Batch {
         var target: Int
         /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
+        /// The first request for the whole list, if the page was requested for changes only.
+        var base: RequestKey?
+        /// Whether the entry is removed: it lists nothing, and its request is not sent again.
+        var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
         /// The size of the body, and the time that drafting its records took.
@@ -57,6 +61,13 @@ struct Batch {
         records += other.records
         checkpoints.merge(other.checkpoints) { $1 }
         completed += other.completed
+    }
+
+    /// Marks the pages of a list without records as outdated.
+    mutating func outdateEmptyPages(of target: Int) {
+        for index in pages.indices where pages[index].target == target && pages[index].base != nil {
+            pages[index].isOutdated = pages[index].isImported && pages[index].entry.listing.count == 0
+        }
     }
 
     /// Adds a checkpoint without a page.

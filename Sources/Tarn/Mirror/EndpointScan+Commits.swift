@@ -154,7 +154,8 @@ extension Batch {
     /// The parts of the batch's unit besides the records, which the importer has.
     fileprivate func unit(_ client: APIClient) -> ImportUnit {
         let pages = pages
-        var unit = ImportUnit(responses: pages.filter(\.isImported).map(\.entry), checkpoints: checkpoints)
+        let imported = pages.filter(\.isImported)
+        var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
         unit.outboxRevision = pages.filter(\.isImported).compactMap(\.outboxRevision).min()
         unit.revalidated = pages.compactMap { page in
             page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
@@ -166,6 +167,14 @@ extension Batch {
                 try writer.noteListed(
                     page.entry.listing.listed.filter { !dropped.contains($0) }, of: members,
                     scan: page.entry.listing.scan)
+            }
+            for page in imported {
+                guard let base = page.base else { continue }
+                if page.isOutdated, let id = try writer.access.responses.view(page.entry.request.digest)?.id {
+                    try writer.removeResponse(id: id)
+                }
+                let scan = try writer.access.responses.view(base.digest)?.scan
+                try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
             try client.saveBudgets(&writer)
         }

@@ -44,6 +44,15 @@ extension EndpointScan {
         return request.increments?.largest([known, seen]) ?? seen
     }
 
+    /// Whether the next scan begins with the request of a complete one.
+    func isSentAgain(_ target: ScanTarget) -> Bool {
+        guard target.request.since != nil, let since = target.checkpoint.since, let rule = endpoint.incremental else {
+            return true
+        }
+        let next = rule.field == nil ? since : try? target.request.increments?.sent(since)
+        return next == target.request.since
+    }
+
     /// The value that an interrupted scan leaves to the next one.
     ///
     /// In a list in the order of the field, what has moved past the scan has no smaller value.
@@ -60,5 +69,16 @@ extension EndpointScan {
         list.target.request = request
         list.target.checkpoint.begunSince = nil
         list.target.checkpoint.nextURL = list.pages.position
+    }
+}
+
+extension EndpointRequest {
+    /// The first request for the whole list; nil if this one is for it.
+    func base() throws -> RequestKey? {
+        let initial = endpoint.incremental?.initial
+        guard since != nil, since != initial, !endpoint.isTypedRequest else { return nil }
+        var whole = self
+        whole.since = initial
+        return whole.key(of: try whole.pages().request)
     }
 }

@@ -63,7 +63,29 @@ extension EndpointScan {
         let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             checkpoint: checkpoint)
-        return ListScan(index: index, pages: pages, target: target)
+        let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
+        return ListScan(index: index, pages: pages, target: target, different: different)
+    }
+
+    /// The different records of the pages that an interrupted scan has stored, if they are counted.
+    private func listedRecords(
+        before pages: inout PageSequence, _ identity: ScanIdentity, scan: UInt64
+    ) throws -> DifferentRecords {
+        let root = endpoint.envelope.isEmpty ? nil : client.store.catalog.entity(endpoint.entity)?.root
+        let before = (pages.ordinal - pages.pagesSinceRestart)..<pages.ordinal
+        guard pages.countsRecords, !before.isEmpty else { return DifferentRecords(root: root) }
+        let (different, last) = try client.store.read { reader in
+            var different = DifferentRecords(root: root), last: ResponseEntry?
+            try reader.access.responses.forEach(of: identity.responses, scan: scan) { entry in
+                let number = entry.listing.position?.page ?? 1
+                guard before.contains(number) else { return }
+                different.add(entry.listing)
+                if number == before.upperBound - 1 { last = entry }
+            }
+            return (different, last)
+        }
+        if let last { pages.note(pageBefore: last.pageFacts) }
+        return different
     }
 
     /// The digest of a scan's first request and of its mapping.
@@ -129,6 +151,7 @@ extension EndpointScan {
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = list.pages.listPosition
         page.members = list.target.members
+        page.base = try list.target.request.base()
         return try advance(past: page, list)
     }
 
@@ -143,7 +166,7 @@ extension EndpointScan {
         checkpoint.seen = seen(page.entry, list.target.request, after: checkpoint.seen)
         let hasNext: Bool
         do {
-            hasNext = try list.pages.advance(page.entry.pageFacts, answeredBy: page.entry.validation.answeredBy)
+            hasNext = try list.pages.advance(list.facts(of: page.entry), answeredBy: page.entry.validation.answeredBy)
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.
@@ -168,6 +191,7 @@ extension EndpointScan {
             try prefetch(list.pages.request, list)
         } else {
             complete(&list.target, isCutOff: list.pages.isCutOff)
+            if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
     }
@@ -197,6 +221,7 @@ extension EndpointScan {
                 message: message ?? response.refusalMessage)
         case .refused:
             if try list.pages.restart(afterStatus: response.status) { return .again }
+            if list.pages.isEnd(afterStatus: response.status) { return .last }
             if list.target.request.since != nil, list.target.checkpoint.pages == 0,
                 endpoint.incremental?.expired.contains(where: { $0.contains(response.status) }) == true
             {

@@ -55,7 +55,8 @@ struct IncrementalValues: Sendable {
         // A text may be a date or a number by its form.
         switch isMoved || rule.granularity != nil ? measurable(text) : comparable(text) {
         case .date(let time, let found):
-            let format = rule.format ?? found, step = rule.granularity?.microseconds ?? format.step
+            // The server compares no finer than its granularity, nor than the text that is sent.
+            let format = rule.format ?? found, step = max(rule.granularity?.microseconds ?? 0, format.step)
             let back = Int64(rule.lag).multipliedReportingOverflow(by: 1_000_000)
             guard !back.overflow, let sent = moved(time.microseconds, back.partialValue, step) else {
                 throw problem("the value \(text.excerpt) cannot be moved back by \(rule.lag) s")

@@ -1,4 +1,5 @@
 import TarnHTTP
+import TarnStore
 
 /// The scan of one list that is under way: its position, its progress, and its request.
 final class ListScan {
@@ -10,11 +11,24 @@ final class ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
+    /// The different records of the pages so far, if they are counted.
+    private var different: DifferentRecords
 
-    init(index: Int, pages: PageSequence, target: ScanTarget) {
+    init(index: Int, pages: PageSequence, target: ScanTarget, different: DifferentRecords) {
         self.index = index
         self.pages = pages
         self.target = target
+        self.different = different
+    }
+
+    /// The facts about a page from which the next one is found.
+    func facts(of entry: ResponseEntry) -> PageFacts {
+        var facts = entry.pageFacts
+        guard pages.countsRecords else { return facts }
+        if pages.pagesSinceRestart == 0 { different.restart() }
+        different.add(entry.listing)
+        facts.differentRecords = different.count
+        return facts
     }
 
     /// Ends the transfers.

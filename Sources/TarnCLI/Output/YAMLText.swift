@@ -16,7 +16,34 @@ enum YAMLText {
 
     /// Returns a value: a text as a scalar, all others as JSON.
     static func value(_ value: OutputValue, _ style: OutputStyle, indent: String) -> String {
-        value.plainText(style).map { scalar($0, indent: indent) } ?? visible(value.json(style))
+        value.plainText(style).map { scalar($0, indent: indent) } ?? visible(withFractions(value.json(style)))
+    }
+
+    /// Returns JSON in which a number with an exponent has a fraction and a sign: `5.0e-324`.
+    ///
+    /// Without them, it is a text to readers of YAML 1.1.
+    static func withFractions(_ json: String) -> String {
+        guard json.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return json }
+        let bytes = Array(json.utf8)
+        var output: [UInt8] = [], isText = false, isEscaped = false, hasFraction = false
+        output.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            if isText {
+                isText = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else if byte | 0x20 == UInt8(ascii: "e"), index > 0, bytes[index - 1] & 0xF0 == 0x30 {
+                if !hasFraction { output += ".0".utf8 }
+                output.append(byte)
+                if index + 1 < bytes.count, bytes[index + 1] & 0xF0 == 0x30 { output.append(UInt8(ascii: "+")) }
+                continue
+            } else {
+                isText = byte == UInt8(ascii: "\"")
+                hasFraction = byte == UInt8(ascii: ".") || hasFraction && isDigit
+            }
+            output.append(byte)
+        }
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Returns a text as a plain scalar, a literal block, or a double-quoted scalar.

@@ -8,8 +8,15 @@ package enum Redaction {
         "key", "apikey", "accesskey", "subscriptionkey", "appkey", "apptoken", "apitoken", "secret", "clientsecret",
         "appsecret", "apisecret", "password", "passwd", "pwd", "pass", "passphrase", "auth", "authorization",
         "signature", "sig", "xamzsignature", "xamzsecuritytoken", "xgoogsignature", "jwt", "session", "sessionid",
-        "credential", "credentials",
+        "credential", "credentials", "appid", "userkey", "pat", "bearer", "awsaccesskeyid",
     ]
+    /// Ends of such names that no ordinary parameter has: `x-api-key`, `hapikey`, `user_password`.
+    private static let secretEnds = [
+        "apikey", "accesskey", "secretkey", "subscriptionkey", "accesstoken", "authtoken", "securitytoken", "password",
+    ]
+    /// Names that are ordinary with a short value, and secret with a long one: `code` of Azure.
+    private static let doubtfulNames: Set<String> = ["code"]
+    private static let longValue = 12
 
     /// Returns the URL with `***` in place of userinfo and of the values of secret parameters.
     ///
@@ -37,10 +44,10 @@ package enum Redaction {
 
     private static func parameters(_ query: String, _ others: Set<String>) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { part in
-            guard let equals = part.firstIndex(of: "="), isSecret(QueryParameters.name(of: part), others) else {
-                return String(part)
-            }
-            return part[...equals] + "***"
+            guard let equals = part.firstIndex(of: "=") else { return String(part) }
+            let name = QueryParameters.name(of: part)
+            let isSecret = others.contains(name) || isSecret(name, value: part[equals...].dropFirst())
+            return isSecret ? part[...equals] + "***" : String(part)
         }.joined(separator: "&")
     }
 
@@ -56,11 +63,17 @@ package enum Redaction {
     }
 
     /// Returns whether a parameter is secret by its name.
-    package static func isSecret(_ name: String) -> Bool { isSecret(name, []) }
-
-    private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
-        others.contains(name) || secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
+    package static func isSecret(_ name: String) -> Bool {
+        let name = plain(name)
+        return secretNames.contains(name) || secretEnds.contains { name.hasSuffix($0) }
     }
+
+    /// Returns whether a parameter is secret by its name, or by its name and a long value.
+    package static func isSecret(_ name: String, value: some StringProtocol) -> Bool {
+        isSecret(name) || value.utf8.count >= longValue && doubtfulNames.contains(plain(name))
+    }
+
+    private static func plain(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
 }
 
 extension String {

@@ -27,7 +27,10 @@ struct PageCounts {
         if let hasMore, !hasMore { return false }
         if let totalPages { return pages < totalPages }
         if let total {
-            if listed >= total { return false }
+            if listed >= total {
+                // Each record that came twice stands for another one, which a later page may have.
+                return facts.recordCount > 0 && facts.differentRecords ?? listed < total
+            }
             guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are \(total) records") }
             return true
         }

@@ -16,6 +16,11 @@ public struct PageFacts: Sendable, Hashable {
     public var records: RecordValues?
     /// A digest of the listed records and their order; nil if it is unknown.
     package var digest: Int?
+    /// The number of different records that the list has so far, this page included; nil if they
+    /// are not counted.
+    ///
+    /// A record that moves to a later page during a scan comes twice, and counts once.
+    package var differentRecords: Int?
 
     /// The values of one attribute of all records of a page.
     public struct RecordValues: Sendable, Hashable {

@@ -81,6 +81,8 @@ package struct PageSequence: Sendable, Hashable {
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
     private var counts: [String: Int] = [:]
+    /// The declared total of the page before; nil without one.
+    private var total: Int?
 
     /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
     ///
@@ -193,10 +195,13 @@ package struct PageSequence: Sendable, Hashable {
         request = next
         ordinal = ordinal.addingClamped(1)
         listed = step.listed
-        repeated = isRepeated(facts) ? repeated + 1 : 0
-        lastDigest = facts.digest
-        // A restart invalidates the counts: the restarted list has fewer records.
-        counts = step.window.pages == 0 ? [:] : step.counts
+        // A restart invalidates the counts: the restarted list has fewer records. And it may begin
+        // with the records of the page before: those with the value behind which it begins.
+        let isRestart = step.window.pages == 0
+        repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
+        lastDigest = isRestart ? nil : facts.digest
+        counts = isRestart ? [:] : step.counts
+        total = isRestart ? nil : declaredTotal(facts)
         window = step.window
         return true
     }
@@ -290,6 +295,39 @@ package struct PageSequence: Sendable, Hashable {
         return false
     }
 
+    // MARK: Totals
+
+    /// Whether the list may go on behind its declared total, so that the different records among
+    /// the listed ones are to be counted: see ``PageFacts/differentRecords``.
+    package var countsRecords: Bool {
+        let style = (choice?.pagination ?? pagination).style
+        if let style = style as? any TotalPagination { return style.total != nil }
+        return choice == nil && style is AutomaticPagination
+    }
+
+    /// The number of pages since the beginning of the list, or since its last restart.
+    package var pagesSinceRestart: Int { window.after == nil ? ordinal - 1 : window.pages }
+
+    /// Whether the pages before the current one have as many records as the list declares.
+    ///
+    /// Then the current one is requested only because records came twice, and may not exist.
+    private var isBehindTotal: Bool {
+        let before = window.after == nil ? listed : window.records
+        return total.map { before >= $0 } ?? false
+    }
+
+    /// Returns whether a status means that there is no page behind the declared total.
+    package func isEnd(afterStatus status: Int) -> Bool {
+        isBehindTotal && [400, 404, 410, 416, 422].contains(status)
+    }
+
+    /// Notes the page before the current one, of a scan that continues.
+    package mutating func note(pageBefore facts: PageFacts) { total = declaredTotal(facts) }
+
+    private func declaredTotal(_ facts: PageFacts) -> Int? {
+        ((choice?.pagination ?? pagination).style as? any TotalPagination)?.total(of: facts)
+    }
+
     // MARK: Deep pages
 
     /// Restarts the scan behind the last record if a status is a refusal of a deep page.
@@ -302,6 +340,8 @@ package struct PageSequence: Sendable, Hashable {
         visited.insert(Visit(request))
         counts = [:]
         lastDigest = nil
+        repeated = 0
+        total = nil
         return true
     }
 

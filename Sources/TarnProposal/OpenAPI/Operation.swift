@@ -78,10 +78,10 @@ struct Operation {
         else {
             throw Omitted(reason: "its path is not one of a URL")
         }
-        self.path = path
-        segments = path.split(separator: "/").map(String.init)
         parameters = Operation.parameters(
             (item["parameters"]?.elements ?? []) + (get["parameters"]?.elements ?? []), document)
+        self.path = Operation.renamingVariables(path, &parameters)
+        segments = self.path.split(separator: "/").map(String.init)
         isDeprecated = get["deprecated"] == .bool(true)
         servers = (get["servers"] ?? item["servers"])?.elements ?? []
         let responses = get["responses"]?.members ?? []
@@ -118,6 +118,9 @@ struct Operation {
         } else {
             let external = Operation.external(schema, document)
             throw Omitted(reason: external ?? "its response has no objects", isList: external != nil)
+        }
+        if let problem = Operation.problem(ofPath: self.path) {
+            throw Omitted(reason: problem, isList: list != nil)
         }
         guard list == nil, !isDetail, records.fields["id"]?.isScalar != true,
             let reason = Operation.external(schema, document)
@@ -214,7 +217,10 @@ struct Operation {
     var isDetail: Bool { list == nil && segments.last?.hasPrefix("{") == true }
     /// The name of a variable segment; nil for a plain one.
     static func variable(_ segment: String) -> String? {
-        segment.hasPrefix("{") && segment.hasSuffix("}") ? String(segment.dropFirst().dropLast()) : nil
+        guard segment.hasPrefix("{"), segment.hasSuffix("}"), segment.utf8.count > 1 else { return nil }
+        let name = segment.dropFirst().dropLast()
+        // `{owner}{name}` is two variables.
+        return name.contains("{") || name.contains("}") ? nil : String(name)
     }
 }
 

@@ -16,7 +16,9 @@ enum SpecificationSecurity {
         let prefix = variablePrefix(document)
         for scheme in order {
             guard let (value, _) = document.resolve(scheme.value) else { continue }
-            if let text = authentication(value, prefix: prefix) {
+            if let text = authentication(value, prefix: prefix),
+                ProposalCheck.problem(of: ProposedEndpoint(name: "records", path: "/"), authentication: text) == nil
+            {
                 let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
                 return (
                     text,

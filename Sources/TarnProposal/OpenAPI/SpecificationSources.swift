@@ -42,17 +42,51 @@ struct SpecificationSources {
             }
         }
         let all = operations.filter { $0.list != nil && !$0.isDeprecated }
-        lists = Array(all.prefix(SpecificationSources.limit))
-        for operation in all.dropFirst(SpecificationSources.limit) {
-            omit(operation.path, "it is beyond the limit of \(SpecificationSources.limit) lists")
+        for operation in all {
+            guard lists.count < SpecificationSources.limit else {
+                omit(operation.path, "it is beyond the limit of \(SpecificationSources.limit) lists")
+                continue
+            }
+            let source = source(operation)
+            if let problem = problem(of: source, operation) {
+                omit(operation.path, problem)
+            } else {
+                lists.append(operation)
+                sources.append(source)
+            }
         }
-        for operation in lists { sources.append(source(operation)) }
         for index in lists.indices {
             findParent(index)
             findKeyInPaths(index)
         }
         addSingletons()
         if let samples { add(samples) }
+    }
+
+    /// Returns the reason why an endpoint cannot have the names and values of an operation.
+    ///
+    /// One odd operation must not make the whole proposal invalid.
+    private func problem(of source: Source, _ operation: Operation) -> String? {
+        var endpoint = ProposedEndpoint(name: "records", path: source.path)
+        endpoint.parameters = source.parameters
+        for name in operation.segments.compactMap(Operation.variable) {
+            let parameter = operation.parameters.first { $0.isInPath && $0.name == name }
+            if let parameter, SpecificationSources.isPartitioned(by: parameter) {
+                endpoint.partitions.append((name, parameter.choices))
+            } else {
+                endpoint.parameters.append(ProposedParameter(name: name, value: parameter?.value ?? "CHANGE_ME"))
+            }
+        }
+        endpoint.headers = source.headers
+        endpoint.pagination = source.lists.allSatisfy { !$0.found.isList } ? "single_page" : source.style.text
+        return ProposalCheck.problem(of: endpoint, authentication: authentication).map {
+            YAMLText.comment($0, limit: 300)
+        }
+    }
+
+    /// Whether a parameter has few enough values to be requested one after the other.
+    private static func isPartitioned(by parameter: Operation.Parameter) -> Bool {
+        (2...partitionLimit).contains(parameter.choices.count)
     }
 
     private mutating func omit(_ path: String, _ reason: String, isList: Bool = true) {
@@ -75,11 +109,13 @@ struct SpecificationSources {
             ]
         }
         for parameter in operation.parameters where parameter.place == .header && parameter.isRequired {
-            guard !SpecificationSources.ownHeaders.contains(parameter.name.lowercased()) else { continue }
+            guard !SpecificationSources.ownHeaders.contains(parameter.name.lowercased()),
+                !isCredential(parameter)
+            else { continue }
             source.headers.append(SpecificationSources.placeholder(parameter))
         }
         for parameter in operation.parameters where parameter.place == .query && parameter.isRequired {
-            guard parameter.name != StyleGuess.limitOfAll else { continue }
+            guard parameter.name != StyleGuess.limitOfAll, !isCredential(parameter) else { continue }
             guard !declared.style.parameters.contains(parameter.name),
                 !declared.parameters.contains(where: { $0.name == parameter.name }),
                 !declared.style.text.contains("{ \(YAMLText.scalar(parameter.name)): ")
@@ -101,7 +137,15 @@ struct SpecificationSources {
     }
 
     /// Header parameters that OpenAPI ignores, and those that the transport sets.
-    private static let ownHeaders: Set = ["accept", "content-type", "authorization", "host", "content-length"]
+    private static let ownHeaders: Set = [
+        "accept", "content-type", "authorization", "host", "content-length", "connection",
+    ]
+
+    /// Whether the authentication sends a parameter.
+    private func isCredential(_ parameter: Operation.Parameter) -> Bool {
+        let part = " \(parameter.place.rawValue): \(YAMLText.scalar(parameter.name)) }".lowercased()
+        return authentication?.lowercased().contains(part) ?? false
+    }
 
     private static func placeholder(_ parameter: Operation.Parameter) -> ProposedParameter {
         var placeholder = ProposedParameter(name: parameter.name, value: parameter.value ?? "CHANGE_ME")
@@ -184,7 +228,7 @@ struct SpecificationSources {
                 parent = found
             } else {
                 let parameter = lists[index].parameters.first { $0.isInPath && $0.name == variable }
-                if let parameter, (2...SpecificationSources.partitionLimit).contains(parameter.choices.count) {
+                if let parameter, SpecificationSources.isPartitioned(by: parameter) {
                     sources[index].partitions.append((variable, parameter.choices))
                     continue
                 }
@@ -233,7 +277,11 @@ struct SpecificationSources {
             source.comments = [
                 "GET \(YAMLText.comment(operation.path, limit: 200)) of the specification: a single object"
             ]
-            sources.append(source)
+            if let problem = problem(of: source, operation) {
+                omit(operation.path, problem, isList: false)
+            } else {
+                sources.append(source)
+            }
         }
     }
 

@@ -56,6 +56,26 @@ enum ListFinder {
         }
     }
 
+    /// Returns the lists of a further page of a response with these lists.
+    ///
+    /// An empty list in an envelope looks like nothing by itself, and its envelope like a record.
+    static func lists(in json: JSONValue, like first: [FoundList]) -> [FoundList] {
+        let found = lists(in: json)
+        guard !found.contains(where: first.contains) else { return found }
+        let empty = first.filter { $0.isList && isArray(json, $0) && objects(json, $0).isEmpty }
+        return empty.isEmpty ? found : empty
+    }
+
+    /// Whether the keys of a list lead to an array.
+    private static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
+        var value = json
+        for case .key(let key) in list.steps.prefix(while: { $0 != .each }) {
+            guard let inner = value[key] else { return false }
+            value = inner
+        }
+        return if case .array = value { true } else { false }
+    }
+
     /// Of several lists, those of the outermost level; one under a wrapper excludes the others.
     private static func preferred(_ lists: [FoundList]) -> [FoundList] {
         guard lists.count > 1 else { return lists }

@@ -27,8 +27,10 @@ enum PageReader {
     }
 
     /// Returns the identifiers of the records of a page, or the records without one.
-    static func identities(_ page: Sample.Page) -> [JSONValue] {
-        ListFinder.lists(in: page.json).flatMap { ListFinder.objects(page.json, $0) }.map { object in
+    ///
+    /// - Parameter first: the lists of the first page.
+    static func identities(_ page: Sample.Page, like first: [FoundList]) -> [JSONValue] {
+        ListFinder.lists(in: page.json, like: first).flatMap { ListFinder.objects(page.json, $0) }.map { object in
             ["id", "_id", "uuid", "key", "url"].lazy.compactMap { object[$0] }.first ?? object
         }
     }

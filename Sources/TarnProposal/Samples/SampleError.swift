@@ -22,7 +22,7 @@ package enum SampleError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .unreadable(let name, let reason): return "\(name): \(reason)"
+        case .unreadable(let name, let reason): return "\(Redaction.url(name)): \(reason)"
         case .transport(let error): return error.description
         case .status(let code, let url):
             let advice =

@@ -26,8 +26,22 @@ package enum SampleRequest {
 extension Sampler {
     /// Looks at a URL, or reads a file.
     package func sample(target: String) async throws(SampleError) -> Sample {
-        guard (try? HTTPURL(target)) != nil else { return try Sampler.sample(file: target) }
+        guard try Sampler.isURL(target) else { return try Sampler.sample(file: target) }
         return try await sample(target)
+    }
+
+    /// Whether a target is a URL, and not the name of a file.
+    ///
+    /// - Throws: `SampleError.unreadable` for a URL that cannot be requested.
+    private static func isURL(_ target: String) throws(SampleError) -> Bool {
+        do throws(HTTPURLError) {
+            _ = try HTTPURL(target)
+            return true
+        } catch {
+            let start = target.prefix(8).lowercased()
+            guard start.hasPrefix("http://") || start.hasPrefix("https://") else { return false }
+            throw .unreadable(target, reason: error.reason)
+        }
     }
 
     /// Looks at a list of a specification.
@@ -46,7 +60,7 @@ extension Sampler {
     package func specification(
         _ target: String, servers: [String]
     ) async throws(SampleError) -> OpenAPIDocument {
-        guard (try? HTTPURL(target)) != nil else {
+        guard try Sampler.isURL(target) else {
             return try OpenAPIDocument(Sampler.contents(ofFile: target), name: target)
         }
         return try OpenAPIDocument(

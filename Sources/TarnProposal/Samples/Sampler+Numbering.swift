@@ -86,8 +86,9 @@ extension Sampler {
     /// Requests a page of another number.
     func answer(_ parameter: String, _ number: Int, _ first: Sample.Page) async -> Answer {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
-        guard let page = try? await page(request.url) else { return .refused }
-        let known = PageReader.identities(first), found = PageReader.identities(page)
+        let lists = ListFinder.lists(in: first.json)
+        guard let page = try? await page(request.url, like: lists) else { return .refused }
+        let known = PageReader.identities(first, like: lists), found = PageReader.identities(page, like: lists)
         if found.isEmpty { return .empty }
         if found == known { return .same }
         return Set(known).isDisjoint(with: found) ? .other : .overlapping

@@ -79,13 +79,15 @@ package struct Sampler: Sendable {
     }
 
     /// Fetches one page.
-    func page(_ url: String) async throws(SampleError) -> Sample.Page {
+    ///
+    /// - Parameter first: the lists of the first page.
+    func page(_ url: String, like first: [FoundList] = []) async throws(SampleError) -> Sample.Page {
         let response = try await response(url, options.headers)
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
         let json = try Sampler.parse(response.body, name: Redaction.url(url))
         let page = Sample.Page(
             url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
-        onPage(url, ListFinder.lists(in: json).reduce(0) { $0 + ListFinder.objects(json, $1).count })
+        onPage(url, ListFinder.lists(in: json, like: first).reduce(0) { $0 + ListFinder.objects(json, $1).count })
         return page
     }
 
@@ -230,7 +232,7 @@ package struct Sampler: Sendable {
         }
         while let page = sample.pages.last {
             let facts = PageReader.facts(
-                page, ListFinder.lists(in: page.json), record: pagination.style.wants.record)
+                page, ListFinder.lists(in: page.json, like: lists), record: pagination.style.wants.record)
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
@@ -239,15 +241,16 @@ package struct Sampler: Sendable {
             }
             guard sample.pages.count < options.pages else { return false }
             do throws(SampleError) {
-                let next = try await self.page(sequence.url)
-                if ListFinder.lists(in: next.json).allSatisfy({ ListFinder.objects(next.json, $0).isEmpty }),
-                    pagination.style.isCounted
-                {
+                let next = try await self.page(sequence.url, like: lists)
+                let found = ListFinder.lists(in: next.json, like: lists)
+                if found.allSatisfy({ ListFinder.objects(next.json, $0).isEmpty }), pagination.style.isCounted {
                     return true
                 }
                 // A server that ignores the parameter answers with the same page for ever. The rest
                 // of the answer may differ.
-                if pagination.style.isCounted, PageReader.identities(next) == PageReader.identities(page) {
+                if pagination.style.isCounted,
+                    PageReader.identities(next, like: lists) == PageReader.identities(page, like: lists)
+                {
                     return false
                 }
                 sample.pages.append(next)

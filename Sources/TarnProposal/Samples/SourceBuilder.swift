@@ -12,12 +12,8 @@ struct SourceBuilder {
     private(set) var sources: [Source] = []
     /// The samples without a record.
     private(set) var empty: [String] = []
-    /// The query parameter with a key, which is not written.
-    private(set) var secretParameter: String?
-
-    private static let secretNames: Set = [
-        "api_key", "apikey", "access_token", "token", "auth", "auth_token", "secret", "password", "signature", "appid",
-    ]
+    /// The query parameters with credentials, whose values are not written.
+    private(set) var secretParameters: [String] = []
 
     init(_ samples: [Sample], _ options: ProposalOptions) {
         let urls = samples.filter(\.isURL).compactMap { try? HTTPURL($0.origin) }
@@ -55,8 +51,9 @@ struct SourceBuilder {
         source.gaps = sample.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
+        let first = sample.pages.first.map { ListFinder.lists(in: $0.json) } ?? []
         for page in sample.pages {
-            for list in ListFinder.lists(in: page.json) {
+            for list in ListFinder.lists(in: page.json, like: first) {
                 guard SourceBuilder.canBeWritten(list) else { continue }
                 if shapes[list] == nil { order.append(list) }
                 let shape = shapes[list] ?? ObjectShape()
@@ -106,8 +103,8 @@ struct SourceBuilder {
         for (name, value) in QueryParameters.values(in: sample.origin) where !sample.style.parameters.contains(name) {
             // A size that the style sends.
             guard !sample.style.text.contains("per_page: { \(YAMLText.scalar(name)): ") else { continue }
-            guard !SourceBuilder.secretNames.contains(name.lowercased()) else {
-                secretParameter = name
+            guard !Redaction.isSecret(name, value: value) else {
+                if !secretParameters.contains(name) { secretParameters.append(name) }
                 continue
             }
             guard seen.insert(name).inserted, !name.isEmpty else { continue }

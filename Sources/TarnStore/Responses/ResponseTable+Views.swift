@@ -75,6 +75,15 @@ extension ResponseTable {
         }
     }
 
+    /// Calls the closure with the entries of a scan. The work is that for all entries.
+    package func forEach(of identity: String, scan: UInt64, _ body: (ResponseEntry) throws -> Void) throws {
+        try forEach { view in
+            guard view.identity == identity, view.scan == scan, let entry = view.entry else { return true }
+            try body(entry)
+            return true
+        }
+    }
+
     /// The auth scopes that have entries.
     package func scopes() throws -> Set<String> {
         var scopes: Set<String> = []

@@ -128,6 +128,12 @@ struct RecordFormatTests {
         for text in ["", "yes", "Null", "12", "-x", "a: b", "x #y", "x:", "@x", "a\u{202E}b", "1.5", "~"] {
             #expect(YAMLText.scalar(text, indent: nil).hasPrefix("\""), "\(text)")
         }
+        // Readers of YAML 1.1 need a fraction, and a sign in the exponent.
+        for (json, expected) in [
+            ("5e-324", "5.0e-324"), ("1.5e+300", "1.5e+300"), (#"[-1E5,"1e5",true,2.5]"#, #"[-1.0E+5,"1e5",true,2.5]"#),
+        ] {
+            #expect(YAMLText.withFractions(json) == expected)
+        }
         for text in ["main", "a b", "größe", "http://x.example/a?b=1", "v1.2-rc"] {
             #expect(YAMLText.scalar(text, indent: nil) == text)
         }

@@ -457,6 +457,24 @@ struct DeepPagesTests {
         #expect(pages.url == "http://h/items?page=1&n=2&since=4" && pages.ordinal == 3 && pages.listed == 4)
     }
 
+    @Test("the page before a restart may come again: all its records have the value behind which the list begins")
+    func equalPages() throws {
+        var limited = deep
+        (limited.statuses, limited.records) = ([], 4)
+        var pages = try PageSequence(
+            numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: limited)
+        func page(_ digest: Int, _ ids: Int...) -> PageFacts {
+            PageFacts(
+                headers: TransportHeaders(), recordCount: ids.count, values: [:],
+                records: PageFacts.RecordValues(ids.map(String.init)), digest: digest)
+        }
+        #expect(try pages.advance(page(1, 1, 2)))
+        #expect(try pages.advance(page(2, 3, 3)))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=3")
+        #expect(try pages.advance(page(2, 3, 3)))
+        #expect(throws: PaginationError.self) { try pages.advance(page(2, 3, 3)) }
+    }
+
     @Test("a total is that of the list behind the record")
     func totals() throws {
         let style = Pagination.offset(.query("o"), total: "total")

@@ -93,6 +93,7 @@ struct MirrorIncrementalTests {
             ("range: open", "2026-01-03T10:00:29.5Z"), ("granularity: second", "2026-01-03T10:00:30Z"),
             ("granularity: minute, range: open", "2026-01-03T09:59:00Z"),
             ("granularity: day, lag: 2d", "2026-01-01T00:00:00Z"),
+            ("range: open, format: day, granularity: hour", "2026-01-02"),
             ("granularity: day, format: day", "2026-01-03"), ("format: seconds", "1767434430"),
             ("format: milliseconds, lag: 1", "1767434429500"), ("format: http", "Sat, 03 Jan 2026 10:00:30 GMT"),
             ("range: closed", "2026-01-03T10:00:30.5Z"),

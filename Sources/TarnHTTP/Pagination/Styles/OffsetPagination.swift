@@ -60,6 +60,8 @@ struct OffsetPagination: PaginationStyle {
     }
 }
 
+extension OffsetPagination: TotalPagination {}
+
 extension OffsetPagination: ReversiblePagination {
     // The page may overlap with the current one if the first offset is nearer than a page.
     func previous(before page: FetchedPage) -> PreviousPage {

@@ -71,6 +71,8 @@ struct PageNumberPagination: PaginationStyle {
     }
 }
 
+extension PageNumberPagination: TotalPagination {}
+
 extension PageNumberPagination: ReversiblePagination {
     func previous(before page: FetchedPage) -> PreviousPage {
         guard let current = page.request.value(at: sends).flatMap({ Int($0) }), current > start else { return .none }

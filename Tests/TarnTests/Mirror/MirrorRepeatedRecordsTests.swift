@@ -1,0 +1,147 @@
+// Records that come twice in a list with a total: the scan ends only when nothing is missing.
+
+import Foundation
+import Synchronization
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Mirror: records that come twice", .timeLimit(.minutes(5)))
+struct MirrorRepeatedRecordsTests {
+    /// The answer to pages behind the last one.
+    enum Behind: Sendable { case empty, refused }
+
+    /// A server of a list in pages of three.
+    private final class Pages: Sendable {
+        private let state: Mutex<(rows: [[Int]], log: [String])>
+        private let total: Int
+        private let behind: Behind
+
+        init(_ rows: [[Int]], total: Int, behind: Behind = .empty) {
+            state = Mutex((rows, []))
+            (self.total, self.behind) = (total, behind)
+        }
+
+        var log: [String] { state.withLock { $0.log } }
+
+        var transport: ClosureTransport {
+            ClosureTransport { [self] request in
+                let values = URLComponents(string: request.url)?.queryItems ?? []
+                func number(_ name: String) -> Int? {
+                    values.first { $0.name == name }?.value.flatMap { Int($0) }
+                }
+                let index = number("o").map { $0 / 3 } ?? (number("page") ?? 1) - 1
+                let rows = state.withLock { state in
+                    state.log.append(request.url.split(separator: "?").last.map(String.init) ?? "")
+                    return state.rows
+                }
+                let page = rows.indices.contains(index) ? rows[index] : []
+                if !rows.indices.contains(index), behind == .refused { return TransportResponse(status: 404) }
+                let items = page.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+                let users = #"[{"id":91},{"id":92},{"id":93},{"id":94}]"#
+                return TransportResponse(
+                    status: 200, body: Array(#"{"items":[\#(items)],"users":\#(users),"total":\#(total)}"#.utf8))
+            }
+        }
+    }
+
+    private static let numbered = "{ page_number: { param: page, total: total } }"
+    private static let counted = "{ offset: { param: o, total: total } }"
+
+    private static func store(_ paginate: String) throws -> MirrorStore {
+        try MirrorStore(yaml: itemsYAML("paginate: \(paginate)\n    records: items"))
+    }
+
+    @Test(
+        "a record that moves to the next page does not stand for the one behind the total",
+        arguments: [numbered, counted])
+    func moved(paginate: String) async throws {
+        let store = try Self.store(paginate), pages = Pages([[0, 1, 2], [2, 3, 4], [5]], total: 6)
+        for round in 1...2 {
+            let report = try await store.sync(nil, transport: pages.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.count("Item") == 6 && pages.log.count == 3 * round)
+        }
+    }
+
+    @Test("a list without such records costs no further request", arguments: [numbered, counted])
+    func honest(paginate: String) async throws {
+        let store = try Self.store(paginate), pages = Pages([[0, 1, 2], [3, 4, 5]], total: 6, behind: .refused)
+        let report = try await store.sync(nil, transport: pages.transport)
+        #expect(report.failures.isEmpty && pages.log.count == 2, "\(report.texts)")
+    }
+
+    @Test(
+        "a list that has a record twice ends behind its total, with an empty page or a refusal",
+        arguments: [Behind.empty, .refused])
+    func twice(behind: Behind) async throws {
+        let store = try Self.store(Self.numbered)
+        let pages = Pages([[0, 1, 2], [2, 3, 4]], total: 6, behind: behind)
+        for _ in 1...2 {
+            let report = try await store.sync(nil, transport: pages.transport)
+            #expect(report.failures.isEmpty && report.listed >= 6, "\(report.texts)")
+            #expect(try store.count("Item") == 5)
+        }
+        #expect(pages.log == ["page=1", "page=2", "page=3", "page=1", "page=2", "page=3"])
+    }
+
+    @Test("a page that lists the records of the one before is an error, also behind a total that is not reached")
+    func same() async throws {
+        let store = try Self.store(Self.numbered)
+        let pages = Pages([[0, 0, 0], [0, 0, 0], [0, 1, 2]], total: 3)
+        let report = try await store.sync(nil, transport: pages.transport)
+        #expect(report.texts.first?.contains("lists the same records as the one before") == true)
+        let later = Pages([[0, 0, 1], [1, 0, 1], [0, 1, 2]], total: 3)
+        let other = try Self.store(Self.counted)
+        #expect(try await other.sync(nil, transport: later.transport).failures.isEmpty)
+        #expect(try other.count("Item") == 3)
+    }
+
+    @Test("an interrupted scan knows the records of the pages before the interruption")
+    func resumed() async throws {
+        let store = try Self.store(Self.numbered), pages = Pages([[0, 1, 2], [2, 3, 4], [5]], total: 6)
+        let inner = pages.transport
+        for last in 1...2 {
+            let failing = ClosureTransport { request in
+                request.url.hasSuffix("page=\(last + 1)")
+                    ? TransportResponse(status: 500) : try await inner.send(request)
+            }
+            #expect(try await store.sync(nil, transport: failing).failures.count == 1)
+        }
+        let report = try await store.sync(nil, transport: inner)
+        #expect(report.failures.isEmpty && report.endpoint("items")?.isResumed == true, "\(report.texts)")
+        #expect(try store.count("Item") == 6)
+        #expect(pages.log == ["page=1", "page=2", "page=3"])
+    }
+
+    @Test("a scan that is interrupted before the page behind its total ends when the server has none")
+    func resumedBehind() async throws {
+        let store = try Self.store(Self.numbered)
+        let pages = Pages([[0, 1, 2], [2, 3, 4]], total: 6, behind: .refused), inner = pages.transport
+        let failing = ClosureTransport { request in
+            request.url.hasSuffix("page=3") ? TransportResponse(status: 500) : try await inner.send(request)
+        }
+        #expect(try await store.sync(nil, transport: failing).failures.count == 1)
+        let report = try await store.sync(nil, transport: inner)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.checkpoint("items")?.state == .complete && pages.log.last == "page=3")
+    }
+
+    @Test("records of other lists of an envelope do not make up the total")
+    func envelope() async throws {
+        let yaml = """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item: { key: id, attributes: { id: int, name: string? } }
+              User: { key: id, attributes: { id: int } }
+            endpoints:
+              items: { path: /items, records: { items: Item, users: User }, paginate: \(Self.numbered) }
+            """
+        let store = try MirrorStore(yaml: yaml), pages = Pages([[0, 1, 2], [3, 4, 5], [6]], total: 7)
+        let report = try await store.sync(nil, transport: pages.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.count("Item") == 7 && store.count("User") == 4)
+        #expect(pages.log == ["page=1", "page=2", "page=3"])
+    }
+}

@@ -193,10 +193,12 @@ package struct PageSequence: Sendable, Hashable {
         request = next
         ordinal = ordinal.addingClamped(1)
         listed = step.listed
-        repeated = isRepeated(facts) ? repeated + 1 : 0
-        lastDigest = facts.digest
-        // A restart invalidates the counts: the restarted list has fewer records.
-        counts = step.window.pages == 0 ? [:] : step.counts
+        let restarts = step.window.pages == 0
+        repeated = isRepeated(facts) && !restarts ? repeated + 1 : 0
+        // The first page behind a restart lists the records with the last value again: it may equal
+        // the page before. The restarted list has fewer records than the counts.
+        lastDigest = restarts ? nil : facts.digest
+        counts = restarts ? [:] : step.counts
         window = step.window
         return true
     }

@@ -436,6 +436,23 @@ struct DeepPagesTests {
         #expect(resumed.url == "http://h/items?page=1&n=2&since=4")
     }
 
+    @Test("the page behind a restart may list the records of the page before it; later ones may not")
+    func repeatedBehindRestart() throws {
+        func page(_ digest: Int, last: String) -> PageFacts {
+            var facts = PageFacts(recordCount: 2, records: PageFacts.RecordValues([last, last]))
+            facts.digest = digest
+            return facts
+        }
+        let deep = DeepPages(pages: 2, sends: .query("since"), path: "id")
+        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        #expect(try pages.advance(page(1, last: "3")))
+        #expect(try pages.advance(page(2, last: "4")))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=4")
+        #expect(try pages.advance(page(2, last: "4")))
+        #expect(pages.url == "http://h/items?page=2&n=2&since=4")
+        #expect(throws: PaginationError.samePage(url: pages.url)) { try pages.advance(page(2, last: "4")) }
+    }
+
     @Test("a refusal of the first page is a refusal, and one at the same place again an error")
     func stuck() throws {
         var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)

@@ -15,10 +15,10 @@ struct OutboxDiscardCommand: ParsableCommand {
             """)
 
     @Argument(help: "Numbers of the changes.") var ids: [UInt64]
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: WritableStoreOptions
 
     func run() throws {
-        let store = try store.open(forWriting: true)
+        let store = try store.open()
         let discarded = try store.write { writer in
             var discarded: [OutboxOperation] = []
             for id in ids where !discarded.contains(where: { $0.id == id }) {

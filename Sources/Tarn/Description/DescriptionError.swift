@@ -1,9 +1,9 @@
 // The problems of a description file, each with line, column and field.
 
-/// The problems that make a description unusable, by line, at most ``limit``.
+/// The problems that make a description unusable, by line. ``description`` has the first 20.
 public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The maximum number of reported problems.
-    package static let limit = 20
+    /// The maximum number of problems in ``description``.
+    private static let limit = 20
 
     /// One problem of a description file.
     package struct Problem: Sendable, Hashable, CustomStringConvertible {
@@ -51,26 +51,23 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The reported problems; never empty.
+    /// All problems; never empty.
     package var problems: [Problem]
-    /// The number of problems beyond ``limit``, which ``problems`` omits.
-    package var omitted: Int
 
-    /// Sorts the problems by location and keeps the first ``limit``.
+    /// Sorts the problems by location.
     package init(_ problems: [Problem]) {
         let sorted = problems.enumerated().sorted { a, b in
             (a.element.line ?? 0, a.element.column ?? 0, a.offset) < (
                 b.element.line ?? 0, b.element.column ?? 0, b.offset
             )
         }
-        self.problems = sorted.prefix(DescriptionError.limit).map(\.element)
-        omitted = max(0, problems.count - DescriptionError.limit)
+        self.problems = sorted.map(\.element)
     }
 
-    /// One line for each problem.
+    /// One line for each of the first 20 problems, and the number of the others.
     public var description: String {
-        var lines = problems.map(\.description)
-        if omitted > 0 { lines.append("… and \(omitted) more") }
+        var lines = problems.prefix(DescriptionError.limit).map(\.description)
+        if problems.count > lines.count { lines.append("… and \(problems.count - lines.count) more") }
         return lines.joined(separator: "\n")
     }
 }

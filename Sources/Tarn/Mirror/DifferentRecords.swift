@@ -3,20 +3,28 @@ import TarnStore
 /// The different records that a list has so far, counted for its declared total.
 ///
 /// Records are kept as hashes of 64 bits. If two records have the same one, the list may cost a
-/// request more.
+/// request more. At most a million are kept: a record that comes again after a million others counts
+/// twice.
 struct DifferentRecords {
+    private static let most = 1 << 20
     /// The root entity of the records that count; nil for all.
     private let root: UInt16?
     private var hashes: Set<Int> = []
+    /// The number of records whose hashes are no longer kept.
+    private var earlier = 0
     /// Elements without a usable key: their records are unknown, and taken to differ.
     private var unknown = 0
 
     init(root: UInt16?) { self.root = root }
 
-    var count: Int { hashes.count + unknown }
+    var count: Int { earlier + hashes.count + unknown }
 
     /// Adds the records of a page.
     mutating func add(_ listing: ResponseEntry.Listing) {
+        if hashes.count >= DifferentRecords.most {
+            earlier += hashes.count
+            hashes.removeAll(keepingCapacity: true)
+        }
         for record in listing.listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
         // In an envelope, they may be elements of any list.
         if root == nil { unknown += max(0, listing.count - listing.listed.count) }

@@ -261,6 +261,7 @@ extension EndpointScan {
         entry.validation.headers = headers.confirmed(byNotModified: response.headers)
             .kept(also: list.target.pages.wants.fields)
         entry.validation.validatedAt = client.now
+        entry.caching = caching(of: fetch, TransportHeaders(flat: entry.validation.headers), known: entry.caching)
         return Batch.Page(entry: entry, asked: stored, target: list.index)
     }
 
@@ -281,11 +282,23 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        let entry = target.pages.entry(
+        var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
+        entry.caching = caching(of: fetch, response.headers, known: nil)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             byteCount: response.body.count, drafting: ContinuousClock.now - started)
+    }
+
+    /// The part of a page's entry by which a cache answers with the page; nil if it needs none.
+    ///
+    /// A cache needs it if the response varies by fields of the request.
+    private func caching(
+        of fetch: PageFetch, _ response: TransportHeaders, known: ResponseCaching?
+    ) -> ResponseCaching? {
+        let selecting = fetch.message.selecting(response)
+        guard known != nil || !selecting.isEmpty else { return nil }
+        return ResponseCaching(requestedAt: client.now, selecting: selecting, usedAt: known?.usedAt ?? client.now)
     }
 
     /// Counts a response that contains another record than the one whose key its URL ends with.

@@ -104,8 +104,9 @@ extension RecordCache {
             entry.validation.headers = headers.kept(also: wants)
             entry.validation.validatedAt = received
             entry.validation.isInvalidated = false
+            // The 304 is the answer to this request: from now on its fields select the response.
             entry.caching = ResponseCaching(
-                requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
+                requestedAt: sent, selecting: prepared.message.selecting(headers), usedAt: received)
             try writer.putResponse(entry)
             try writer.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)
@@ -145,10 +146,7 @@ extension RecordCache {
             }
             ?? stored?.listing.identity
         entry.caching = ResponseCaching(
-            requestedAt: sent,
-            selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers)
-                .withoutCredentials.flat,
-            usedAt: received)
+            requestedAt: sent, selecting: prepared.message.selecting(response.headers), usedAt: received)
         entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
         guard prepared.options.isPersisted else {
             return logged(try await show(entry, lent), response, prepared, since: started)
@@ -229,11 +227,6 @@ extension RecordCache {
 }
 
 extension TransportHeaders {
-    /// The fields that may be stored. A response that varies by another one is not used again.
-    fileprivate var withoutCredentials: TransportHeaders {
-        TransportHeaders(fields.filter { !CacheRules.isCredential($0.name) })
-    }
-
     /// The fields of a response as they are stored for the requested URL.
     ///
     /// A response after redirects belongs to another URL (RFC 9111 §2), and the lifetime of the

@@ -17,7 +17,7 @@ struct FetchCommand: AsyncParsableCommand {
               tarn fetch issues                                          an endpoint of the description
               tarn fetch https://api.example.org/issues?page=2           one page of an endpoint
               tarn fetch issues --explain                                show the decision, and send nothing
-              tarn fetch issues --offline                                from the store, whatever its age
+              tarn fetch issues --offline                                from the store, also if it is stale
               tarn fetch issues --policy older-than=600                  from the store if at most ten minutes old
               tarn fetch --raw https://example.org/logo.png --store cache.tarn > logo.png
 
@@ -27,7 +27,8 @@ struct FetchCommand: AsyncParsableCommand {
     @Argument(help: "URL, or name of an endpoint.") var target: String
     @Flag(help: "Print the body of the response unchanged, without importing records.") var raw = false
     @Flag(help: "Show the decision rule by rule, and send nothing.") var explain = false
-    @Flag(help: "Use the stored response, whatever its age, and send nothing.") var offline = false
+    @Flag(help: "Use the stored response, also if it is stale, where no rule forbids it. Nothing is sent.")
+    var offline = false
     @Option(help: ArgumentHelp("Accept responses stale by at most SECONDS.", valueName: "seconds")) var maxStale: Int?
     @Flag(help: "Send the request even if the server's rate limit is used up.") var ignoreLimits = false
     @Option(help: ArgumentHelp("Cache policy, as listed above (default: from the description).", valueName: "policy"))

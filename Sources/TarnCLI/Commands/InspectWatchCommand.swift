@@ -30,18 +30,27 @@ struct InspectWatchCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Output format: table, or ndjson with one object per line (default: table on a terminal, else ndjson)."))
-    var format: OutputFormat = .default
+    var format = Format(.default)
+
+    /// The formats of changes that are shown one by one.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, ndjson
+
+        /// The format nearest to another one.
+        init(_ format: OutputFormat) { self = format == .table ? .table : .ndjson }
+
+        var output: OutputFormat { self == .table ? .table : .ndjson }
+    }
 
     /// The time between two looks at the file.
     private static let interval = Duration.milliseconds(100)
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-        if format != .table, format != .ndjson { throw ValidationError("--format must be table or ndjson") }
     }
 
     func run() async throws {
-        let style = OutputStyle(format), damage = DamageReport(store)
+        let style = OutputStyle(format.output), damage = DamageReport(store)
         nonisolated(unsafe) var left = limit ?? .max
         var follower = try ChangeFollower(
             StoreInspector(at: store), since: since, of: entities.isEmpty ? nil : entities)

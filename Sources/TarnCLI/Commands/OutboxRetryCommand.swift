@@ -16,14 +16,14 @@ struct OutboxRetryCommand: ParsableCommand {
 
     @Argument(help: "Numbers of the changes.") var ids: [UInt64] = []
     @Flag(help: "All dead changes.") var all = false
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: WritableStoreOptions
 
     func validate() throws {
         if ids.isEmpty != all { throw ValidationError("name the changes, or write --all") }
     }
 
     func run() throws {
-        let store = try store.open(forWriting: true)
+        let store = try store.open()
         let count = try store.write { writer in
             var wanted = ids
             if all {

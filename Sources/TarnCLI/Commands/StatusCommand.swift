@@ -33,6 +33,10 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         var description = try description.load()
+        let known = description.endpoints.map(\.name)
+        for name in endpoints where !known.contains(name) {
+            throw Failure(.usage, "\(description.file): " + Spelling.unknown("endpoint", name, among: known))
+        }
         let path = store ?? description.storePath
         // A read-only store takes no locks of writers.
         let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))

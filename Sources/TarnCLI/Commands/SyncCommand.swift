@@ -67,7 +67,10 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Send requests even if the server's rate limit is used up, and forget the stored limit.")
     var ignoreLimits = false
     @Flag(help: "Report records that the server no longer lists, but delete none.") var dryRunOrphans = false
-    @Flag(help: "Print events as JSON lines: pages, progress, diagnostics, errors, at last the summary.")
+    @Flag(
+        help:
+            "Print events as JSON lines: pages, progress, diagnostics, errors, at last the summary (--offline: the status)."
+    )
     var json = false
     @Flag(help: "Print the JSON Schema of the events of --json, and do nothing else.") var eventsSchema = false
     @Flag(name: .long, help: "Print a line for each page, and the counts of each entity.") var verbose = false
@@ -150,12 +153,26 @@ struct SyncCommand: AsyncParsableCommand {
     ///
     /// - Throws: `Failure` with `.noNetwork` if one of them was never completely synced.
     private func report(offline status: StatusReport) throws {
-        if json { Output.json(status.json) } else if !quiet { status.write(isLocal: false) }
-        Output.flush()
         let names = status.endpoints.filter { $0.completedAt == nil && $0.lists > 0 }.map(\.name)
-        guard names.isEmpty else {
-            throw Failure(.noNetwork, "offline: never completely synced: \(names.joined(separator: ", "))")
+        let failure =
+            names.isEmpty
+            ? nil : Failure(.noNetwork, "offline: never completely synced: \(names.joined(separator: ", "))")
+        if json {
+            // The state is the last line, like the summary of a sync.
+            if let failure { Output.json(SyncEvents.error(failure)) }
+            Output.json(SyncEvents.status(status))
+        } else if !quiet {
+            status.write(isLocal: false)
         }
+        try conclude(failure)
+    }
+
+    /// Ends the command with a failure whose event is already written.
+    private func conclude(_ failure: Failure?) throws {
+        Output.flush()
+        guard let failure else { return }
+        failure.show()
+        throw Failure(failure.code, "")
     }
 
     /// Returns the description with its overlays, which has all endpoints that are named.
@@ -245,15 +262,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
-        guard let first = report.failures.first else {
-            if summary.skipped > 0 {
-                throw Failure(
-                    .partly,
-                    "skipped \(countText(summary.skipped, "record")): without a usable key, or with a unique value of "
-                        + "another record")
-            }
-            return
-        }
+        guard let first = report.failures.first else { return try conclude(summary.skipFailure) }
         for failure in report.failures.prefix(20) { Output.error(failure.description) }
         if report.failures.count > 20 { Output.error("… and \(countText(report.failures.count - 20, "more failure"))") }
         // The error that stopped the sync is last, and is more specific than an earlier endpoint's.

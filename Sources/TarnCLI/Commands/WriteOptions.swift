@@ -13,7 +13,8 @@ struct WriteOptions: ParsableArguments {
     @Flag(help: "Queue the change for the server: `tarn push` sends it.") var queue = false
     @Flag(help: "Queue the change, and send everything that is queued.") var send = false
     @OptionGroup var format: ReportFormatOption
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: WritableStoreOptions
+    @Flag(help: "With --dry-run: read without locks, from a store that no process writes to.") var immutable = false
 
     func validate() throws {
         if condition.conditions.isEmpty, condition.partials == .included, !all {
@@ -32,9 +33,7 @@ struct WriteOptions: ParsableArguments {
     func queue(
         _ entity: String, _ change: (Outbox, Query) async throws -> (matched: Int, operations: [UInt64])
     ) async throws {
-        if store.immutable.immutable {
-            throw Failure(.usage, "--immutable is only for reading: a write needs locks")
-        }
+        if immutable { throw Failure(.usage, "--immutable is only for reading: a write needs locks") }
         let outbox = try Outbox.open(store.description, store: store.store, creatingStore: false)
         let catalog = outbox.store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
@@ -47,7 +46,7 @@ struct WriteOptions: ParsableArguments {
     }
 
     func run(_ entity: String, _ past: String, _ write: (Store, Query) throws -> QueryWriteReport) throws {
-        let store = try store.open(forWriting: !dryRun), catalog = store.catalog
+        let store = try store.open(isReadOnly: dryRun, isImmutable: immutable), catalog = store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         if dryRun {
             let count = try store.read { reader in try reader.count(query) }

@@ -96,9 +96,7 @@ extension OutboxReport {
     func show(isJSON: Bool) {
         isJSON ? Output.json(json) : Output.line(line)
         Output.flush()
-        for problem in problems {
-            problem.isDead ? Output.error(problem.description) : Output.note(problem.description)
-        }
+        for problem in problems { Output.error(problem.description) }
         for warning in warnings { Output.note("warning: \(warning)") }
         if unread > warnings.count { Output.note("warning: \(unread - warnings.count) more answers could not be read") }
         for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {

@@ -14,8 +14,8 @@ struct StoreOptions: ParsableArguments {
     @OptionGroup var immutable: ImmutableOption
 
     /// Opens the store with the catalog that is stored in it.
-    func open(forWriting: Bool = false) throws -> Store {
-        try description.openStore(store, forWriting: forWriting, way: " with --store", isImmutable: immutable.immutable)
+    func open() throws -> Store {
+        try description.openStore(store, forWriting: false, way: " with --store", isImmutable: immutable.immutable)
     }
 }
 

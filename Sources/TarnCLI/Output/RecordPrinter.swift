@@ -85,9 +85,10 @@ struct RecordPrinter {
     }
 
     private func unknown(_ name: String, _ owner: Catalog.Entity) -> StoreError {
-        .unknownField(
-            entity: owner.name, name: name,
-            known: owner.fields.map(\.name) + catalog.relationships(of: owner).map(\.name))
+        // Stored relationships are fields as well.
+        let fields = owner.fields.map(\.name)
+        let others = catalog.relationships(of: owner).map(\.name).filter { !fields.contains($0) }
+        return .unknownField(entity: owner.name, name: name, known: fields + others)
     }
 
     /// Every attribute and stored relationship, those of kinds last.

@@ -149,8 +149,13 @@ struct StatusReport {
 
     // MARK: JSON
 
-    var json: String {
-        var text = "{\"version\":1,\"api\":"
+    var json: String { json(head: "{\"version\":1") }
+
+    /// The status as one JSON object.
+    ///
+    /// - Parameter head: its beginning, with the version.
+    func json(head: String) -> String {
+        var text = head + ",\"api\":"
         text.appendJSONString(apis.first?.base ?? "")
         if let first = apis.first, first.name != nil {
             text += ",\"apis\":{"

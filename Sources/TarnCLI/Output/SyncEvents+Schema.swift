@@ -7,13 +7,14 @@ extension SyncEvents {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "$id": "urn:tarn:sync-events:1",
           "title": "An event of `tarn sync --json`: one JSON object a line",
-          "$comment": "Members may be added. A removed or changed member gives a new version. The summary is the last line.",
+          "$comment": "Members may be added. A removed or changed member gives a new version. The summary is the last line; with --offline, the status is.",
           "oneOf": [
             {"$ref": "#/$defs/page"},
             {"$ref": "#/$defs/progress"},
             {"$ref": "#/$defs/diagnostic"},
             {"$ref": "#/$defs/error"},
-            {"$ref": "#/$defs/summary"}
+            {"$ref": "#/$defs/summary"},
+            {"$ref": "#/$defs/status"}
           ],
           "$defs": {
             "page": {
@@ -111,6 +112,22 @@ extension SyncEvents {
                 "absent_attributes",
                 "unmapped"
               ]
+            },
+            "status": {
+              "title": "With --offline: the object of `tarn status --json`",
+              "type": "object",
+              "properties": {
+                "event": {"const": "status"},
+                "version": {"const": 1},
+                "api": {"type": "string"},
+                "apis": {"type": "object", "additionalProperties": {"type": "string"}},
+                "complete": {"type": "boolean"},
+                "endpoints": {"type": "array", "items": {"type": "object"}},
+                "store": {"type": "object"},
+                "local_changes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+                "outbox": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
+              },
+              "required": ["event", "version", "api", "complete", "endpoints", "store", "local_changes", "outbox"]
             },
             "endpoint": {
               "type": "object",

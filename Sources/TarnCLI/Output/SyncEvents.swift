@@ -122,8 +122,12 @@ final class SyncEvents: Sendable {
                 events.append(error(failure.description, Failure.Code(failure).rawValue, endpoint: endpoint.name))
             }
         }
+        if let failure = summary.skipFailure { events.append(error(failure)) }
         return events + [summary.json]
     }
+
+    /// The event of a sync that requests nothing: the state of the endpoints in the store.
+    static func status(_ status: StatusReport) -> String { status.json(head: head("status")) }
 
     private static func diagnostic(
         _ code: String, entity: String, field: String?, count: Int, _ message: String

@@ -27,6 +27,15 @@ struct SyncScopeNotes {
                 (scope.dryRun ? "more to fetch: " : "stopped at --limit; the next sync continues: ")
                     + names.joined(separator: ", "))
         }
+        // The parents of a dry run's own pages are rolled back.
+        let parentless = report.endpoints.filter {
+            $0.pages == 0 && $0.ignored == 0 && !$0.wasFinished && $0.finishedParents == 0
+        }
+        if scope.dryRun, report.failures.isEmpty, !parentless.isEmpty {
+            lines.append(
+                "not requested, because the store has no record that they are requested for: "
+                    + parentless.map(\.name).joined(separator: ", "))
+        }
         for endpoint in report.endpoints where endpoint.cutOff > 0 {
             lines.append(limitNote(endpoint.name, cutOff: endpoint.cutOff))
         }

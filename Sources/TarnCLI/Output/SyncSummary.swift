@@ -24,9 +24,10 @@ struct SyncSummary {
         self.completedAt = completedAt
     }
 
-    /// The number of records that were skipped: without a usable key, or with a unique value of
-    /// another record.
-    var skipped: Int { report.report.skipped }
+    /// The failure of a sync that has skipped records, and has not failed otherwise; nil for none.
+    var skipFailure: Failure? {
+        report.failures.isEmpty ? report.report.skippedText.map { Failure(.partly, $0) } : nil
+    }
 
     func lines(isVerbose: Bool) -> [String] {
         let hasAPIs = report.endpoints.contains { $0.api != nil }

@@ -6,10 +6,10 @@ extension Failure.Code {
         switch self {
         case .failed: "Failed: a record that is not there, a server error, an output that cannot be written."
         case .usage: "Usage: a wrong argument, option, condition or name, or a problem in the description."
-        case .partly: "Partial success: something failed, and the rest is committed. Run it again."
+        case .partly: "Partial success: something failed or was skipped, and the rest is committed. Run it again."
         case .credentials: "Credentials: missing, or refused by the server (401, 403)."
         case .noNetwork: "No network: the server cannot be reached, and nothing in the store may be used."
-        case .store: "Store: there is none, it cannot be opened or locked, it is full or damaged."
+        case .store: "Store: there is none, it cannot be opened or locked, refuses the schema, is full or damaged."
         case .limited: "Rate limit: the server's limit is used up. Run it again after the time that is shown."
         case .busy: "Busy: another process syncs the same endpoints, or sends the outbox. Wait, or use --wait."
         case .changed: "Changed: the store changed while it was read without locks. Run it again."

@@ -104,7 +104,8 @@ extension Failure.Code {
     init(_ error: any StoreFailure) {
         switch error {
         case StoreOpenError.store(let error): self.init(error)
-        case StoreOpenError.write(let error): self.init(error)
+        // Also if records violate a unique index: the store refuses the schema.
+        case StoreOpenError.write: self = .store
         case let error as StoreError: self.init(error)
         case let error as StoreWriteError: self.init(error)
         // The store is sound: there is no such operation, or it must not be changed now.

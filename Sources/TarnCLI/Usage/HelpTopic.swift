@@ -21,6 +21,7 @@ enum HelpTopic: String, CaseIterable {
         lines.insert(row("0", "Done."), at: 2)
         lines.append(row("129", "Interrupted by SIGHUP."))
         lines.append(row("130", "Interrupted by SIGINT (Ctrl-C). Committed pages stay; the next sync resumes."))
+        lines.append(row("141", "The reader of the output has ended, such as `head`: SIGPIPE."))
         lines.append(row("143", "Interrupted by SIGTERM."))
         lines.append("")
         lines.append("`tarn proxy` is stopped by these signals and exits with 0.")
@@ -36,15 +37,18 @@ enum HelpTopic: String, CaseIterable {
 
           COLUMNS            Width of help pages and tables.
           TARN_PAGER, PAGER  Pager of long output on a terminal (default: less); empty or cat for none.
+          LESS               Options of less (default: FX).
           NO_COLOR           If not empty, no colours.
+          CLICOLOR           If 0, no colours.
           CLICOLOR_FORCE     If not empty and not 0, colours also without a terminal.
           TARN_PROGRESS_SECONDS
                              Seconds between lines of progress without a terminal (default: 5; 0 for none).
           TARN_SNAPSHOT_SECONDS
                              Age from which `tarn inspect` reports a snapshot that holds up writers (default: 5; 0 for
                              never).
-          TARN_HISTORY       History of `tarn inspect shell` (default: ~/.local/state/tarn/inspect-history); empty for
-                             none.
+          TARN_HISTORY       History of `tarn inspect shell` (default: tarn/inspect-history in XDG_STATE_HOME, or in
+                             ~/.local/state); empty for none.
+          TERM               If dumb: no colours, no pager, no editing of lines. If not set: no pager.
           TZ                 Time zone of --local.
           http_proxy, https_proxy, no_proxy
                              Proxies, as libcurl reads them.

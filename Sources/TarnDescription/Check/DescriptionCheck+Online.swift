@@ -118,10 +118,7 @@ extension DescriptionCheck {
                     .note, .paginationDetected, place,
                     "paginate: \(choice.style), because \(choice.reason); write it down, because a guess can be wrong"))
         }
-        if imported.skipped > 0 {
-            findings.append(
-                finding(.error, .notImported, place, "\(imported.skipped) records without a usable key are skipped"))
-        }
+        if let skipped = imported.skippedText { findings.append(finding(.error, .notImported, place, skipped)) }
         findings += imported.diagnosticGroups.prefix(20).map {
             finding(
                 .warning, .notImported, place, ($0.count > 1 ? "\($0.count) times, the first: " : "") + "\($0.first)")

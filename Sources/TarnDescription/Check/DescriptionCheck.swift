@@ -39,10 +39,6 @@ package struct DescriptionCheck: Sendable {
             description = try Description.load(path: file)
         } catch {
             report.findings = error.problems.map { CheckFinding($0) }
-            if error.omitted > 0 {
-                report.findings.append(
-                    CheckFinding(.error, .description, file: file, "… and \(error.omitted) more problems"))
-            }
             return report
         }
         report.description = description
@@ -54,18 +50,19 @@ package struct DescriptionCheck: Sendable {
 
     private func checkStore(_ description: Description, _ places: DescriptionPlaces, _ report: inout Report) {
         let path = store ?? description.storePath
-        guard access(path, F_OK) == 0 else { return }
+        func refuse(_ refusal: SchemaError, _ suffix: String) {
+            let (field, mark) = places.place(entity: refusal.entity, field: refusal.field)
+            report.findings.append(
+                CheckFinding(.error, .schemaRefused, file: file, at: mark, field: field, refusal.message + suffix))
+        }
+        guard access(path, F_OK) == 0 else {
+            return SchemaEvolution.ofNewStore(description.schema).refusals.forEach { refuse($0, "") }
+        }
         report.store = path
         do {
             let opened = try Store.open(at: path, options: Store.Options(isReadOnly: true))
             let evolution = try opened.evolution(to: description.schema)
-            for refusal in evolution.refusals {
-                let (field, mark) = places.place(entity: refusal.entity, field: refusal.field)
-                report.findings.append(
-                    CheckFinding(
-                        .error, .schemaRefused, file: file, at: mark, field: field,
-                        "\(refusal.message); the store is \(path)"))
-            }
+            for refusal in evolution.refusals { refuse(refusal, "; the store is \(path)") }
             for change in evolution.changes {
                 let (field, mark) = places.place(entity: change.entity, field: change.field)
                 report.findings.append(

@@ -74,15 +74,16 @@ package struct Doctor: Sendable {
         }
         do throws(DescriptionError) {
             let description = try Description.load(path: options.file)
+            let entities = description.schema.entities.count, endpoints = description.endpoints.count
             return (
                 description,
                 DoctorFinding(
                     .description, .ok,
-                    "\(options.file): \(description.schema.entities.count) entities, "
-                        + "\(description.endpoints.count) endpoints")
+                    "\(options.file): \(entities) entit\(entities == 1 ? "y" : "ies"), "
+                        + "\(endpoints) endpoint\(endpoints == 1 ? "" : "s")")
             )
         } catch {
-            let more = error.problems.count + error.omitted - 1
+            let more = error.problems.count - 1
             return (
                 nil,
                 DoctorFinding(

@@ -22,6 +22,7 @@ extension DescriptionReader {
         for entry in entries { indexes(of: entry, in: &schema) }
         report(schema.locatedProblems())
         checkWrites(schema)
+        checkWebPages(schema)
         for problem in mapping.problems(for: schema) { report(problem, schema, mapping) }
         return (schema, mapping)
     }
@@ -59,10 +60,7 @@ extension DescriptionReader {
             if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
         }
         mapping.ignored = texts(section, "ignore").compactMap { plainKeyPath($0.text, section.path("ignore"), $0.mark) }
-        if let text = text(section, "open") {
-            do { _ = try URITemplate(text) } catch { report(section, "open", "\(error)") }
-            pages[entry.key] = text
-        }
+        webPage(section, of: entry.key)
         if let writes = writes(section) { writeRequests[entry.key] = writes }
         if let text = text(section, "compression") {
             if let compression = EntityDefinition.Compression(rawValue: text) {

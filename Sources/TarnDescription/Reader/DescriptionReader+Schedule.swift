@@ -11,7 +11,7 @@ extension DescriptionReader {
         }
         if let text = text(section, "every") {
             if let seconds = DurationText.seconds(text) { return .every(seconds: seconds) }
-            report(section, "every", "expected a duration such as 30s, 15m, 2h or 1d, found \"\(text)\"")
+            report(section, "every", "expected a duration such as 30s, 15m, 2h or 1d, at most 366d, found \"\(text)\"")
         }
         guard section["at"] != nil else { return nil }
         let texts = texts(section, "at")

@@ -28,7 +28,17 @@ struct TemplateExpander {
     ]
 
     /// The values of placeholders by name.
-    typealias Arguments = [String: String]
+    typealias Arguments = [String: Argument]
+
+    /// The value of a placeholder.
+    struct Argument {
+        var text: String
+        /// The position in `given`; nil for a name, which nothing has to use.
+        var id: Int?
+    }
+
+    /// The values that the document gives to placeholders, and whether a placeholder has used each.
+    private var given: [(field: String, mark: YAMLValue.Mark, name: String, isUsed: Bool)] = []
 
     init(file: String) { self.file = file }
 
@@ -47,7 +57,18 @@ struct TemplateExpander {
             report(repeatedIn: expanded, entries, name)
             sections[index].value.content = .mapping(expanded)
         }
+        if problems.isEmpty { reportUnused() }
         return YAMLValue(mark: document.mark, content: .mapping(sections))
+    }
+
+    /// Reports the values that no placeholder has used: they have no effect.
+    private mutating func reportUnused() {
+        // A value in a template is given once for each instance, and one of them may use it.
+        let used = Set(given.filter(\.isUsed).map(\.mark))
+        for value in given where !used.contains(value.mark) {
+            report(
+                value.field, value.mark, "nothing uses <\(value.name)>: write it where the value belongs, or remove it")
+        }
     }
 
     private mutating func readTemplates(_ value: YAMLValue) {
@@ -89,7 +110,7 @@ struct TemplateExpander {
         entry.value.content = .mapping(keys.filter { $0.key != "each" })
         return names(each.value, "\(field).each").compactMap { name, arguments in
             var known = arguments
-            known["name"] = name
+            known["name"] = Argument(text: name)
             guard let key = filled(entry.key, entry.keyMark, field, known) else { return nil }
             guard hasRoom(entry.value, entry.keyMark, field) else { return nil }
             let value = filled(entry.value, "\(section).\(key)", known)
@@ -146,16 +167,17 @@ struct TemplateExpander {
                     pair.key == "name" ? "<name> has a value already: use another word" : "expected a text")
                 continue
             }
-            arguments[pair.key] = text
+            arguments[pair.key] = Argument(text: text, id: given.count)
+            given.append((field: "\(field).\(pair.key)", mark: pair.keyMark, name: pair.key, isUsed: false))
         }
         return arguments
     }
 
     /// An entity or endpoint with everything that its templates have and it has not.
-    private mutating func instance(_ entry: Entry, in section: String, _ given: Arguments = [:]) -> Entry {
+    private mutating func instance(_ entry: Entry, in section: String, _ arguments: Arguments = [:]) -> Entry {
         var likes: [String: Arguments] = [:], entry = entry
-        var known = given
-        known["name"] = given["name"] ?? entry.key
+        var known = arguments
+        known["name"] = arguments["name"] ?? Argument(text: entry.key)
         entry.value = completed(entry.value, "\(section).\(entry.key)", known, &likes, depth: 0)
         if section == "entities" {
             instances.append((entry.key, likes))
@@ -277,11 +299,13 @@ struct TemplateExpander {
                 continue
             }
             rest = rest[close...].dropFirst()
-            guard let value = known[name] else {
+            guard let argument = known[name] else {
                 let hint = "write it where the template is named, such as like: { Template: { \(name): … } }"
                 report(field, mark, "no value for <\(name)>: \(hint)")
                 return nil
             }
+            let value = argument.text
+            if let id = argument.id { given[id].isUsed = true }
             if let style, let naming = NamingStyle(rawValue: style) {
                 result += NamingConvention(naming).jsonKey(for: value)
             } else if let style {

@@ -184,17 +184,6 @@ extension Store {
         return try StoreState(settings, open, verification: verification)
     }
 
-    private static func checkTableCount(_ catalog: Catalog) throws(StoreOpenError) {
-        let needed = TableName.all.count + catalog.entities.filter { $0.root == $0.id }.count + catalog.indexIDs.count
-        guard needed <= TableName.limit else {
-            throw .schema(
-                SchemaError(
-                    entity: nil, field: nil,
-                    "the schema needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), but a store can have \(TableName.limit): use several stores, or fewer indexes"
-                ))
-        }
-    }
-
     /// Verifies the checksum of every setting.
     /// Lookups cannot detect this damage: they never find an entry whose name is damaged. A damaged
     /// dictionary affects only its rows, and is not reported here.
@@ -249,7 +238,7 @@ extension Store {
                 throw StoreOpenError.schema(error)
             }
             guard change.catalog != current else { return }
-            try checkTableCount(change.catalog)
+            do throws(SchemaError) { try change.catalog.checkTableCount() } catch { throw StoreOpenError.schema(error) }
             var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]
             for entity in change.catalog.entities where entity.root == entity.id {
                 records[entity.id] = try transaction.table(TableName.records(entity.id))

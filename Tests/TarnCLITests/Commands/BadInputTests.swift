@@ -216,7 +216,34 @@ struct BadInputTests {
         let server = try LocalServer([recording("/items", "[" + wrong.joined(separator: ",") + "]")])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 3, "\(result.error)")
-        #expect(result.error.contains("tarn: skipped 1 record: without a usable key, or"), "\(result.error)")
+        #expect(result.errorLines.last == "tarn: skipped 1 record: without a usable key", "\(result.error)")
+    }
+
+    @Test("skipped records are counted by their reasons: no key, no kind")
+    func skippedForSeveralReasons() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Event:
+                key: id
+                attributes: { id: int }
+                kinds: { Push: { type: push } }
+                otherwise: skip
+              Push: { parent: Event }
+            endpoints: { events: { path: /events, entity: Event, paginate: single_page } }
+            """)
+        let server = try LocalServer([
+            recording("/events", #"[{"id":1,"type":"push"},{"id":2,"type":"x"},{"id":3,"type":"y"},{"type":"push"}]"#)
+        ])
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(result.status == 3)
+        let expected = "tarn: skipped 3 records: 1 without a usable key, 2 of none of the kinds (otherwise: skip)"
+        #expect(result.errorLines.last == expected, "\(result.error)")
+        let check = try await tarn("check", "--file", file, "--online", "--base", server.base)
+        #expect(check.output.contains("error: endpoints.events: skipped 3 records: 1 without"), "\(check.output)")
     }
 
     @Test("what cannot be written to standard output is an error, not silence")

@@ -68,6 +68,50 @@ struct CheckCommandTests {
         #expect(refused.status != 0, "what the check refuses, a sync refuses")
     }
 
+    @Test("records that violate a unique index are an error of the check, and exit code 6 of the sync")
+    func notUnique() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"a"}]"#)])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let unique = itemsYAML().replacing("name: string", with: "name: { type: string, unique: true }")
+        _ = try folder.write("tarn.yaml", unique)
+        let check = try await tarn("check", "--file", file)
+        #expect(check.status == 2)
+        let text = "error: entities.Item.attributes.name: records 1 and 2 have the same values, which must be unique"
+        #expect(check.output.contains(text), "\(check.output)")
+        let sync = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(sync.status == 6 && sync.error.contains("Item 1 and 2 have the same name"), "\(sync.error)")
+    }
+
+    @Test(
+        "more tables than a store can have are an error of the check, with and without a store; the sync exits with 6")
+    func tableLimit() async throws {
+        let folder = try TemporaryFolder(), yaml = itemsYAML("paginate: single_page")
+        let entities = (0..<1_012).map { "  E\($0): { key: id, attributes: { id: int } }\n" }.joined()
+        let file = try folder.write("tarn.yaml", yaml.replacing("entities:\n", with: "entities:\n" + entities))
+        let text = "the schema needs 1025 tables"
+        let check = try await tarn("check", "--file", file)
+        #expect(check.status == 2 && check.output.contains("error: entities: \(text)"), "\(check.output.suffix(600))")
+        let server = try LocalServer([recording("/items", "[]")])
+        let few = try folder.write("few.yaml", "store: tarn.tarn\n" + yaml)
+        expectSuccess(try await tarn("sync", "--file", few, "--base", server.base))
+        #expect(try await tarn("check", "--file", file).output.contains("error: entities: \(text)"))
+        let sync = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(sync.status == 6 && sync.error.contains(text), "\(sync.error)")
+    }
+
+    @Test("every problem is shown and counted; a sync shows 20 of them")
+    func allProblems() async throws {
+        let folder = try TemporaryFolder()
+        let more = (1...50).map { "  e\($0): { path: /x, entity: Nope }\n" }.joined()
+        let file = try folder.write("tarn.yaml", itemsYAML() + "\n" + more)
+        let check = try await tarn("check", "--file", file)
+        #expect(check.lines.count == 51 && check.lines.last == "\(file): 50 errors, 0 warnings, 0 notes")
+        let sync = try await tarn("sync", "--file", file)
+        #expect(
+            sync.status == 2 && sync.errorLines.count == 21 && sync.error.contains("… and 30 more"), "\(sync.error)")
+    }
+
     @Test("an entity that nothing leads to is a warning, one that is only nested a note, and the exit code is 0")
     func reach() async throws {
         let folder = try TemporaryFolder()

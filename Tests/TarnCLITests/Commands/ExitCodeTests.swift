@@ -120,6 +120,13 @@ struct ExitCodeTests {
         #expect(watched.status == status && watched.error == "", "\(watched.error)")
     }
 
+    @Test("a process whose reader has ended is ended by SIGPIPE, without a word")
+    func withoutReader() async throws {
+        let result = try await shell(
+            "env --default-signal=PIPE \"$TARN\" inspect dump '\(try await Forge.store)' | true; exit ${PIPESTATUS[0]}")
+        #expect(result.status == 141 && result.error == "", "\(result)")
+    }
+
     @Test("under nohup a SIGHUP ends nothing")
     func withoutTerminal() async throws {
         let folder = try TemporaryFolder()
@@ -141,7 +148,7 @@ struct ExitCodeTests {
         let text = try #require(help.firstMatch(of: /Exit codes: ([^.]*)\./)?.1)
         let listed = Set(text.matches(of: /\d+/).compactMap { Int32($0.0) })
         // 8 takes two syncs (`ForEachKillTests`), and 9 commits meanwhile (`ReadOnlyTests`).
-        #expect(listed == Set(Self.cases.map(\.status) + [8, 9, 130, 143, 129]))
+        #expect(listed == Set(Self.cases.map(\.status) + [8, 9, 130, 141, 143, 129]))
         let page = try await tarn("help", "exit-codes")
         #expect(page.status == 0)
         let rows = page.lines.compactMap { $0.firstMatch(of: /^ {2}(\d+) +\S/).flatMap { Int32($0.1) } }

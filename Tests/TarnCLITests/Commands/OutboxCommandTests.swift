@@ -96,6 +96,17 @@ struct OutboxCommandTests {
         #expect(try await place.run("push", "--json").output.contains(#""sent":1,"#))
     }
 
+    @Test("a failure that may pass is an error of the command, and is shown as one")
+    func passingFailure() async throws {
+        var api = ModelAPI()
+        api.fault = { _ in .status(500, body: "{}") }
+        let place = try await Place(api)
+        try await expectSuccess(place.run("update", "Item", "--all", "--set", "title=b", "--queue"))
+        let pushed = try await place.run("push")
+        #expect(pushed.status == 1 && pushed.error.contains("500"), "\(pushed.error)")
+        #expect(pushed.errorLines.allSatisfy { $0.hasPrefix("tarn: ") }, "\(pushed.error)")
+    }
+
     @Test("push --watch sends what another process queues, and ends when it is interrupted")
     func watch() async throws {
         let place = try await Place()

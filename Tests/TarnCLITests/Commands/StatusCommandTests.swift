@@ -35,7 +35,8 @@ struct StatusCommandTests {
         #expect(((object["store"] as? [String: Any])?["records"] as? [String: Int])?["Issue"] == 330)
         let chosen = try await status(store, "issues", "--json")
         #expect(try endpoints(chosen).map { $0["name"] as? String } == ["issues"])
-        #expect(try await status(store, "isues").status != 0)
+        let wrong = try await status(store, "isues")
+        #expect(wrong.status == 2 && wrong.error.contains("did you mean \"issues\"?"), "\(wrong.error)")
     }
 
     @Test("an interrupted scan has its position, a failed one its failure, another is never scanned: exit 3")

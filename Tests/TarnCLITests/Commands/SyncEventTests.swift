@@ -108,6 +108,38 @@ struct SyncEventTests {
         #expect(wrong.status == 2)
     }
 
+    @Test(
+        "with --offline the last line is a status event; an endpoint that was never complete is an error event before it"
+    )
+    func offline() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let never = try await tarn("sync", "--file", file, "--offline", "--json")
+        #expect(never.status == 5 && never.errorLines == ["tarn: offline: never completely synced: items"])
+        let first = try events(never)
+        #expect(first.map { $0["event"] as? String } == ["error", "status"], "\(never.output)")
+        #expect(first[0]["exit_code"] as? Int == 5 && first[1]["complete"] as? Bool == false)
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a"}]"#)])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let whole = try await tarn("sync", "--file", file, "--offline", "--json")
+        #expect(whole.status == 0, "\(whole.error)")
+        let second = try events(whole)
+        #expect(
+            second.count == 1 && second[0]["event"] as? String == "status" && second[0]["complete"] as? Bool == true)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("skipped records are an error event with their reason, before the summary")
+    func skipped() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"name":"no key"},{"id":1,"name":"a"}]"#)])
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        #expect(result.status == 3)
+        let events = try events(result), errors = of("error", events)
+        #expect(errors.count == 1 && errors[0]["exit_code"] as? Int == 3)
+        #expect(errors[0]["message"] as? String == "skipped 1 record: without a usable key")
+        #expect(events.last?["event"] as? String == "summary")
+    }
+
     @Test("a wait is a progress event with its reason and the number of the next try")
     func wait() async throws {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())

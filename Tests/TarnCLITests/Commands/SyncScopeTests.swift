@@ -61,6 +61,8 @@ struct SyncScopeTests {
         #expect(result.status == 0 && bed.server.targets == ["/items"], "\(result.error)")
         #expect(result.error.contains("dry run: the counts are what the first pages would change; nothing was stored"))
         #expect(result.error.contains("more to fetch: items"))
+        let none = "not requested, because the store has no record that they are requested for: user"
+        #expect(result.errorLines.contains(none), "\(result.error)")
         #expect(!bed.hasStore)
     }
 

@@ -85,6 +85,9 @@ struct CompletionTests {
         #expect(try await bash(["cache", "collect", store, "--through", "Mil"]) == ["Milestone."])
         #expect(try await bash(["cache", "collect", store, "--through", "Issue.mil"]) == ["Issue.milestone"])
         #expect(try await bash(["fetch", "x", "--policy", "network"]) == ["network-first", "network-only"])
+        #expect(try await bash(["inspect", "watch", store, "--format", ""]) == ["table", "ndjson"])
+        #expect(try await bash(["outbox", "retry", "--im"]) == [])
+        #expect(try await bash(["outbox", "list", "--im"]) == ["--immutable"])
         let folder = try TemporaryFolder()
         _ = try folder.write(
             "tarn.yaml",

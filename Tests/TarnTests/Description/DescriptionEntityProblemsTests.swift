@@ -7,6 +7,28 @@ import Testing
 @Suite("Description file: problems of entities and endpoints")
 struct DescriptionEntityProblemsTests {
     @Test(
+        "web pages: the variables are fields or paths to fields, also of the other side, and the URL is one of the web",
+        arguments: [
+            .init(
+                "    ignore: [node",
+                "    open: '/{id}/{author.login}/{author.issues.state}{?labels}'\n    ignore: [node"),
+            .init("  Label: { key", "  Label: { open: 'https://x.example/{issues.id}', key"),
+            .init(
+                "    ignore: [node", "    open: 'https://x.example/{staet}'\n    ignore: [node",
+                "32:11: entities.Issue.open: unknown field of Issue \"staet\": did you mean \"state\"?"),
+            .init(
+                "    ignore: [node", "    open: '/{author.nam}'\n    ignore: [node",
+                "32:11: entities.Issue.open: unknown field of User \"nam\": did you mean \"name\"?"),
+            .init(
+                "    ignore: [node", "    open: '/{state.name}'\n    ignore: [node",
+                "32:11: entities.Issue.open: {state.name}: Issue.state is an attribute, which leads to no other record"),
+            .init(
+                "    ignore: [node", "    open: 'ftp://x.example/{id}'\n    ignore: [node",
+                "32:11: entities.Issue.open: expected an http or https URL, or a path, found the scheme \"ftp\""),
+        ] as [BrokenDescription])
+    func webPages(row: BrokenDescription) { row.check() }
+
+    @Test(
         "attributes: types, values, key paths and epochs are checked",
         arguments: [
             .init(

@@ -133,6 +133,17 @@ struct DescriptionTemplateTests {
                 ["t.yaml:2:37: entities.<name>.each.like: no entity is like T: write like: T there"]
             ),
             (
+                """
+                templates: { T: { key: id, attributes: { id: int } } }
+                entities:
+                  <name>: { each: [A, { B: { path: bees } }], like: { T: { size: '5' } } }
+                """,
+                [
+                    "t.yaml:4:30: entities.<name>.each.B.path: nothing uses <path>: write it where the value belongs, or remove it",
+                    "t.yaml:4:60: entities.A.like.T.size: nothing uses <size>: write it where the value belongs, or remove it",
+                ]
+            ),
+            (
                 "templates: [a]\nentities: {}",
                 ["t.yaml:2:12: templates: expected a mapping from names to templates, found a list"]
             ),

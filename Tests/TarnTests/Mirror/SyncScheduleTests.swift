@@ -86,7 +86,7 @@ struct SyncScheduleTests {
         #expect(try schedule(", at: ['03:00 local', 15:00]")?.hashValue != nil)
         for (text, expected) in [
             (", every: soon", "expected a duration such as 30s"), (", every: 0s", "expected a duration"),
-            (", every: 400d", "expected a duration"), (", at: '25:00'", "expected a time of the day"),
+            (", every: 367d", "2h or 1d, at most 366d, found"), (", at: '25:00'", "expected a time of the day"),
             (", at: []", "missing time"), (", every: 15m, at: '03:00'", "every and at exclude each other"),
         ] {
             let error = #expect(throws: DescriptionError.self) { try Self.description(text) }

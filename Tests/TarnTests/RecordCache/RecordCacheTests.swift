@@ -382,6 +382,33 @@ struct RecordCacheTests {
         #expect(try await cache.purge(.all) == 0)
     }
 
+    @Test("a mirror's page answers if Vary names a field of the description, also after a 304 to another one")
+    func mirroredWithVary() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept, X-Version")
+        let yaml = { (version: Int) in
+            itemsYAML(api: "  headers: { Accept: application/json, X-Version: '\(version)' }")
+        }
+        let fixture = try CacheFixture(yaml: yaml(1)), cache = try fixture.cache(server.base)
+        for round in 0..<2 {
+            let report = try await fixture.mirrored.sync(server.base) { $0.time = fixture.clock.source }
+            #expect(report.failures.isEmpty && report.notModified == round)
+            #expect(try await cache.fetch(CacheRequest("items")).text == "stored 2")
+            #expect(try await cache.fetch(CacheRequest("items"), policy: .cacheOnly).text == "stored 2")
+        }
+        #expect(try server.requests.count == 2 && cache.totals.entries == 0)
+        // With other fields it is another answer. The server confirms that it is the same one.
+        let other = try Description.parse(yaml(2), file: "tarn.yaml")
+        var client = APIClient.Options()
+        client.base = server.base
+        client.time = fixture.clock.source
+        let second = try RecordCache(
+            other, store: fixture.store, transport: MirrorStore.impatient(), client: client, environment: [:])
+        #expect(try await second.explain(CacheRequest("items")).decision.rule == .varies)
+        #expect(try await second.fetch(CacheRequest("items")).source == .revalidated)
+        #expect(try await second.fetch(CacheRequest("items")).text == "stored 2")
+        #expect(server.requests.count == 3)
+    }
+
     @Test("a URL is found to be of the endpoint that has its path")
     func ofURL() async throws {
         let yaml = """

@@ -367,6 +367,18 @@ extension Catalog.Change {
     }
 }
 
+extension Catalog {
+    /// Checks that a store can have the tables of the catalog.
+    func checkTableCount() throws(SchemaError) {
+        let own = TableName.all.count, needed = own + entities.count { $0.root == $0.id } + indexIDs.count
+        guard needed > TableName.limit else { return }
+        throw SchemaError(
+            entity: nil, field: nil,
+            "the schema needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship, and \(own) of the store itself), but a store can have \(TableName.limit): use several stores, or fewer indexes"
+        )
+    }
+}
+
 extension AttributeType {
     /// Returns whether every stored value of another type is a value of this type as well.
     fileprivate func holdsValues(of other: AttributeType) -> Bool {

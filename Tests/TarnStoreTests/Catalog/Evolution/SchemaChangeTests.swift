@@ -94,6 +94,51 @@ struct SchemaChangeTests {
         #expect(try store.read { _ in store.state.generation } == generation)
     }
 
+    @Test(
+        "the preview of every kind of change names it, and refuses what opening the store refuses",
+        arguments: SchemaChange.all)
+    func preview(_ row: SchemaChange) throws {
+        let store = try Forge.open(try filled(row.before), nil)
+        let evolution = try store.evolution(to: row.after)
+        if case .refused = row.outcome {
+            #expect(!evolution.refusals.isEmpty)
+        } else {
+            #expect(evolution.refusals.isEmpty, "\(evolution.refusals)")
+            let isChange = try store.catalog.applying(row.after).catalog != store.catalog
+            #expect(evolution.changes.isEmpty != isChange, "\(evolution.changes)")
+        }
+    }
+
+    @Test("the preview tells a renamed index from a new one, and finds the records that a unique index refuses")
+    func previewOfIndexes() throws {
+        func schema(_ indexes: IndexDefinition...) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"], attributes: [.init("id", .int), .init("a", .string, optional: true)],
+                    indexes: indexes),
+                EntityDefinition("Bug", parent: "Item", attributes: []),
+            ])
+        }
+        let store = try Forge.open(folder("s"), schema(.init("old", on: "a")))
+        for id in 1...3 { try store.put("Item", RecordKey(Int64(id)), [:]) }
+        func texts(_ index: IndexDefinition) throws -> [String] {
+            let evolution = try store.evolution(to: schema(index))
+            return evolution.changes.map { "\($0.entity).\($0.field ?? ""): \($0.message)" }
+                + evolution.refusals.map { "\($0.entity ?? "").\($0.field ?? ""): refused: \($0.message)" }
+        }
+        #expect(try texts(.init("new", on: "a", renamedFrom: "old")) == ["Item.new: renamed from old"])
+        #expect(try texts(.init("old", on: "a", "id")) == ["Item.old: changed index: is built from 3 records"])
+        #expect(try texts(.init("more", on: "id")) == ["Item.more: new index: is built from 3 records"])
+        // Nulls are distinct; equal texts are not.
+        let unique = IndexDefinition("old", on: "a", unique: true)
+        #expect(try texts(unique) == ["Item.old: becomes unique: all 3 records are checked"])
+        try store.put("Item", 1, ["a": .string("x")])
+        try store.put("Bug", 9, ["a": .string("x")])
+        let refusal = "records 1 and 9 have the same values, which must be unique; change or delete one of them first"
+        #expect(try texts(unique) == ["Item.old: refused: \(refusal)"])
+        #expect(try texts(.init("more", on: "a", unique: true)) == ["Item.more: refused: \(refusal)"])
+    }
+
     @Test("the article's table has every row of this one, with the same outcome, and no other")
     func articleHasTheTable() throws {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

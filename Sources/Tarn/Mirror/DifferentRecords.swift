@@ -3,8 +3,8 @@ import TarnStore
 /// The different records that a list has so far, counted for its declared total.
 ///
 /// Records are kept as hashes of 64 bits. If two records have the same one, the list may cost a
-/// request more. At most a million are kept: a record that comes again after a million others counts
-/// twice.
+/// request more. At most a million are kept: a record that comes again after a million others
+/// counts twice.
 struct DifferentRecords {
     private static let most = 1 << 20
     /// The root entity of the records that count; nil for all.

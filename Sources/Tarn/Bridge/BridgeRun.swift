@@ -46,7 +46,8 @@ struct BridgeRun<B: Bridge>: Sendable {
         try Task.checkCancellation()
         var rest = self
         let operation = rest.pending.removeFirst(), place = "the bridge \(B.self)"
-        let message = try client.client.message(for: operation, place: place)
+        var message = try client.client.message(for: operation, place: place)
+        message.isRead = true
         let limit = client.client.options.pageLimit, source = Redaction.url(message.url)
         guard seen.count < limit else { throw RemoteError("more than \(limit) operations for one request") }
         let sent = Sent(method: message.method, url: message.url, body: message.body)

@@ -150,6 +150,7 @@ struct EndpointRequest: Sendable {
     func message(for page: PageRequest) -> TransportRequest {
         var message = client.request(page.url, headers: endpoint.headers)
         message.method = endpoint.method
+        message.isRead = true
         message.priority = priority.rawValue
         if let body = page.body {
             message.body = Array(body.text.utf8)

@@ -21,13 +21,6 @@ private struct CurlOptions {
 }
 
 extension CurlTransfer {
-    /// The methods whose requests libcurl may send again (RFC 9110 §9.2.2).
-    ///
-    /// If a connection that was used before ends without a response, libcurl sends any request
-    /// again on another one. The server may have received it. Other requests get a connection of
-    /// their own; those with an idempotency key fail, and their sender decides.
-    private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
-
     /// Sets the options of the handle; false if libcurl rejects one.
     func configure() -> Bool {
         var options = CurlOptions(easy: easy)
@@ -119,12 +112,18 @@ extension CurlTransfer {
         return true
     }
 
-    /// Sets the options whose memory belongs to the transfer.
+    /// Sets the options whose memory belongs to the transfer, and those of requests that must not
+    /// be sent twice.
+    ///
+    /// If a connection that was used before ends without a response, libcurl sends any request
+    /// again on another one. The server may have received it (RFC 9110 §9.2.2). Requests that are
+    /// not idempotent get a connection of their own; those with an idempotency key fail, and their
+    /// sender decides.
     private func setTransfer(_ options: inout CurlOptions) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         options.isAccepted =
             options.isAccepted && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
-        if !CurlTransfer.idempotent.contains(submission.request.method) {
+        if !submission.request.isRead, !RetryPolicy.idempotent.contains(submission.request.method) {
             if submission.request.headers["Idempotency-Key"] == nil {
                 options.set(CURLOPT_FRESH_CONNECT, 1)
             } else {

@@ -12,6 +12,8 @@ public struct TransportRequest: Sendable, Hashable {
     var redirects: RedirectScope?
     /// The limits of the response's body, in addition to the transport's; nil for none.
     package var responseLimits: ResponseLimits?
+    /// Whether the request only reads, whatever its method: it may be sent twice.
+    package var isRead = false
     /// The raw value of the priority among requests that wait to be sent.
     package var priority = TaskPriority.medium.rawValue
 

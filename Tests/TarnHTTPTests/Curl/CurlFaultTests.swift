@@ -100,6 +100,18 @@ struct CurlFaultTests {
         #expect(try await transport.send(TransportRequest(url: server.base + "/first")).status == 200)
     }
 
+    @Test("a POST that only reads keeps the connections of others, and may be sent again")
+    func readingPOST() async throws {
+        let ok = "HTTP/1.1 200 OK\n\nok"
+        let server = try LocalServer(["GET /first\n" + ok, "POST /page\n" + ok], "--fault", "page:close:times=1")
+        let transport = CurlTransport()
+        _ = try await transport.send(TransportRequest(url: server.base + "/first"))
+        var request = TransportRequest(method: "POST", url: server.base + "/page", body: [1])
+        request.isRead = true
+        #expect(try await transport.send(request).status == 200)
+        #expect(server.requests.count == 3)
+    }
+
     @Test("a head that breaks off is an error")
     func brokenHead() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Le")

@@ -84,7 +84,7 @@ public struct Outbox: Sendable {
         try store.read { reader in
             let waits =
                 try (reader.outbox.entry(id, now: client.now)?.waitsFor ?? [])
-                + reader.outbox.waitsForWholeRecords(of: id, sendsWhole: builder(reader.access).sendsWhole)
+                + builder(reader.access).waits(of: id)
             return Dictionary(waits.map { ($0.operation, $0.isDead) }) { $0 || $1 }
         }
     }

@@ -61,9 +61,7 @@ extension OutboxDrain {
             try refuse(operation, failure, &effects, &writer)
             return nil
         }
-        guard try writer.outbox.waitsForWholeRecords(of: operation.id, sendsWhole: builder.sendsWhole).isEmpty else {
-            return nil
-        }
+        guard try builder.waits(of: operation.id).isEmpty else { return nil }
         let isRefused = operation.failure?.kind == "conflict"
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)

@@ -39,6 +39,13 @@ struct WriteMessageBuilder {
         requests(of: entity)?.update.map { $0.content(for: .update) == .all } ?? false
     }
 
+    /// The operations that an operation waits for because of the bodies and URLs of requests.
+    func waits(of id: UInt64) throws -> [OutboxQueueEntry.Wait] {
+        let fields = plans.fieldsInURLs(of: description.writes)
+        return try access.outbox.waitsForWholeRecords(of: id, sendsWhole: sendsWhole)
+            + (fields.isEmpty ? [] : access.outbox.waitsForURLs(of: id) { fields.contains($0) })
+    }
+
     /// Builds the request of an operation.
     ///
     /// - Throws: `WriteError` with the location of the declaration.

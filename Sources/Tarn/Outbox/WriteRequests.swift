@@ -50,6 +50,11 @@ public struct WriteRequests: Sendable, Hashable {
         self.delete = delete
     }
 
+    /// The URLs of all requests, without their bases.
+    var urls: [String] {
+        ([create, update, delete] + relationships.values.flatMap { [$0.add, $0.remove] }).compactMap { $0?.url }
+    }
+
     /// The request of an operation, and its base URL; nil if it is not declared.
     func request(for kind: OutboxOperation.Kind, relationship: String?) -> (request: WriteRequest, base: String?)? {
         let members = relationship.flatMap { relationships[$0] }

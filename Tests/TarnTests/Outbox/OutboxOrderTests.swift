@@ -84,6 +84,46 @@ struct OutboxOrderTests {
         #expect(both.matched == 2 && both.operations == [1, 2])
     }
 
+    @Test(
+        "a request whose URL has a field of another record, and a change of that field, reach the server in their order",
+        arguments: [true, false])
+    func urls(isRenamedFirst: Bool) async throws {
+        let done = Done()
+        let place = try ScriptedOutbox(
+            """
+            Project: { key: id, attributes: { id: int, slug: string, note: string? }, write: { update: 'PATCH /projects/{id}' } }
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { project: Project }
+              write: { update: 'PATCH /p/{project.slug}/issues/{id}' }
+            """
+        ) { request in
+            if done.requests.withLock(\.isEmpty) { usleep(200_000) }
+            done.requests.withLock { $0.append(request.target) }
+            return Answer(status: "204 No Content")
+        }
+        try await place.store.write { writer in
+            try writer.put("Project", RecordKey(1), [.init("slug", .string("old"))])
+            try writer.put(
+                "Issue", RecordKey(7), [.init("title", .string("a")), .init("project", .reference(RecordKey(1)))])
+        }
+        let outbox = place.outbox()
+        func rename() async throws { try await outbox.update("Project", RecordKey(1), [.init("slug", .string("new"))]) }
+        if isRenamedFirst { try await rename() }
+        try await outbox.update("Issue", RecordKey(7), [.init("title", .string("b"))])
+        if !isRenamedFirst { try await rename() }
+        #expect(try outbox.waits(of: 2) == [1: false])
+        #expect(try await outbox.drain().sent == 2)
+        #expect(
+            done.requests.withLock(\.self)
+                == (isRenamedFirst ? ["/projects/1", "/p/new/issues/7"] : ["/p/old/issues/7", "/projects/1"]))
+        // Another field does not concern the URL.
+        try await outbox.update("Project", RecordKey(1), [.init("note", .string("n"))])
+        try await outbox.update("Issue", RecordKey(7), [.init("title", .string("c"))])
+        #expect(try outbox.waits(of: 4).isEmpty)
+    }
+
     @Test("a change that moves a record out of a deleted one reaches the server before the deletion")
     func moved() async throws {
         let (place, done) = try await place(update: "PATCH", slow: "PATCH")

@@ -115,6 +115,10 @@ struct MirrorIncrementalTests {
             ("{ type: date, format: dd/MM/yyyy }", "", ["31/01/2025", "01/02/2026", "28/02/2025"], "01/02/2026"),
             ("{ type: date, epoch: seconds }", ", lag: 10", ["5", "100", "20"], "90"),
             ("int", ", range: open, lag: 3", ["7", "5"], "3"),
+            // Texts by their form.
+            ("string", ", range: open", ["2026-01-03T10:00:30Z", "2026-01-02T00:00:00Z"], "2026-01-03T10:00:29Z"),
+            ("string", ", range: open", ["7", "9"], "8"),
+            ("uint", ", range: open", ["18446744073709551615"], "18446744073709551614"),
         ])
     func types(type: String, options: String, values: [String], sent: String) async throws {
         let store = try MirrorStore(
@@ -126,6 +130,38 @@ struct MirrorIncrementalTests {
         let report = try await store.sync(nil, transport: items.transport)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(items.log.first == "/items?since=\(sent)")
+    }
+
+    @Test("a text that is neither a date nor a number cannot be moved back", arguments: ["range: open", "lag: 1"])
+    func text(option: String) async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at, \(option) }", type: "string"))
+        let items = Items()
+        items.set([(1, "abc")])
+        #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.texts.first?.contains("neither a date nor a number") == true, "\(report.texts)")
+    }
+
+    @Test("another value behind the stored one leaves that as it is: the next sync requests what lies between")
+    func gap() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set([(1, "2026-01-01T00:00:00Z")])
+        try await store.sync(nil, transport: items.transport)
+        items.set([(1, "2026-01-01T00:00:00Z"), (2, "2026-01-03T00:00:00Z"), (3, "2026-01-06T00:00:00Z")])
+        try await store.sync(nil, transport: items.transport) { $0.since = "2026-01-05" }
+        #expect(try store.items() == [1, 3])
+        _ = items.log
+        try await store.sync(nil, transport: items.transport)
+        #expect(items.log.first == "/items?since=2026-01-01T00:00:00Z")
+        #expect(try store.items() == [1, 2, 3])
+        #expect(try store.checkpoint("items")?.since == "2026-01-06T00:00:00Z")
+        // The first sync of all.
+        let fresh = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }"))
+        try await fresh.sync(nil, transport: items.transport) { $0.since = "2026-01-05" }
+        _ = items.log
+        try await fresh.sync(nil, transport: items.transport)
+        #expect(items.log.first == "/items")
+        #expect(try fresh.items() == [1, 2, 3])
     }
 
     @Test("a date that is only read by a pattern cannot be moved back: the error names the way out")

@@ -36,7 +36,7 @@ extension EndpointScan {
         // Behind the stored value, what has changed between both was not requested.
         if let since = options.since {
             guard let known = checkpoint.since, rule.field != nil,
-                request.increments?.largest([since, known]) == known
+                request.increments?.isAtMost(since, known) == true
             else { return checkpoint.since }
         }
         // A full scan knows best: the stored value may be one that no record has.

@@ -46,6 +46,13 @@ struct IncrementalValues: Sendable {
         return best?.text
     }
 
+    /// Returns whether a value that a user has given is certainly not behind another one.
+    func isAtMost(_ text: String, _ other: String) -> Bool {
+        let given = comparable(text) ?? IncrementalValues.date(text, [.rfc3339, .day])
+        guard let given, let other = comparable(other) else { return false }
+        return !(other < given)
+    }
+
     /// The value that a scan sends after one that has seen `text`.
     ///
     /// - Throws: `MirrorError.endpoint` if the value cannot be moved back as the rule demands.

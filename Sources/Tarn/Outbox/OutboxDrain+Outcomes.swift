@@ -72,7 +72,7 @@ extension OutboxDrain {
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
         if let failure = sent.unread {
-            // What the server has made of the change is known after the next response.
+            // The next response has the record as the server stores it.
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, unread: failure, record.key)
         } else if sent.isReplayed || !isCurrent {

@@ -106,7 +106,7 @@ struct OutboxLane: Sendable {
         }
     }
 
-    /// What the server's answer to an operation means.
+    /// The outcome of an operation that the server has answered.
     private func classified(
         _ operation: OutboxOperation, _ message: WriteMessage, _ request: TransportRequest, _ validators: Validators,
         _ response: TransportResponse

@@ -17,12 +17,6 @@ extension OutboxTable {
         guard let operation = try stored(id) else { return [] }
         let catalog = access.catalog, own = operation.record(catalog)
         var waits: [UInt64: OutboxQueueEntry.Wait] = [:]
-        func wait(for ids: [UInt64], where isConcerned: (StoredOperation) -> Bool) throws {
-            for other in ids where other < id && waits[other] == nil {
-                guard let earlier = try stored(other), earlier.state != .dead, isConcerned(earlier) else { continue }
-                waits[other] = OutboxQueueEntry.Wait(operation: other, isDead: false, reason: .sameRecord)
-            }
-        }
         func changesURLs(_ operation: StoredOperation) -> Bool {
             operation.kind == .update
                 && operation.changes.contains { change in
@@ -30,8 +24,12 @@ extension OutboxTable {
                         && catalog.entity(id: change.kind)?.field(id: change.field).map { isInURLs($0.name) } ?? false
                 }
         }
-        for record in operation.related where record != own { try wait(for: ids(.own, record), where: changesURLs) }
-        if changesURLs(operation) { try wait(for: ids(.reference, own)) { $0.related.contains(own) } }
+        for record in operation.related where record != own {
+            try wait(for: ids(.own, record), before: id, in: &waits, where: changesURLs)
+        }
+        if changesURLs(operation) {
+            try wait(for: ids(.reference, own), before: id, in: &waits) { $0.related.contains(own) }
+        }
         return waits.values.sorted { $0.operation < $1.operation }
     }
 }

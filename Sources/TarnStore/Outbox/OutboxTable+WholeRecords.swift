@@ -23,21 +23,28 @@ extension OutboxTable {
             known[entity] = isWhole
             return isWhole
         }
-        func wait(for ids: [UInt64], where isConcerned: (StoredOperation) -> Bool) throws {
-            for other in ids where other < id && waits[other] == nil {
-                guard let earlier = try stored(other), earlier.state != .dead, isConcerned(earlier) else { continue }
-                waits[other] = OutboxQueueEntry.Wait(operation: other, isDead: false, reason: .sameRecord)
-            }
-        }
         if operation.kind == .update, isWhole(operation.entity) {
-            try wait(for: ids(.reference, own)) { $0.touchedRecords($0.record(catalog)).contains(own) }
+            try wait(for: ids(.reference, own), before: id, in: &waits) {
+                $0.touchedRecords($0.record(catalog)).contains(own)
+            }
         }
         var others: Set<ListedRecord> = []
         for change in operation.changes {
             if let record = change.record, isWhole(change.kind) { others.insert(record) }
         }
         for edit in operation.edits { if let record = edit.record, isWhole(edit.kind) { others.insert(record) } }
-        for record in others { try wait(for: ids(.own, record)) { $0.kind == .update } }
+        for record in others { try wait(for: ids(.own, record), before: id, in: &waits) { $0.kind == .update } }
         return waits.values.sorted { $0.operation < $1.operation }
+    }
+
+    /// Adds those of some operations that are earlier than another one and not dead.
+    func wait(
+        for ids: [UInt64], before id: UInt64, in waits: inout [UInt64: OutboxQueueEntry.Wait],
+        where isConcerned: (StoredOperation) -> Bool
+    ) throws {
+        for other in ids where other < id && waits[other] == nil {
+            guard let earlier = try stored(other), earlier.state != .dead, isConcerned(earlier) else { continue }
+            waits[other] = OutboxQueueEntry.Wait(operation: other, isDead: false, reason: .sameRecord)
+        }
     }
 }

@@ -1,10 +1,8 @@
 // An OpenAPI document: JSON or YAML, with references resolved on demand.
 
 import Tarn
-import TarnDescription
-import Yams
 
-/// An OpenAPI 3.0 or 3.1 document.
+/// An OpenAPI 3.0 or 3.1 document, with the documents to which it refers.
 package struct OpenAPIDocument: Sendable {
     /// The name of the file or the URL, for comments.
     package let name: String
@@ -13,29 +11,27 @@ package struct OpenAPIDocument: Sendable {
     let schemas: [String: JSONValue]
     /// The URL of the document, to which server URLs are relative; nil for a file.
     let url: String?
+    private let files: SpecificationFiles
+    /// The values and names of the places that are no schemas of the components.
+    private let places: ReferencedPlaces
 
-    /// The maximum size of a document, in bytes.
-    private static let sizeLimit = 32 << 20
-    /// The maximum number of values of a document in YAML, aliases included.
-    private static let valueLimit = 2_000_000
-    private static let depthLimit = 100
-
-    /// Parses a document.
+    /// Parses a document without others beside it.
     ///
     /// - Throws: `SampleError.specification` if it is neither JSON nor YAML, or no OpenAPI 3.
     package init(_ body: [UInt8], name: String, url: String? = nil) throws(SampleError) {
+        try self.init(SpecificationFiles(body, name: name, home: .text), name: name, url: url)
+    }
+
+    /// Creates a document from its files.
+    ///
+    /// - Throws: `SampleError.specification` if it is no OpenAPI 3.
+    init(_ files: SpecificationFiles, name: String, url: String? = nil) throws(SampleError) {
         self.name = name
         self.url = url
-        guard body.count <= OpenAPIDocument.sizeLimit else {
-            throw .specification(name, reason: "larger than 32 MiB: not an OpenAPI document")
-        }
-        guard let text = String(validating: body, as: UTF8.self) else {
-            throw .specification(name, reason: "not valid UTF-8")
-        }
-        root =
-            body.first { $0 > 0x20 } == UInt8(ascii: "{")
-            ? try OpenAPIDocument.json(text, name) : try OpenAPIDocument.yaml(text, name)
+        self.files = files
+        root = files.root
         schemas = OpenAPIDocument.schemas(in: root)
+        places = ReferencedPlaces(files, schemas: schemas)
         guard let version = root["openapi"]?.scalarText else {
             let isSwagger = root["swagger"] != nil
             throw .specification(
@@ -53,84 +49,49 @@ package struct OpenAPIDocument: Sendable {
         return Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
     }
 
-    private static func json(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
-        do throws(ImportError) { return try JSONValue(text) } catch {
-            throw .specification(name, reason: "not valid JSON: \(error)")
-        }
-    }
-
-    private static func yaml(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
-        // An alias in a key takes exponential time in the parser, before anything can be counted.
-        if let line = YAMLDocument.lineOfAliasInKey(text) {
-            throw .specification(name, reason: "line \(line): an alias (*name) in a key is not supported")
-        }
-        let node: Node?
-        do { node = try Yams.compose(yaml: text) } catch {
-            throw .specification(name, reason: "not valid YAML: \(YAMLText.comment("\(error)", limit: 200))")
-        }
-        guard let node else { throw .specification(name, reason: "the document is empty") }
-        var count = 0
-        guard let value = value(node, depth: 0, &count) else {
-            throw .specification(name, reason: "too many values, or nested too deep")
-        }
-        return value
-    }
-
-    private static func value(_ node: Node, depth: Int, _ count: inout Int) -> JSONValue? {
-        count += 1
-        guard count <= valueLimit, depth <= depthLimit else { return nil }
-        switch node {
-        case .scalar(let scalar):
-            guard scalar.style == .plain else { return .string(scalar.string) }
-            switch scalar.string {
-            case "true", "True", "TRUE": return .bool(true)
-            case "false", "False", "FALSE": return .bool(false)
-            case "null", "Null", "NULL", "~", "": return .null
-            default:
-                return Double(scalar.string)?.isFinite == true && scalar.string.utf8.count <= 40
-                    ? .number(scalar.string) : .string(scalar.string)
-            }
-        case .sequence(let sequence):
-            var values: [JSONValue] = []
-            for element in sequence {
-                guard let value = value(element, depth: depth + 1, &count) else { return nil }
-                values.append(value)
-            }
-            return .array(values)
-        case .mapping(let mapping):
-            var members: [JSONValue.Member] = []
-            for (key, element) in mapping {
-                guard let value = value(element, depth: depth + 1, &count) else { return nil }
-                members.append(JSONValue.Member(key.scalar?.string ?? "", value))
-            }
-            return .object(members)
-        case .alias: return nil
-        }
-    }
-
     // MARK: References
 
     /// Returns the value that a reference leads to, through further references.
     ///
     /// - Returns: the value and the name of the last reference's target, such as `Pet`; nil for a
-    ///   reference to another document, or to nothing.
+    ///   reference to a document that is not read, or to nothing.
     func resolve(_ value: JSONValue) -> (value: JSONValue, name: String?)? {
         var value = value, name: String?
-        for _ in 0..<32 {
+        for _ in 0..<ReferencedPlaces.longestChain {
             guard let reference = value["$ref"]?.scalarText else { return (value, name) }
-            guard reference.hasPrefix("#/") else { return nil }
-            var target = root
-            let parts = reference.dropFirst(2).split(separator: "/", omittingEmptySubsequences: false)
-            let isSchema = parts.count == 3 && parts[0] == "components" && parts[1] == "schemas"
-            for part in isSchema ? parts.suffix(1) : parts[...] {
-                let key = PercentEncoding.decode(String(part)).replacing("~1", with: "/").replacing("~0", with: "~")
-                guard let next = isSchema ? schemas[key] : target[key] else { return nil }
-                target = next
-                name = key
-            }
-            value = target
+            guard let target = target(of: reference) else { return nil }
+            (value, name) = target
         }
         return nil
+    }
+
+    /// Returns the value at a place, and its name.
+    private func target(of reference: String) -> (value: JSONValue, name: String?)? {
+        if let schema = ReferencedPlaces.schemaName(reference) { return schemas[schema].map { ($0, schema) } }
+        return places.values[reference].map { ($0, places.names[reference]) }
+    }
+
+    /// Returns the name of the schema at a place; nil if there is none.
+    func schemaName(at reference: String) -> String? {
+        resolve(.object([JSONValue.Member("$ref", .string(reference))]))?.name
+    }
+
+    /// Returns the reason why a reference has no target; nil if it has one, or is none.
+    func unresolved(_ value: JSONValue) -> String? {
+        guard let reference = value["$ref"]?.scalarText, resolve(value) == nil else { return nil }
+        // The last place of the chain that is there.
+        var place = reference
+        for _ in 0..<ReferencedPlaces.longestChain {
+            guard let next = target(of: place)?.value["$ref"]?.scalarText else { break }
+            place = next
+        }
+        let location = String(place.prefix { $0 != "#" })
+        let name = YAMLText.comment(location.contains("://") ? Redaction.url(place) : place, limit: 120)
+        guard !location.isEmpty, files.documents[location] == nil else {
+            return "refers to \(name), which does not exist"
+        }
+        let reason = YAMLText.comment(files.failures[location] ?? "it is not read", limit: 300)
+        return "refers to another document, \(name): \(reason)"
     }
 }
 

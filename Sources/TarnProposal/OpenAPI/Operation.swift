@@ -137,11 +137,7 @@ struct Operation {
 
     /// Returns the reason why a reference has no target; nil if it has one.
     private static func unresolved(_ value: JSONValue, _ document: OpenAPIDocument) -> String? {
-        guard let reference = value["$ref"]?.scalarText, document.resolve(value) == nil else { return nil }
-        let name = YAMLText.comment(reference, limit: 120)
-        return reference.hasPrefix("#")
-            ? "its schema refers to \(name), which does not exist"
-            : "its schema refers to another document, \(name): bundle the documents into one"
+        document.unresolved(value).map { "its schema " + $0 }
     }
 
     /// Returns the reason why a schema has no list, if that is a reference without a target.

@@ -134,6 +134,7 @@ final class SchemaShapes {
             // The value of the discriminator: of the mapping, a constant, or the schema's name.
             let mapped = mapping.first { member in
                 let target = member.value.scalarText ?? ""
+                if let name = document.schemaName(at: target) { return name == innerName }
                 return target == innerName || target.hasSuffix("/\(innerName ?? "?")")
             }?.key
             let constant = property.flatMap { object.fields[$0]?.declared?.values }.flatMap {
@@ -170,13 +171,19 @@ final class SchemaShapes {
                 waiting.append(heir)
             }
         }
-        return found.compactMap { heir in document.schemas[heir].map { ($0, heir) } }
+        return found.compactMap { heir in
+            document.schemas[heir].flatMap { document.resolve($0) }.map { ($0.value, $0.name ?? heir) }
+        }
     }
 
     private static func heirs(in document: OpenAPIDocument) -> [String: [String]] {
         var heirs: [String: [String]] = [:]
         for schema in document.root.value(at: ["components", "schemas"])?.members.prefix(20_000) ?? [] {
-            for part in schema.value["allOf"]?.elements.prefix(60) ?? [] {
+            // The schema may be in a file of its own. Another name of a schema is no schema.
+            guard let (value, name) = document.resolve(schema.value),
+                name == nil || name == schema.key
+            else { continue }
+            for part in value["allOf"]?.elements.prefix(60) ?? [] {
                 guard let name = document.resolve(part)?.name, part["$ref"] != nil else { continue }
                 heirs[name, default: []].append(schema.key)
             }

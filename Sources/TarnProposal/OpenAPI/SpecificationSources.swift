@@ -26,7 +26,7 @@ struct SpecificationSources {
         let shapes = SchemaShapes(document)
         for path in document.root["paths"]?.members.prefix(5000) ?? [] {
             guard let (item, _) = document.resolve(path.value) else {
-                omit(path.key, "it refers to another document: bundle the documents into one")
+                omit(path.key, "it " + (document.unresolved(path.value) ?? "refers to itself"))
                 continue
             }
             do throws(Operation.Omitted) {

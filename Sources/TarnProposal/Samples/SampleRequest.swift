@@ -1,5 +1,6 @@
 // The requests of a sampler from the options of a command.
 
+import Glibc
 import Tarn
 
 /// Builds the options of a sampler.
@@ -53,7 +54,7 @@ extension Sampler {
         }
     }
 
-    /// Reads a specification from a URL or a file.
+    /// Reads a specification from a URL or a file, with the documents to which it refers.
     ///
     /// - Parameter servers: URLs of the API. Only a specification that is there is requested with
     ///   the credentials and header fields of the options.
@@ -61,10 +62,37 @@ extension Sampler {
         _ target: String, servers: [String]
     ) async throws(SampleError) -> OpenAPIDocument {
         guard try Sampler.isURL(target) else {
-            return try OpenAPIDocument(Sampler.contents(ofFile: target), name: target)
+            let path = target.split(separator: "/", omittingEmptySubsequences: false)
+            let folder = path.dropLast().map { $0 + "/" }.joined()
+            var files = try SpecificationFiles(
+                Sampler.contents(ofFile: target), name: target, home: .file(path.last.map(String.init) ?? target))
+            while let location = files.next() {
+                do throws(SampleError) {
+                    files.add(try Sampler.contents(ofPart: folder + location), at: location)
+                } catch {
+                    files.fail(location, error)
+                }
+            }
+            return try OpenAPIDocument(files, name: target)
         }
-        return try OpenAPIDocument(
-            try await body(target, isTrusted: servers.contains { Sampler.isSameServer(target, $0) }),
-            name: Redaction.url(target), url: target)
+        let isTrusted = servers.contains { Sampler.isSameServer(target, $0) }, name = Redaction.url(target)
+        var files = try await SpecificationFiles(
+            body(target, isTrusted: isTrusted), name: name, home: (try? HTTPURL(target)).map { .url($0) } ?? .text)
+        while let location = files.next() {
+            do throws(SampleError) {
+                files.add(try await body(location, isTrusted: isTrusted), at: location)
+            } catch {
+                files.fail(location, error)
+            }
+        }
+        return try OpenAPIDocument(files, name: name, url: target)
+    }
+
+    /// Reads a file that a specification names: no device and no pipe.
+    private static func contents(ofPart path: String) throws(SampleError) -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .unreadable(path, reason: "no such file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path, reason: "it is no file") }
+        return try contents(ofFile: path)
     }
 }

@@ -85,6 +85,7 @@ package struct OpenAPIDocument: Sendable {
             guard let next = target(of: place)?.value["$ref"]?.scalarText else { break }
             place = next
         }
+        guard target(of: place) == nil else { return "refers to itself, by \(YAMLText.comment(reference, limit: 120))" }
         let location = String(place.prefix { $0 != "#" })
         let name = YAMLText.comment(location.contains("://") ? Redaction.url(place) : place, limit: 120)
         guard !location.isEmpty, files.documents[location] == nil else {

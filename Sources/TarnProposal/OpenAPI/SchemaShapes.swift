@@ -12,6 +12,8 @@ final class SchemaShapes {
 
     private static let countLimit = 100_000
     private static let depthLimit = 24
+    /// The maximum number of alternatives, or of kinds, of a schema.
+    private static let kindLimit = 500
 
     init(_ document: OpenAPIDocument) { self.document = document }
 
@@ -85,7 +87,7 @@ final class SchemaShapes {
         guard let all = (schema["oneOf"] ?? schema["anyOf"])?.elements, !all.isEmpty else { return nil }
         let others = all.filter { $0["type"]?.scalarText != "null" }
         if others.count < all.count { facts.isNullable = true }
-        return others.isEmpty ? nil : Array(others.prefix(60))
+        return others.isEmpty ? nil : Array(others.prefix(SchemaShapes.kindLimit))
     }
 
     // MARK: Alternatives
@@ -166,7 +168,7 @@ final class SchemaShapes {
         var found: [String] = [], waiting = [name]
         while let next = waiting.popLast() {
             for heir in heirs[next] ?? [] where heir != name && !found.contains(heir) {
-                guard found.count < 60 else { break }
+                guard found.count < SchemaShapes.kindLimit else { break }
                 found.append(heir)
                 waiting.append(heir)
             }

@@ -207,24 +207,6 @@ struct SpecificationFilesTests {
         #expect(proposal.text.split(separator: folder.path).count == 2, "\(proposal.text)")
     }
 
-    @Test("a schema of two hundred kinds has all of them")
-    func manyKinds() async throws {
-        let kinds = (0..<200).map { "kind\($0)" }
-        let schemas = kinds.map { #""\#($0)":\#(SpecificationFilesTests.object("of_" + $0))"# }
-        let references = kinds.map { ##"{"$ref":"#/components/schemas/\##($0)"}"## }.joined(separator: ",")
-        let thing = #""Thing":{"oneOf":[\#(references)],"discriminator":{"propertyName":"type"}}"#
-        let proposal = try await proposal(
-            [
-                (
-                    "openapi.json",
-                    SpecificationFilesTests.specification(
-                        paths: "{\"/things\":\(SpecificationFilesTests.list("#/components/schemas/Thing"))}",
-                        schemas: "{\((schemas + [thing]).joined(separator: ","))}")
-                )
-            ], in: try TemporaryFolder())
-        for kind in kinds { #expect(proposal.text.contains("of_\(kind)"), "\(kind)") }
-    }
-
     @Test("a specification on a server: documents of the same server only, with its credentials if it is the API's")
     func server() async throws {
         let other = try ScriptedServer { _ in .init(body: SpecificationFilesTests.object("secret")) }

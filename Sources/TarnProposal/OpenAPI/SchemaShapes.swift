@@ -13,7 +13,7 @@ final class SchemaShapes {
     private static let countLimit = 100_000
     private static let depthLimit = 24
     /// The maximum number of alternatives, or of kinds, of a schema.
-    private static let kindLimit = 500
+    private static let kindLimit = 60
 
     init(_ document: OpenAPIDocument) { self.document = document }
 

@@ -66,7 +66,12 @@ struct ProposalDraft {
         if omitted.count > ProposalDraft.omittedLimit {
             description.comments.append("\(omitted.count - ProposalDraft.omittedLimit) more lists are not described.")
         }
-        uncertain += omitted
+        // A list that is left out names the document itself.
+        let unread = (specification?.unread ?? []).filter { part in
+            !omitted.contains { $0.contains(part.location) }
+        }.map { "\($0.location) is not read: \($0.reason). What refers to it has any type." }
+        description.comments += unread.prefix(ProposalDraft.omittedLimit)
+        uncertain += omitted + unread
         description.comments += builder.empty.map {
             "\(YAMLText.comment($0, limit: 120)) has no records: it is not described."
         }

@@ -76,6 +76,14 @@ package struct OpenAPIDocument: Sendable {
         resolve(.object([JSONValue.Member("$ref", .string(reference))]))?.name
     }
 
+    /// The documents that cannot be read, each with its reason, in order.
+    var unread: [(location: String, reason: String)] {
+        files.failures.sorted { $0.key < $1.key }.map { location, reason in
+            let name = location.contains("://") ? Redaction.url(location) : location
+            return (YAMLText.comment(name, limit: 120), YAMLText.comment(reason, limit: 300))
+        }
+    }
+
     /// Returns the reason why a reference has no target; nil if it has one, or is none.
     func unresolved(_ value: JSONValue) -> String? {
         guard let reference = value["$ref"]?.scalarText, resolve(value) == nil else { return nil }

@@ -123,7 +123,7 @@ struct OutboxQueueTests {
         #expect(try bed.counts.pending == 1 && bed.counts.dead == 1)
         let status = try store.read { try $0.outbox.status(of: "Repo", 1) }
         #expect(status.counts.dead == 1 && status.operations == [2] && status.failure?.status == 422)
-        let retried = try store.write { try $0.retryOperation(2) }
+        let retried = try #require(try store.write { try $0.retryOperation(2) })
         #expect(retried.state == .pending && retried.failure == nil)
         let key = retried.idempotencyKey
         #expect(try bed.claim(2).first?.idempotencyKey == key)

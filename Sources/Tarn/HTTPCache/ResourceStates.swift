@@ -101,10 +101,18 @@ final class ResourceStates: Sendable {
     ///
     /// - Returns: the resources with transfers in other processes.
     func end(_ urls: [String]) -> [UInt64] {
-        let urls = Set(urls.flatMap { [$0, (try? HTTPURL($0).normalized.description) ?? $0] })
+        let urls = ResourceStates.known(urls)
         let resources = content.withLock { content in urls.compactMap { content.resources[$0]?.resource } }
         for resource in resources { resource.state.withLock { $0.number &+= 1 } }
         return urls.map(ResourceStates.digest).filter { lock?.isSharedByAnother($0) ?? true }
+    }
+
+    /// The resources of URLs, as ``UnsafeRequests`` has them.
+    static func digests(of urls: [String]) -> [UInt64] { known(urls).map(digest) }
+
+    /// The URLs, and their normal forms.
+    private static func known(_ urls: [String]) -> Set<String> {
+        Set(urls.flatMap { [$0, (try? HTTPURL($0).normalized.description) ?? $0] })
     }
 
     /// The part of a URL's digest that stands for the resource.

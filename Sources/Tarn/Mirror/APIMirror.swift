@@ -234,13 +234,13 @@ public struct APIMirror: Sendable {
 
     /// Claims endpoints for a sync.
     ///
-    /// - Throws: `MirrorError.busy`, `CancellationError`.
+    /// - Throws: `MirrorError.busy`, `CancellationError`; `StoreError` without a file to lock.
     func claimed(_ endpoints: [String]) async throws -> SyncLock? {
         guard options.claimsEndpoints else { return nil }
         while true {
-            do throws(SyncLock.Taken) {
+            do {
                 return try SyncLock.claim(endpoints, directory: store.path)
-            } catch {
+            } catch let error as SyncLock.Taken {
                 guard options.waitsForOtherSyncs else {
                     throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID)
                 }

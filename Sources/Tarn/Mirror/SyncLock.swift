@@ -24,10 +24,14 @@ final class SyncLock: Sendable {
     /// Claims all of the endpoints, or none.
     ///
     /// - Returns: nil if the file system has no such locks: then a second sync is not prevented.
-    /// - Throws: ``Taken``.
-    static func claim(_ endpoints: [String], directory: String) throws(Taken) -> SyncLock? {
-        let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
-        guard descriptor >= 0 else { return nil }
+    /// - Throws: ``Taken``; `StoreError.lmdb` if the file cannot be opened or locked.
+    static func claim(_ endpoints: [String], directory: String) throws -> SyncLock? {
+        let path = directory + "/claims.lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        // Without the lock, another process would do all of it a second time.
+        guard descriptor >= 0 else {
+            throw StoreError.file(path, errno, operation: "open")
+        }
         // If not all locks are granted, deinit releases the others.
         let claim = SyncLock(descriptor)
         for endpoint in endpoints {
@@ -36,6 +40,7 @@ final class SyncLock: Sendable {
             case .granted: _ = claim.lock(region + 1 + Int64(getpid()))
             case .taken: throw Taken(endpoint: endpoint, processID: claim.holder(of: region))
             case .impossible: return nil
+            case .failed(let code): throw StoreError.file(path, code, operation: "lock")
             }
         }
         return claim
@@ -81,14 +86,22 @@ final class SyncLock: Sendable {
     }
 
     private enum Outcome {
-        case granted, taken, impossible
+        case granted, taken
+        /// The file system has no such locks.
+        case impossible
+        case failed(Int32)
     }
 
     private func lock(_ position: Int64) -> Outcome {
         var lock = SyncLock.exclusive(position, 1)
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 37, &lock) != 0 {
-            guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .taken : .impossible }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EACCES: return .taken
+            case EINVAL, ENOTSUP, ENOSYS, ENOLCK: return .impossible
+            default: return .failed(errno)
+            }
         }
         return .granted
     }

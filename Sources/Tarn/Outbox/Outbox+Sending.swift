@@ -23,9 +23,9 @@ extension Outbox {
 
     private func drain(without waiting: Set<String>) async throws -> OutboxReport {
         let lock: SyncLock?
-        do throws(SyncLock.Taken) {
+        do {
             lock = try SyncLock.claim([OutboxLock.name], directory: store.path)
-        } catch {
+        } catch let error as SyncLock.Taken {
             throw WriteError.busy(processID: error.processID)
         }
         let concurrent = options.concurrent ?? client.description.api.pace.concurrent ?? 8

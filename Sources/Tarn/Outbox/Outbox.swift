@@ -117,12 +117,18 @@ public struct Outbox: Sendable {
 
     /// Queues a dead operation again, or ends the back-off of a failed one.
     ///
-    /// An operation whose sender was killed is queued again, too. Its idempotency key stays.
+    /// An operation whose sender was killed is queued again, too. Its idempotency key stays; an
+    /// update or a deletion that was answered with 409 or 412 gets a new one. An update is withdrawn
+    /// if later ones have sent all of its fields.
     ///
+    /// - Returns: false if the operation was withdrawn.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
-    public func retry(_ id: UInt64) async throws {
+    @discardableResult
+    public func retry(_ id: UInt64) async throws -> Bool {
         let path = store.path
-        try await store.write { _ = try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: path)) }
+        return try await store.write {
+            try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: path)) != nil
+        }
     }
 
     /// Discards an operation, and rolls its local change back.

@@ -9,7 +9,11 @@ extension OutboxDrain {
     func apply(_ sent: SentOperation, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
         let operation = sent.operation, id = operation.id
         if let location = sent.location { try writer.noteLocation(location, ofOperation: id) }
-        if !sent.invalidated.isEmpty { try ResponseStore.invalidate(sent.invalidated, &writer) }
+        if !sent.invalidated.isEmpty {
+            try ResponseStore.invalidate(sent.invalidated, &writer)
+            // A transfer under way may have read the resource before the change.
+            try writer.noteUnsafeRequests(ResourceStates.digests(of: sent.invalidated))
+        }
         switch sent.outcome {
         case .done(let key):
             try done(sent, adopting: key, &effects, &writer)
@@ -59,6 +63,7 @@ extension OutboxDrain {
         let operation = sent.operation
         // Before the completion, which settles the operation's own record.
         var settled = try settled(since: sent, writer)
+        try writer.dropOvertakenChanges(by: operation.id)
         let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
         let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
         let isListed = try writer.removeValidators(
@@ -94,8 +99,16 @@ extension OutboxDrain {
             return try later(operation, after: nil, failure, &effects, &writer)
         }
         let isChanged = try isChanged(operation, since: before, &writer)
-        // The refusal has another reason: sending it again would not help.
-        guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
+        if !isChanged, isSameVersion {
+            // The refusal has another reason: sending it again would not help.
+            guard sent.isReplayed else { return try refuse(operation, failure, &effects, &writer) }
+            // The server has perhaps repeated its refusal of an older version, for the same key. With
+            // another one it decides again, and the next refusal is its own.
+            var failure = failure
+            failure.kind = "temporary"
+            return try writer.requeueOperation(
+                operation.id, failure, etag: operation.etag, lastModified: operation.lastModified)
+        }
         try refreshed(operation, failure, validators, &effects, &writer)
     }
 

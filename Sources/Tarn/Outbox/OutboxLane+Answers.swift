@@ -291,6 +291,7 @@ extension OutboxLane {
             // Without a precondition, a 409 does not say that the version is another one.
             let isUnconditional = failure.status == 409 && !sentWith.areRequired
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
+            sent.isReplayed = operation.mayHaveArrived && sentWith.areRequired
             sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
         case 404, 410: sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
         default: sent.outcome = outcome(ofUnread: response, failure)

@@ -175,7 +175,11 @@ struct OutboxLane: Sendable {
 }
 
 extension APIClient {
-    /// The validators of the newest usable response to a URL, and the time when it was validated.
+    /// The validators of the newest usable response to a URL whose records were imported, and the
+    /// time when it was validated.
+    ///
+    /// A response that only an HTTP cache has stored is none of them: nobody has seen its record
+    /// here, and a write that claims its version would overwrite what another client has changed.
     func newestResponse(
         to url: String, scopes: [String], _ access: StoreAccess
     ) throws -> (validators: Validators, at: Timestamp)? {
@@ -187,7 +191,6 @@ extension APIClient {
             return true
         }
         for scope in scopes { try access.responses.forEach(to: url, scope: scope, note) }
-        try access.responses.forEachWhole(to: requestURL(url), note)
         return newest.map { (Validators(TransportHeaders(flat: $0.headers)), $0.at) }
     }
 }

@@ -8,6 +8,7 @@ struct OutboxRetryCommand: ParsableCommand {
         abstract: "Queue dead changes again, or end a delay; the next push sends them.",
         discussion: """
             A change whose push was killed is queued again, too, with the same idempotency key.
+            A change is withdrawn if later changes of the same fields have been sent.
 
             Examples:
               tarn outbox retry 12 13
@@ -24,7 +25,7 @@ struct OutboxRetryCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.open()
-        let count = try store.write { writer in
+        let (count, withdrawn) = try store.write { writer -> (Int, Int) in
             var wanted = ids
             if all {
                 try writer.outbox.forEach(in: .dead) { operation in
@@ -33,9 +34,11 @@ struct OutboxRetryCommand: ParsableCommand {
                 }
             }
             let isFree = OutboxLock.isFree(directory: store.path)
-            for id in wanted { try writer.retryOperation(id, evenIfSending: isFree) }
-            return wanted.count
+            var count = 0
+            for id in wanted where try writer.retryOperation(id, evenIfSending: isFree) != nil { count += 1 }
+            return (count, wanted.count - count)
         }
-        Output.line("\(countText(count, "change")) queued again")
+        let others = withdrawn == 0 ? "" : "; \(withdrawn) withdrawn: later changes of the same fields have been sent"
+        Output.line("\(countText(count, "change")) queued again\(others)")
     }
 }

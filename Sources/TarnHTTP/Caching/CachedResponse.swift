@@ -39,11 +39,22 @@ extension CachedResponse {
     ///
     /// Without a valid `Date`, it is the time of receipt (RFC 9110 §6.6.1).
     func date(now: Int) -> Int {
-        headers["Date"].flatMap { HTTPDate.seconds($0, now: now) } ?? responseTime
+        dateField(now: now) ?? responseTime
     }
 
+    private func dateField(now: Int) -> Int? { headers["Date"].flatMap { HTTPDate.seconds($0, now: now) } }
+
+    /// The seconds by which a clock may be set back without an effect on stored responses.
+    private static let clockTolerance = 60
+
     /// Returns the age in seconds (RFC 9111 §4.2.3).
+    ///
+    /// A response without `Date` that comes from the future was received while the clock was ahead.
+    /// Its age is unknown, and would stay so until then: it is as old as can be.
     package func age(at now: Int) -> Int {
+        if DeltaSeconds.difference(responseTime, now) > CachedResponse.clockTolerance, dateField(now: now) == nil {
+            return DeltaSeconds.greatest
+        }
         let apparent = DeltaSeconds.difference(responseTime, date(now: now))
         let delay = DeltaSeconds.difference(responseTime, requestTime)
         let corrected = DeltaSeconds.sum(ageValue, delay)

@@ -126,6 +126,8 @@ extension CurlTransfer {
         if !submission.request.isRead, !RetryPolicy.idempotent.contains(submission.request.method) {
             if submission.request.headers["Idempotency-Key"] == nil {
                 options.set(CURLOPT_FRESH_CONNECT, 1)
+                // No later one of them uses it: kept, each would leave an idle connection.
+                options.set(CURLOPT_FORBID_REUSE, 1)
             } else {
                 options.isAccepted =
                     options.isAccepted

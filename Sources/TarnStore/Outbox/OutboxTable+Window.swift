@@ -35,7 +35,7 @@ extension OutboxTable {
         // Only failed operations have one.
         guard try counts.failed > 0 else { return nil }
         try forEachStored { operation in
-            if operation.state == .pending, let end = operation.notBefore, end > now { next = min(next ?? end, end) }
+            if operation.state == .pending, let end = operation.backOff(at: now) { next = min(next ?? end, end) }
             return true
         }
         return next
@@ -44,7 +44,7 @@ extension OutboxTable {
     private func entry(_ operation: StoredOperation, _ now: Timestamp) throws -> OutboxQueueEntry {
         OutboxQueueEntry(
             operation: try decoded(operation), waitsFor: try waits(of: operation),
-            notBefore: operation.notBefore.flatMap { $0 > now ? $0 : nil })
+            notBefore: operation.backOff(at: now))
     }
 
     func waits(of operation: StoredOperation) throws -> [OutboxQueueEntry.Wait] {
@@ -120,5 +120,26 @@ extension OutboxTable {
             guard let other = try stored(id), other.state != .dead else { continue }
             if other.record(access.catalog) != own { wait(other, .deletion) }
         }
+    }
+}
+
+extension StoredOperation {
+    /// The longest time that an operation waits: beyond all limits of servers.
+    private static let longestWait: Int64 = 32 * 86_400 * 1_000_000
+    /// The difference of clocks that means nothing.
+    private static let tolerance: Int64 = 60 * 1_000_000
+
+    /// The end of the operation's back-off; nil if it is over.
+    ///
+    /// An attempt in the future, or an end that is too far away, was noted while the clock was
+    /// ahead: the wait would last until then.
+    fileprivate func backOff(at now: Timestamp) -> Timestamp? {
+        guard let end = notBefore, end > now else { return nil }
+        func isAhead(_ time: Timestamp, by limit: Int64) -> Bool {
+            let (ahead, isFar) = time.microseconds.subtractingReportingOverflow(now.microseconds)
+            return isFar || ahead > limit
+        }
+        let last = attemptedAt ?? queuedAt
+        return isAhead(last, by: Self.tolerance) || isAhead(end, by: Self.longestWait) ? nil : end
     }
 }

@@ -88,6 +88,8 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
+        // It has changed nothing any more, and has no part in the mark.
+        if operation.isOvertaken { return }
         if operation.kind == .delete { try repeatDeletions(after: operation.id, on: restored.union(changed)) }
         records.formUnion(changed)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }

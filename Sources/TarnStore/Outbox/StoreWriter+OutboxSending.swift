@@ -127,22 +127,52 @@ extension StoreWriter {
         _ = try change(id) { $0.location = location }
     }
 
+    /// Takes the fields that an operation is about to complete out of earlier dead updates of its
+    /// record: the server has later values, which a retry must not replace.
+    ///
+    /// An update that is left without fields stays in the outbox until it is retried or discarded.
+    package mutating func dropOvertakenChanges(by id: UInt64) throws {
+        guard try outbox.counters.counts.dead > 0, let sent = try outbox.stored(id), sent.kind == .update
+        else { return }
+        let own = sent.record(access.catalog)
+        let fields = Set(sent.changes.filter { $0.record == nil }.map(\.field))
+        for other in try outbox.ids(.own, own) where other < id {
+            guard let known = try outbox.stored(other), known.kind == .update, known.state == .dead else { continue }
+            var operation = known
+            operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
+            if operation != known { try replace(known, by: operation) }
+        }
+    }
+
     /// Queues a dead operation again, or ends the back-off of a pending one.
     ///
-    /// The idempotency key stays: the payload is the same.
+    /// The idempotency key stays: the payload is the same. Only an update or a deletion that the
+    /// server has refused because of the record's version gets a new one: for the old key, the
+    /// server may repeat its refusal.
     ///
     /// - Parameter evenIfSending: whether an operation is queued again that a sender has claimed,
     ///   because that was killed.
-    /// - Returns: the operation.
+    /// - Returns: the operation; nil if it was withdrawn, because later operations have sent all of
+    ///   its fields.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
-    package mutating func retryOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxOperation {
+    package mutating func retryOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxOperation? {
         let known = try queued(id)
         guard evenIfSending || known.state != .sending else {
             throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
         }
+        if known.isOvertaken {
+            try removeEntry(known)
+            return nil
+        }
         var operation = known
         if known.state == .sending { operation.mayHaveArrived = true }
+        let isOfVersion = known.failure?.status == 409 || known.failure?.status == 412
+        // A creation with another key could have a second effect.
+        if known.state == .dead, isOfVersion, known.kind == .update || known.kind == .delete {
+            operation.idempotencyKey = .drawn()
+            operation.mayHaveArrived = false
+        }
         operation.state = .pending
         operation.notBefore = nil
         operation.failure = nil

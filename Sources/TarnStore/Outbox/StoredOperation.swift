@@ -109,6 +109,10 @@ package struct StoredOperation: Sendable, Hashable {
     /// Whether another change may be folded into the operation: no request has had its payload.
     var isUntouched: Bool { state == .pending && attempts == 0 && location == nil && !mayHaveArrived }
 
+    /// Whether later operations have sent all fields of the update: see
+    /// ``StoreWriter/dropOvertakenChanges(by:)``.
+    var isOvertaken: Bool { kind == .update && changes.isEmpty && edits.isEmpty }
+
     /// Whether a change corrects the operation: a creation that the server has refused, or whose
     /// request could not be built.
     var isCorrectable: Bool {

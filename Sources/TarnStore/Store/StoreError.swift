@@ -77,3 +77,10 @@ public enum StoreError: StoreFailure, Hashable {
         }
     }
 }
+
+extension StoreError {
+    /// The error of a system call on a file of a store.
+    package static func file(_ path: String, _ code: Int32, operation: String) -> StoreError {
+        .lmdb(LMDBError(code: code, operation: operation, path: path))
+    }
+}

@@ -98,6 +98,8 @@ struct FreshnessTests {
             ("Date: {-20} | Age: 10", 0, 0, 20),
             ("Date: {-20} | Age: 40", 0, 0, 40), ("Age: 10", 5, 0, 15), ("Date: {50}", 0, 7, 7),
             ("X: no date", 3, 4, 7), ("Age: 1", 0, -100, 1),
+            // Received while the clock was ahead.
+            ("X: no date", 0, -30, 0), ("X: no date", 0, -100, 2_147_483_648),
             ("Age: 99999999999999", 9, 9, 2_147_483_648),
         ])
     func age(_ headers: String, _ delay: Int, _ since: Int, _ age: Int) {

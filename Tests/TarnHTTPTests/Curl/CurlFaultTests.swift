@@ -112,6 +112,18 @@ struct CurlFaultTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test("a POST that must not be sent twice leaves no connection behind; one with an idempotency key does")
+    func closedConnection() async throws {
+        let ok = "HTTP/1.1 200 OK\n\nok"
+        let server = try LocalServer(["GET /first\n" + ok, "POST /page\n" + ok]), transport = CurlTransport()
+        var request = TransportRequest(method: "POST", url: server.base + "/page", body: [1])
+        _ = try await transport.send(request)
+        _ = try await transport.send(TransportRequest(url: server.base + "/first"))
+        request.headers["Idempotency-Key"] = "7"
+        _ = try await transport.send(request)
+        #expect(server.requests.compactMap { $0.split(separator: "=").last } == ["1", "2", "2"])
+    }
+
     @Test("a head that breaks off is an error")
     func brokenHead() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Le")

@@ -105,6 +105,46 @@ struct OutboxQueueTests {
         #expect(throws: OutboxError.recordMissing(entity: "Issue", key: "99")) { try bed.delete("Issue", 99) }
     }
 
+    @Test("fields that a later operation has sent leave an earlier dead update; a retry withdraws it without any")
+    func overtaken() throws {
+        func complete(_ id: UInt64) throws {
+            try bed.claim(id)
+            try store.write { writer in
+                try writer.dropOvertakenChanges(by: id)
+                _ = try writer.completeOperation(id)
+            }
+        }
+        try bed.update(17, ["title": .string("a"), "state": .string("closed")])
+        try bed.claim(1)
+        try bed.bury(1)
+        try bed.update(17, ["title": .string("b")])
+        try complete(2)
+        #expect(try bed.operations() == ["1 update Issue 17 state:open>closed"])
+        #expect(try bed.marks() == ["update Issue 17 state"])
+        try bed.update(17, ["state": .string("gone")])
+        try complete(3)
+        #expect(try bed.operations() == ["1 update Issue 17"] && bed.marks() == [] && bed.counts.dead == 1)
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        #expect(try bed.operations() == [] && bed.marks() == [] && bed.counts.dead == 0)
+        #expect(try store.record("Issue", 17)?["state"] == .string("gone"))
+    }
+
+    @Test("a wait that was noted while the clock was ahead is over")
+    func clockAhead() throws {
+        let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now
+        let ahead = Timestamp(microseconds: now.microseconds + year)
+        let end = Timestamp(microseconds: ahead.microseconds + 1_000_000)
+        try bed.update(17, ["title": .string("x")])
+        _ = try store.write { writer in
+            _ = try writer.claimOperations([1], at: ahead)
+            return try writer.retryOperationLater(1, notBefore: end, OutboxFailure(kind: "connection", message: "no"))
+        }
+        #expect(try store.read { try $0.outbox.entry(1, now: ahead) }?.isReady == false)
+        #expect(try store.read { try $0.outbox.nextBackOff(after: ahead) } == end)
+        #expect(try store.read { try $0.outbox.entry(1, now: now) }?.isReady == true)
+        #expect(try store.read { try $0.outbox.nextBackOff(after: now) } == nil)
+    }
+
     @Test("counts, ids and operations survive reopening; several operations in one write are all or nothing")
     func reopening() throws {
         struct Stop: Error {}
@@ -123,7 +163,7 @@ struct OutboxQueueTests {
         #expect(try bed.counts.pending == 1 && bed.counts.dead == 1)
         let status = try store.read { try $0.outbox.status(of: "Repo", 1) }
         #expect(status.counts.dead == 1 && status.operations == [2] && status.failure?.status == 422)
-        let retried = try store.write { try $0.retryOperation(2) }
+        let retried = try #require(try store.write { try $0.retryOperation(2) })
         #expect(retried.state == .pending && retried.failure == nil)
         let key = retried.idempotencyKey
         #expect(try bed.claim(2).first?.idempotencyKey == key)

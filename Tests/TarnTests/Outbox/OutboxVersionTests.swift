@@ -232,6 +232,91 @@ struct OutboxVersionTests {
         #expect(try place.field("title", of: RecordKey(77)) == .string("b"))
     }
 
+    @Test("a response that only an HTTP cache has stored gives no precondition: the record has not seen its version")
+    func cachedResponse() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" {
+                var answer = record.read(request)
+                answer.fields.append("Cache-Control: max-age=60")
+                return answer
+            }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        let cached = CachedTransport(CurlTransport(), store: place.store)
+        let answer = try await cached.answer(TransportRequest(url: place.server.base + "/issues/1"))
+        #expect(answer.status.isStored)
+        #expect(try await outbox.drain().dead == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
+    @Test("a refusal that the server repeats for the key, because its first answer was lost, is decided anew")
+    func lostRefusal() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#)
+        let answers = Mutex<[String: Answer]>([:])
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            let key = request.field("Idempotency-Key") ?? ""
+            return answers.withLock { answers in
+                if let known = answers[key] { return known }
+                let answer = Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+                answers[key] = answer
+                return answers.count == 1 ? Answer(status: "502 Bad Gateway") : answer
+            }
+        }
+        try await place.sync()
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("mine"))])
+        record.change(#"{"id":1,"title":"a","votes":2}"#)
+        // The default delay: the operation waits for its retry.
+        #expect(try await place.client.outbox().drain().failed == 1)
+        try await place.sync()
+        try await place.outbox().retry(try #require(try place.outbox().operations().first).id)
+        let report = try await place.outbox().drain()
+        #expect(report.sent == 1 && report.dead == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#, #""v2""#])
+        #expect(Set(place.changes.map { $0.field("Idempotency-Key") }).count == 2)
+    }
+
+    @Test("a response whose transfer began before a change was sent is not stored")
+    func transferBeforeChange() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), isHeld = Mutex(false)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method != "GET" { return Answer(status: "204 No Content") }
+            var answer = record.read(request)
+            answer.fields.append("Cache-Control: max-age=60")
+            for _ in 0..<2000 where isHeld.withLock(\.self) { usleep(10_000) }
+            return answer
+        }
+        try await place.sync()
+        let outbox = place.outbox(), url = place.server.base + "/issues/1", count = place.server.requests.count
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        isHeld.withLock { $0 = true }
+        let cached = CachedTransport(CurlTransport(), store: place.store)
+        async let older = cached.answer(TransportRequest(url: url))
+        try await eventually { place.server.requests.count == count + 1 }
+        let report = try await outbox.drain()
+        isHeld.withLock { $0 = false }
+        #expect(report.sent == 1, "\(report)")
+        #expect(try await !older.status.isStored)
+    }
+
+    @Test("without the file of its lock nothing is sent or fetched, and the error names it")
+    func lockFile() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(status: "204 No Content") }
+        let outbox = place.outbox(), path = place.store.path + "/claims.lock"
+        try await place.store.write { try $0.put("Issue", Self.key, [.init("title", .string("a"))]) }
+        try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        await #expect(throws: StoreError.self) { try await outbox.drain() }
+        let failures = await APIMirror(place.client).sync().failures
+        #expect("\(failures)".contains("claims.lock"), "\(failures)")
+        #expect(place.server.requests.isEmpty)
+    }
+
     @Test("an operation whose sender was killed is retried with its key, or discarded, while nobody sends")
     func killedSender() async throws {
         let place = try ScriptedOutbox(Self.entities) { _ in Answer(status: "204 No Content") }

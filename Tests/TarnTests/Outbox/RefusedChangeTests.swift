@@ -49,6 +49,23 @@ struct RefusedChangeTests {
         #expect(try place.store.read { try $0.localChange("Issue", Self.key) } == nil)
     }
 
+    @Test("a retry sends nothing over a later change of the same field that was sent", arguments: policies.keys)
+    func retried(policy: String) async throws {
+        let (place, record) = try place()
+        try await place.sync()
+        let outbox = place.outbox(try #require(Self.policies[policy]))
+        try await outbox.update("Issue", Self.key, [.init("title", .string("bad"))])
+        #expect(try await outbox.drain().dead == 1)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("good"))])
+        #expect(try await outbox.drain().sent == 1)
+        let dead = try #require(try outbox.operations().first)
+        #expect(dead.state == .dead && dead.changes.isEmpty)
+        #expect(try await !outbox.retry(dead.id))
+        #expect(try outbox.operations().isEmpty)
+        #expect(try place.field("title") == .string("good"))
+        #expect(record.state.withLock(\.body) == #"{"id":1,"title":"good"}"#)
+    }
+
     @Test("a change by another client is a conflict with the corrected change", arguments: policies.keys)
     func conflict(policy: String) async throws {
         let (place, record) = try place()

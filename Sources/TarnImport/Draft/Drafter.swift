@@ -207,7 +207,9 @@ struct Drafter: ~Copyable {
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Checked only now: objects drafted earlier may change the draft.
-        if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) {
+        if let draft = pending.draft, pending.injectedField == 0,
+            list.isKnown(tape, pending.index, of: pending.plan, isExact: pending.isExact, for: draft)
+        {
             list.noteKnown(draft)
             return true
         }

@@ -242,7 +242,8 @@ struct Drafter: ~Copyable {
                 derived.count == derivedBefore)
             return true
         }
-        addByPolicies(pending, plan, isWide: isWide, isComplete: isComplete, tombstone: tombstone)
+        let isLosing = addByPolicies(pending, plan, isWide: isWide, isComplete: isComplete, tombstone: tombstone)
+        if isLosing { derived.lose(from: derivedBefore) }
         return !isTombstone
     }
 
@@ -273,14 +274,17 @@ struct Drafter: ~Copyable {
     }
 
     /// Adds the body by the entity's policies on duplicates, versions, lists and tombstones.
+    ///
+    /// - Returns: whether an earlier occurrence of the record takes precedence.
     private mutating func addByPolicies(
         _ pending: Pending, _ plan: EntityPlan, isWide: Bool, isComplete: Bool, tombstone: [UInt8]
-    ) {
+    ) -> Bool {
         let policies = plan.policies
-        var knownWins = policies.firstWins, isOlder = false, combinedIsWide: Bool?
+        var knownWins = policies.firstWins, isOlder = false, isRepeated = false, combinedIsWide: Bool?
         if let index = list.find(pending.plan, key.bytes), let known = list.body(list.drafts[index]),
             let said = RowBody(body.bytes, isWide: isWide)
         {
+            isRepeated = true
             isOlder = policies.isOlder(said, than: known)
             if isOlder {
                 knownWins = true
@@ -303,6 +307,7 @@ struct Drafter: ~Copyable {
             isWide: combinedIsWide ?? isWide,
             isComplete: isComplete, isExact: pending.isExact, knownWins: knownWins, deletion: deletion)
         if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
+        return isRepeated && knownWins
     }
 
     private mutating func keepRepeated(

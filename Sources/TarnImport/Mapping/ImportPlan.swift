@@ -248,6 +248,9 @@ private struct PlanBuilder {
             isOrdered: reference.inverseIsOrdered)
         var slot = Slot(field: 0, kind: .derived(derived), isOptional: true)
         slot.ignoresNull = rules.nulls == .ignore
+        // Many APIs never list the other side, since its records have the references. So this is no
+        // rule for all fields of an entity: only one of the relationship itself counts.
+        slot.clearsAbsent = entityMapping.fields[relationship.name]?.absent == .clear
         slot.toMany = rules.toMany ?? .replace
         return (slot, details)
     }
@@ -353,7 +356,9 @@ private struct PlanBuilder {
                 catalog.isKind(catalog.entities[$0].id, of: catalog.entities[destination].id)
             }
             return .owner(Set(kinds))
-        case .root: return .document(number(.root(path.steps, isList: path.hasWildcard && list != .first)))
+        case .root:
+            let isList = path.hasWildcard && list != .first
+            return .document(number(.root(path.steps, isList: isList, isFlat: isList && list == .flat)))
         case .header: return .document(number(.header(path.keys.joined().lowercased())))
         case .parameter: return .document(number(.parameter(path.keys.joined())))
         case .position: return .position

@@ -206,7 +206,11 @@ extension Tape {
 
     /// Decodes RFC 4648 §4. Unless strict, also §5 (`-` and `_`), and text without padding.
     private static func base64(_ text: Bytes, isStrict: Bool) -> [UInt8]? {
-        if isStrict { return Data(base64Encoded: Data(text)).map { Array($0) } }
+        if isStrict {
+            // Foundation accepts any number of padding characters.
+            guard text.count % 4 == 0, !text.dropLast(2).contains(UInt8(ascii: "=")) else { return nil }
+            return Data(base64Encoded: Data(text)).map { Array($0) }
+        }
         var standard = text.map {
             $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
         }

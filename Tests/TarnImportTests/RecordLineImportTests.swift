@@ -160,6 +160,21 @@ struct RecordLineImportTests {
         #expect(later.isStored && later.stoppedAt == 4001 && later.problems.map(\.line) == [4200], "\(later)")
     }
 
+    @Test("a line that is not UTF-8 is a problem with its number, and the others are read")
+    func notUTF8() throws {
+        let place = try Place()
+        var bytes = Data(#"{"entity":"P","key":1,"version":1,"fields":{"id":1,"n":""#.utf8)
+        bytes += [0xE9, 0x22, 0x7D, 0x7D, 0x0A]
+        bytes += Data((#"{"entity":"P","key":2,"version":1,"fields":{"id":2}}"# + "\n").utf8)
+        try bytes.write(to: URL(fileURLWithPath: place.path + "/lines"))
+        let report = try RecordLineImport.create(
+            place.store, try Catalog(of: RecordLineImportTests.schema), from: LineFile(path: place.path + "/lines"),
+            skippingProblems: true)
+        #expect(report.isStored && report.lines == 2 && report.problems.map(\.line) == [1])
+        #expect(report.problems.first?.reason == "not valid UTF-8")
+        #expect(try place.value(1, "id") == nil && place.value(2, "id") == .int(2))
+    }
+
     @Test("a version is at most the greatest signed integer, so that commits can follow")
     func versions() throws {
         for (version, isRight) in [(UInt64.max, false), (1 << 63, false), ((1 << 63) - 1, true)] {

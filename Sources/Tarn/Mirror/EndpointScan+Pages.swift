@@ -37,6 +37,7 @@ extension EndpointScan {
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         (checkpoint.since, checkpoint.begunSince) = (known, request.since)
         checkpoint.isCutOff = old?.isCutOff ?? false
+        checkpoint.whole = old?.whole
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -322,6 +323,10 @@ extension EndpointScan {
         if isCutOff {
             report.cutOff += 1
         } else {
+            // The responses of a cache are its own, even if they belong to a scan, too.
+            if target.request.since == nil, checkpoint.skipped == 0, !endpoint.isTypedRequest {
+                checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
+            }
             checkpoint.since =
                 target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                 ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)

@@ -41,7 +41,7 @@ struct OrphanDecision: Sendable {
         // Pages that were requested before a change reached the server do not list a new record.
         let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
         let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
-        var deleted = 0
+        var deleted = 0, wholeScans: [String: UInt64]?
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
             if deleted >= limit { return (index, nil) }
@@ -57,7 +57,7 @@ struct OrphanDecision: Sendable {
             outcome.candidates = 1
             let isDue = try isDue(
                 member, candidate.answer, record, isKept: kept.contains(candidate.record),
-                isSettled: settled.contains(candidate.record), &writer, &outcome)
+                isSettled: settled.contains(candidate.record), &wholeScans, &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -92,14 +92,14 @@ struct OrphanDecision: Sendable {
     /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
         _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, isSettled: Bool,
-        _ writer: inout StoreWriter, _ outcome: inout OrphanReport
+        _ wholeScans: inout [String: UInt64]?, _ writer: inout StoreWriter, _ outcome: inout OrphanReport
     ) throws -> Bool {
         let access = writer.access
         if answer == .exists {
             outcome.existing = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
             outcome.waiting = 1
-        } else if try isListedElsewhere(member.record, record.key, access) {
+        } else if try isListedElsewhere(member.record, record.key, &wholeScans, access) {
             outcome.listedElsewhere = 1
         } else if isKept {
             outcome.kept = 1
@@ -126,16 +126,25 @@ struct OrphanDecision: Sendable {
 
     /// Whether a response of another scan lists the record.
     ///
-    /// The detail that was requested for the record itself only says what it was like.
-    private func isListedElsewhere(_ listed: ListedRecord, _ key: RecordKey, _ access: StoreAccess) throws -> Bool {
+    /// The detail that was requested for the record itself only says what it was like. A page that
+    /// the last scan of its list did not reach says nothing any more.
+    ///
+    /// - Parameter wholeScans: see `ResponseTable.isListed`; read when a record needs them.
+    private func isListedElsewhere(
+        _ listed: ListedRecord, _ key: RecordKey, _ wholeScans: inout [String: UInt64]?, _ access: StoreAccess
+    ) throws -> Bool {
         let own = Set(
             details.map { detail in
                 ScanIdentity.responses(
                     of: EndpointRequest.checkpointName(detail.name, of: key), detail, authScope: identity.authScope)
             })
-        return try access.responses.isListed(listed) { scan, request in
+        let isOwn = { (scan: String?, request: RequestKey) in
             identity.owns(scan, request) || scan.map(own.contains) ?? false
         }
+        guard try access.responses.isListed(listed, exceptBy: isOwn) else { return false }
+        let scans = try wholeScans ?? access.checkpoints.wholeScans()
+        wholeScans = scans
+        return try access.responses.isListed(listed, after: scans, exceptBy: isOwn)
     }
 
     private enum Removal {

@@ -17,7 +17,8 @@ struct StoreImportCommand: ParsableCommand {
             all lines are checked first. Lines with problems are reported with their number, and nothing is imported \
             (exit code 1); with --skip-bad, all others are imported (exit code 3). Of two lines of a record, the \
             second one is a problem. If the store refuses a line of --merge, such as a value that must be unique, \
-            the transactions before it stay (exit code 3).
+            the transactions before it stay (exit code 3). So they do if the store itself fails, such as on a full \
+            disk (exit code 6).
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -55,6 +56,10 @@ struct StoreImportCommand: ParsableCommand {
             Output.line(
                 "\(store): \(countText(stored.reduce(0) { $0 + $1.count }, "record"))"
                     + (stored.isEmpty ? "" : ": " + stored.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")))
+        }
+        if let failure = report.failure {
+            Output.error("\(lines):" + (report.stoppedAt.map { "\($0):" } ?? "") + " not imported from here on")
+            throw failure
         }
         guard report.problemCount > 0 else { return }
         let problems = countText(report.problemCount, "line") + " with a problem"

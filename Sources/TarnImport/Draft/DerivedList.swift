@@ -13,6 +13,9 @@ struct DerivedList {
     var members = 0..<0
     /// Whether stored members that the list lacks are kept.
     var keepsOthers: Bool
+    /// Whether another occurrence of the record in the unit takes precedence, by its version or by
+    /// the duplicate policy.
+    var loses = false
     /// Whether references must be set after the drafts are stored.
     var hasUnset = false
     /// The path of the listed record, and the rest of the path to the list.

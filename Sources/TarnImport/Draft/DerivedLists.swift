@@ -39,10 +39,16 @@ struct DerivedLists: ~Copyable {
     }
 
     /// Adds a member of the next list.
-    mutating func addMember(_ key: Bytes, isUnset: Bool, seed: UInt64) {
+    mutating func addMember(_ key: Bytes, isUnset: Bool, isNested: Bool, seed: UInt64) {
         members.append(
             DerivedMember(
-                key: keep(key), isUnset: isUnset, hash: hasher.hash(key, kind: seed), list: Int32(lists.count)))
+                key: keep(key), isUnset: isUnset, isNested: isNested, hash: hasher.hash(key, kind: seed),
+                list: Int32(lists.count)))
+    }
+
+    /// Marks the lists from a position on: another occurrence of their record takes precedence.
+    mutating func lose(from first: Int) {
+        for number in lists.indices.dropFirst(first) { lists[number].loses = true }
     }
 
     /// Removes the members of an unusable list.

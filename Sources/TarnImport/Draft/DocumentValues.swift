@@ -68,7 +68,7 @@ final class DocumentValues {
             return true
         case .header(let name): return append(context.headers[name])
         case .parameter(let name): return append(context.parameters[name])
-        case .root(let steps, let isList):
+        case .root(let steps, let isList, let isFlat):
             guard let document else { return false }
             var found: [Int] = []
             let isThere = document.forEach(at: steps[...], from: Tape.root) { found.append($0) }
@@ -85,8 +85,16 @@ final class DocumentValues {
                 text.append("null")
                 return true
             }
+            var elements: [Int] = []
+            for place in found {
+                if isFlat, document.kind(place) == .array {
+                    document.forEachElement(place) { elements.append($0) }
+                } else {
+                    elements.append(place)
+                }
+            }
             text.append(UInt8(ascii: "["))
-            for (index, place) in found.enumerated() {
+            for (index, place) in elements.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
                 document.appendText(place, to: &text)
             }

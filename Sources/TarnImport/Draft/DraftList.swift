@@ -205,10 +205,16 @@ struct DraftList: ~Copyable {
         excerpts.append((json, drafts[index].body))
     }
 
-    /// Returns whether an object is known to be equivalent to a draft.
-    func isKnown(_ tape: Tape, _ object: Int, for index: Int) -> Bool {
+    /// Returns whether an object of a plan is known to be equivalent to a draft.
+    ///
+    /// The same JSON has another effect as a record of another entity: it may have other fields,
+    /// and it may change the entity of the draft.
+    func isKnown(_ tape: Tape, _ object: Int, of plan: Int, isExact: Bool, for index: Int) -> Bool {
         let kept = Int(drafts[index].excerpt)
-        guard kept >= 0, excerpts[kept].body == drafts[index].body else { return false }
+        // A draft whose entity changes has another body.
+        guard kept >= 0, excerpts[kept].body == drafts[index].body, drafts[index].plan == Int32(plan),
+            drafts[index].isExact || !isExact
+        else { return false }
         return excerpts[kept].json.matches(tape, object, in: arena.bytes)
     }
 

@@ -18,8 +18,9 @@ extension Drafter {
                 appendUnmapped(tape, pending, plan, slot.field)
                 continue
             }
-            // Other values of a deleted record are not used.
-            if isTombstone, !slot.isKey, slot.field != version { continue }
+            // Other values of a deleted record are not used. A derived slot has field 0, which is
+            // also the version of an entity without one.
+            if isTombstone, !slot.isKey, version == 0 || slot.field != version { continue }
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
                 queueOwner(tape, place.value, position, slot.kind)

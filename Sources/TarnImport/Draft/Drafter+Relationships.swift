@@ -203,6 +203,15 @@ extension Drafter {
         derived.add(note, seed: slot.seed)
     }
 
+    /// Adds an empty list for a derived relationship that is absent from a listed record.
+    mutating func absentList(_ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived) {
+        let first = derived.members.count
+        let list = DerivedList(
+            plan: Int32(currentPlan), slot: Int32(position), target: keepOwnKey().key, members: first..<first,
+            keepsOthers: slot.isToMany && plan.slots[position].toMany != .replace)
+        derived.add(list, seed: slot.seed)
+    }
+
     /// Adds an element to a derived list. Returns false if the element makes the list unusable.
     private mutating func addDerived(
         _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived,
@@ -220,7 +229,11 @@ extension Drafter {
             reportRelationship(tape, element, position, plan)
             return false
         }
-        let isInjected = kind == .object && !slot.isListed && isInside
+        // Of a record with a version or a duplicate policy, only the merge knows whether its list
+        // counts. A reference in the key of the member is part of the member all the same.
+        let isUncertain = plan.policies.version != 0 || plan.policies.firstWins
+        let isInjected =
+            kind == .object && !slot.isListed && isInside && (!isUncertain || isKey(slot, of: self.plan))
         if isInjected {
             let last = children.count - 1
             children[last].injectedField = slot.field
@@ -231,7 +244,13 @@ extension Drafter {
         }
         guard isReference else { return true }
         note.hasUnset = note.hasUnset || !isInjected
-        derived.addMember(childKey.bytes, isUnset: !isInjected, seed: slot.seed)
+        derived.addMember(
+            childKey.bytes, isUnset: !isInjected, isNested: kind == .object && isInside, seed: slot.seed)
         return true
+    }
+
+    /// Returns whether the reference of a derived relationship is part of its record's key.
+    private func isKey(_ slot: Slot.Derived, of plan: ImportPlan) -> Bool {
+        plan.plans[Int(slot.owner)].entity.key.contains(slot.field)
     }
 }

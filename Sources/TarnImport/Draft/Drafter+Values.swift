@@ -24,9 +24,13 @@ extension Drafter {
         return attribute(source, index, position, plan)
     }
 
-    /// Adds the value of an attribute that is absent from a listed record.
+    /// Adds the value of an attribute or a relationship that is absent from a listed record.
     mutating func absentAttribute(_ position: Int, _ plan: EntityPlan) -> Bool {
         let slot = plan.slots[position]
+        if case .derived(let derived) = slot.kind {
+            absentList(position, plan, derived)
+            return true
+        }
         guard slot.absentValue >= 0, let tape = documentValues.tape else {
             builder.field(slot.field) { $0.appendValueNull() }
             return true

@@ -207,7 +207,9 @@ struct Drafter: ~Copyable {
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Checked only now: objects drafted earlier may change the draft.
-        if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) {
+        if let draft = pending.draft, pending.injectedField == 0,
+            list.isKnown(tape, pending.index, of: pending.plan, isExact: pending.isExact, for: draft)
+        {
             list.noteKnown(draft)
             return true
         }
@@ -240,7 +242,8 @@ struct Drafter: ~Copyable {
                 derived.count == derivedBefore)
             return true
         }
-        addByPolicies(pending, plan, isWide: isWide, isComplete: isComplete, tombstone: tombstone)
+        let isLosing = addByPolicies(pending, plan, isWide: isWide, isComplete: isComplete, tombstone: tombstone)
+        if isLosing { derived.lose(from: derivedBefore) }
         return !isTombstone
     }
 
@@ -271,14 +274,17 @@ struct Drafter: ~Copyable {
     }
 
     /// Adds the body by the entity's policies on duplicates, versions, lists and tombstones.
+    ///
+    /// - Returns: whether an earlier occurrence of the record takes precedence.
     private mutating func addByPolicies(
         _ pending: Pending, _ plan: EntityPlan, isWide: Bool, isComplete: Bool, tombstone: [UInt8]
-    ) {
+    ) -> Bool {
         let policies = plan.policies
-        var knownWins = policies.firstWins, isOlder = false, combinedIsWide: Bool?
+        var knownWins = policies.firstWins, isOlder = false, isRepeated = false, combinedIsWide: Bool?
         if let index = list.find(pending.plan, key.bytes), let known = list.body(list.drafts[index]),
             let said = RowBody(body.bytes, isWide: isWide)
         {
+            isRepeated = true
             isOlder = policies.isOlder(said, than: known)
             if isOlder {
                 knownWins = true
@@ -301,6 +307,7 @@ struct Drafter: ~Copyable {
             isWide: combinedIsWide ?? isWide,
             isComplete: isComplete, isExact: pending.isExact, knownWins: knownWins, deletion: deletion)
         if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
+        return isRepeated && knownWins
     }
 
     private mutating func keepRepeated(

@@ -17,6 +17,9 @@ package final class LineFile {
     /// A line is too long to be read.
     struct TooLong: Error {}
 
+    /// A line is no UTF-8. The next call reads the line after it.
+    struct NotUTF8: Error {}
+
     package init(_ file: FileHandle) { self.file = file }
 
     /// Opens a file.
@@ -27,17 +30,19 @@ package final class LineFile {
     }
 
     /// Returns the next line without its end; nil after the last one.
+    ///
+    /// - Throws: `TooLong`, `NotUTF8`, errors of the file system.
     func next() throws -> String? {
         while true {
             if let end = buffer[(buffer.startIndex + start)...].firstIndex(of: UInt8(ascii: "\n")) {
                 let line = buffer[(buffer.startIndex + start)..<end]
                 start = end - buffer.startIndex + 1
-                return take(line)
+                return try take(line)
             }
             if hasEnded {
                 let line = buffer[(buffer.startIndex + start)...]
                 (buffer, start) = (Data(), 0)
-                return line.isEmpty ? nil : take(line)
+                return line.isEmpty ? nil : try take(line)
             }
             buffer = Data(buffer[(buffer.startIndex + start)...])
             start = 0
@@ -47,8 +52,9 @@ package final class LineFile {
         }
     }
 
-    private func take(_ line: Data) -> String {
+    private func take(_ line: Data) throws -> String {
         number += 1
-        return String(decoding: line, as: UTF8.self)
+        guard let text = String(validating: line, as: UTF8.self) else { throw NotUTF8() }
+        return text
     }
 }

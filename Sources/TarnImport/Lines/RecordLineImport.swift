@@ -17,6 +17,8 @@ package struct RecordLineImport {
         package fileprivate(set) var problemCount = 0
         /// The line from which on nothing was imported; nil if the file was read to its end.
         package fileprivate(set) var stoppedAt: Int?
+        /// The failure of the store that ended the import, after something was stored.
+        package fileprivate(set) var failure: (any Error)?
         /// Whether something was stored; if not, the store is as before.
         package fileprivate(set) var isStored = false
 
@@ -115,7 +117,7 @@ package struct RecordLineImport {
     ///
     /// All lines are checked before the first change. Batches are transactions: if one contains a
     /// record that the store refuses, those before it are committed, and the report has the first
-    /// line that is not.
+    /// line that is not. So it is if the store fails, such as on a full disk.
     ///
     /// - Parameters:
     ///   - path: The file, which is read twice.
@@ -133,9 +135,8 @@ package struct RecordLineImport {
             do {
                 try run.merge(batch[...], into: store)
             } catch let error where !(error is Stopped) {
-                guard run.report.isStored, let first = batch.first?.line else { throw error }
-                run.report.stoppedAt = first
-                run.report.add(first, (error as? any StoreFailure)?.description ?? "\(error)")
+                guard run.report.isStored else { throw error }
+                run.report.failure = error
                 throw Stopped()
             }
         }
@@ -158,7 +159,11 @@ package struct RecordLineImport {
                 line = nil
             }
         } catch {
-            guard let refusal = Refusal(error) else { throw error }
+            guard let refusal = Refusal(error) else {
+                // The first part of a divided batch may be stored.
+                report.stoppedAt = report.stoppedAt ?? batch.first?.line
+                throw error
+            }
             guard skipsProblems else {
                 report.add(line ?? refusal.line(in: batch), refusal.reason)
                 report.stoppedAt = batch.first?.line
@@ -209,7 +214,16 @@ package struct RecordLineImport {
         let parser = try JSONParser(depth: JSONParser.maximumDepth + RecordLine.levels)
         var batch: [Item] = [], bytes = 0
         do {
-            while let line = try lines.next() {
+            while true {
+                let line: String
+                do {
+                    guard let next = try lines.next() else { break }
+                    line = next
+                } catch is LineFile.NotUTF8 {
+                    report.lines += 1
+                    report.add(lines.number, "not valid UTF-8")
+                    continue
+                }
                 report.lines += 1
                 guard line.utf8.contains(where: { $0 > 0x20 }) else { continue }
                 do {

@@ -6,7 +6,8 @@ enum DocumentSource: Hashable {
     case header(String)
     case parameter(String)
     /// A path from the root. `isList`: collects all values that the path leads to in a list.
-    case root([JSONPath.Step], isList: Bool)
+    /// `isFlat`: the elements of lists among them, instead of the lists.
+    case root([JSONPath.Step], isList: Bool, isFlat: Bool)
 
     var isOfContext: Bool {
         switch self {

@@ -159,8 +159,25 @@ private struct PlanBuilder {
             }
             if slot.isKey, plan.keySlots == [index] { plan.excerptKey = sources.lazy.compactMap(\.singleKey).first }
         }
+        if entityMapping.rest == nil {
+            for keys in testedKeys(of: entity, entityMapping) where places[PlaceName(keys: keys, isKey: false)] == nil {
+                _ = plan.addPlace(keys, isKey: false)
+            }
+        }
         plan.coverNodes()
         return plan
+    }
+
+    /// Returns the paths that decide whether a record is deleted and of which kind it is.
+    ///
+    /// They are used, although no field takes them: they are no unmapped paths.
+    private func testedKeys(of entity: Catalog.Entity, _ entityMapping: EntityMapping) -> Set<[String]> {
+        var paths = entityMapping.tombstone.map { [$0.path] } ?? []
+        for id in [entity.id] + catalog.ancestors(of: entity.id) {
+            guard let name = catalog.entity(id: id)?.name, let choice = mapping.entities[name]?.choice else { continue }
+            for case .entity(_, let conditions) in choice.rules { paths += conditions.map(\.path) }
+        }
+        return Set(paths.filter { $0.isPlain && !$0.keys.isEmpty }.map(\.keys))
     }
 
     /// Sets the URLs of an entity, from which keys of bare references are taken.
@@ -248,6 +265,9 @@ private struct PlanBuilder {
             isOrdered: reference.inverseIsOrdered)
         var slot = Slot(field: 0, kind: .derived(derived), isOptional: true)
         slot.ignoresNull = rules.nulls == .ignore
+        // Many APIs never list the other side, since its records have the references. So this is no
+        // rule for all fields of an entity: only one of the relationship itself counts.
+        slot.clearsAbsent = entityMapping.fields[relationship.name]?.absent == .clear
         slot.toMany = rules.toMany ?? .replace
         return (slot, details)
     }
@@ -353,7 +373,9 @@ private struct PlanBuilder {
                 catalog.isKind(catalog.entities[$0].id, of: catalog.entities[destination].id)
             }
             return .owner(Set(kinds))
-        case .root: return .document(number(.root(path.steps, isList: path.hasWildcard && list != .first)))
+        case .root:
+            let isList = path.hasWildcard && list != .first
+            return .document(number(.root(path.steps, isList: isList, isFlat: isList && list == .flat)))
         case .header: return .document(number(.header(path.keys.joined().lowercased())))
         case .parameter: return .document(number(.parameter(path.keys.joined())))
         case .position: return .position

@@ -62,13 +62,15 @@ extension Importer {
 
     /// Returns for each list whether it is in effect: the last one of its record and relationship.
     ///
-    /// Lists that keep other members are all in effect.
+    /// Lists that keep other members are all in effect. As for a field, a list of an occurrence that
+    /// loses counts only if no other has one: the first of them.
     private func countingLists() -> [Bool] {
         let lists = drafter.derived.lists
         var table = PositionTable(count: lists.count), counts = Array(repeating: false, count: lists.count)
-        for number in lists.indices.reversed() {
-            let isLast = table.insert(number, hash: lists[number].hash) { isSame(lists[$0], lists[number]) } == nil
-            counts[number] = isLast || lists[number].keepsOthers
+        let order = lists.indices.reversed().filter { !lists[$0].loses } + lists.indices.filter { lists[$0].loses }
+        for number in order {
+            let isFirst = table.insert(number, hash: lists[number].hash) { isSame(lists[$0], lists[number]) } == nil
+            counts[number] = isFirst || (lists[number].keepsOthers && !lists[number].loses)
         }
         return counts
     }
@@ -118,6 +120,8 @@ extension Importer {
                     of: relationship.owner,
                     member, &writer)
             guard let outcome else {
+                // An object's own draft was not stored, because the record was deleted or left out.
+                if drafter.derived.members[place].isNested, !relationship.isListed { continue }
                 var diagnostic = relationship.unstorable(member, of: target, path: path(of: list))
                 diagnostic.source = target.withUnsafeBytes { location(of: $0, relationship.root).source }
                 report(diagnostic)

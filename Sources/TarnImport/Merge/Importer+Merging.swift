@@ -68,49 +68,77 @@ extension Importer {
 
     /// Deletes the records that the response reports as deleted, by their delete rules.
     ///
-    /// This runs after everything else is stored.
+    /// This runs after everything else is stored. A denied delete is tried again after others: the
+    /// record that forbids it may be deleted in the same unit.
     func delete(
         _ deletions: [Int], _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
-        for index in deletions {
-            let draft = drafter.list.drafts[index], plan = plan.plans[Int(draft.plan)]
-            guard let body = drafter.list.body(draft), let tuple = drafter.tombstones[index],
-                let key = tuple.withUnsafeBytes({ RecordKey(tuple: $0) })
-            else { continue }
-            if plan.policies.version != 0 {
-                let access = writer.access, storageKey = drafter.list.key(draft)
-                let isOlder = try access.lending {
-                    try access.records.row(root(of: plan.entity), storageKey).map {
-                        plan.policies.isOlder(body, than: $0.body)
-                    }
-                        ?? false
-                }
-                if isOlder {
-                    tally.older(Int(draft.plan))
-                    continue
-                }
+        var rest = deletions
+        while !rest.isEmpty {
+            var denied: [(draft: Int, error: StoreWriteError)] = []
+            for index in rest {
+                if let error = try delete(index, &writer, &tally, &report) { denied.append((index, error)) }
             }
-            if try keepsDeleted(plan, drafter.list.key(draft), &writer) { continue }
-            do {
-                // The root entity: the stored record may be of any concrete entity of the tree.
-                if try writer.delete(root(of: plan.entity).name, key) {
-                    tally.deleted(Int(draft.plan), draft: index)
-                } else {
-                    // An earlier response of the same unit may list it.
-                    report.dropped.append(
-                        ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
+            guard denied.count < rest.count else {
+                for (index, error) in denied { reportDenied(index, error) }
+                return
+            }
+            // The other way round: a long chain needs two rounds in either order.
+            rest = denied.map(\.draft).reversed()
+        }
+    }
+
+    /// Deletes the record of a draft.
+    ///
+    /// - Returns: the error if a delete rule forbids it.
+    private func delete(
+        _ index: Int, _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
+    ) throws -> StoreWriteError? {
+        let draft = drafter.list.drafts[index], plan = plan.plans[Int(draft.plan)]
+        guard let body = drafter.list.body(draft), let tuple = drafter.tombstones[index],
+            let key = tuple.withUnsafeBytes({ RecordKey(tuple: $0) })
+        else { return nil }
+        if plan.policies.version != 0 {
+            let access = writer.access, storageKey = drafter.list.key(draft)
+            let isOlder = try access.lending {
+                try access.records.row(root(of: plan.entity), storageKey).map {
+                    plan.policies.isOlder(body, than: $0.body)
                 }
-            } catch let error as StoreWriteError {
-                guard case .deleteDenied = error else { throw error }
-                guard drafter.diagnostics.keepsNext(.deleteDenied, plan.entity.name, nil) else { continue }
-                let (path, source) = drafter.location(of: draft)
-                var diagnostic = Diagnostic(
-                    code: .deleteDenied, path: path, entity: plan.entity.name, key: key.description, field: nil,
-                    message: "deleted at the server, but kept in the store: \(error)")
-                diagnostic.source = source
-                drafter.diagnostics.add(diagnostic)
+                    ?? false
+            }
+            if isOlder {
+                tally.older(Int(draft.plan))
+                return nil
             }
         }
+        if try keepsDeleted(plan, drafter.list.key(draft), &writer) { return nil }
+        do {
+            // The root entity: the stored record may be of any concrete entity of the tree.
+            if try writer.delete(root(of: plan.entity).name, key) {
+                tally.deleted(Int(draft.plan), draft: index)
+            } else {
+                // An earlier response of the same unit may list it.
+                report.dropped.append(
+                    ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
+            }
+            return nil
+        } catch let error as StoreWriteError {
+            guard case .deleteDenied = error else { throw error }
+            return error
+        }
+    }
+
+    private func reportDenied(_ index: Int, _ error: StoreWriteError) {
+        let draft = drafter.list.drafts[index], entity = plan.plans[Int(draft.plan)].entity
+        guard drafter.diagnostics.keepsNext(.deleteDenied, entity.name, nil),
+            let key = drafter.tombstones[index]?.withUnsafeBytes({ RecordKey(tuple: $0) })
+        else { return }
+        let (path, source) = drafter.location(of: draft)
+        var diagnostic = Diagnostic(
+            code: .deleteDenied, path: path, entity: entity.name, key: key.description, field: nil,
+            message: "deleted at the server, but kept in the store: \(error)")
+        diagnostic.source = source
+        drafter.diagnostics.add(diagnostic)
     }
 
     /// Removes records that have unique values of another record, and reports them.

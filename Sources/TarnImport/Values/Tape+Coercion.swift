@@ -129,6 +129,27 @@ extension Tape {
     enum WholeNumber {
         case int(Int64), uint(UInt64)
 
+        /// Returns nil if a number is not whole, or does not fit in 64 bits.
+        init?(_ number: ExactDecimal) {
+            // The value is 0.d₁d₂… × 10^point.
+            let point = Int(number.exponent)
+            guard number.digits.count <= point || number.digits.isEmpty, point <= 20 else { return nil }
+            var magnitude: UInt64 = 0
+            for place in 0..<max(0, point) {
+                let digit = place < number.digits.count ? UInt64(number.digits[place]) : 0
+                let (tens, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+                let (next, overflowsToo) = tens.addingReportingOverflow(digit)
+                if overflows || overflowsToo { return nil }
+                magnitude = next
+            }
+            if number.isNegative {
+                guard magnitude <= 1 << 63 else { return nil }
+                self = .int(Int64(truncatingIfNeeded: 0 &- magnitude))
+            } else {
+                self = Int64(exactly: magnitude).map { .int($0) } ?? .uint(magnitude)
+            }
+        }
+
         var signed: Int64? {
             switch self {
             case .int(let x): x
@@ -148,8 +169,8 @@ extension Tape {
         switch kind(index) {
         case .int: return .int(int(index))
         case .uint: return .uint(uint(index))
-        // Beyond 2^53, a double no longer identifies one whole number.
-        case .double where abs(double(index)) <= 0x1p53: return Int64(exactly: double(index)).map(WholeNumber.int)
+        // The written number counts: the nearest double may be whole although the number is not.
+        case .double: return numberText(index).flatMap { ExactDecimal(ascii: $0) }.flatMap { WholeNumber($0) }
         case .string:
             let text = String(decoding: string(index), as: UTF8.self)
             return Int64(text).map(WholeNumber.int) ?? UInt64(text).map(WholeNumber.uint)
@@ -185,7 +206,11 @@ extension Tape {
 
     /// Decodes RFC 4648 §4. Unless strict, also §5 (`-` and `_`), and text without padding.
     private static func base64(_ text: Bytes, isStrict: Bool) -> [UInt8]? {
-        if isStrict { return Data(base64Encoded: Data(text)).map { Array($0) } }
+        if isStrict {
+            // Foundation accepts any number of padding characters.
+            guard text.count % 4 == 0, !text.dropLast(2).contains(UInt8(ascii: "=")) else { return nil }
+            return Data(base64Encoded: Data(text)).map { Array($0) }
+        }
         var standard = text.map {
             $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
         }

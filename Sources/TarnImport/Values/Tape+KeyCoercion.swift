@@ -18,6 +18,12 @@ extension Tape {
                 var text = ByteWriter(capacity: 24)
                 appendText(index, to: &text)
                 writer.appendTuple(string: text.bytes)
+            case .double:
+                // Whole numbers beyond 64 bits. Other numbers have several texts: 2.5 and 2.50.
+                guard let text = numberText(index),
+                    text.allSatisfy({ $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) })
+                else { return false }
+                writer.appendTuple(string: text)
             default: return false
             }
         case .uuid:

@@ -101,7 +101,14 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
                 base.scheme != nil
             else { return nil }
             return ValueTransformer(
-                name, decode: text { URL(string: $0, relativeTo: base).map { .string($0.absoluteString) } })
+                name,
+                decode: text { reference in
+                    // RFC 3986 §5.2.2: an empty reference is the base without its fragment.
+                    guard !reference.isEmpty else {
+                        return .string(String(base.absoluteString.prefix { $0 != "#" }))
+                    }
+                    return URL(string: reference, relativeTo: base).map { .string($0.absoluteString) }
+                })
         }
     }
 

@@ -145,10 +145,14 @@ package struct ResponseTable {
 
     /// Whether a response lists a record, except for the caller's own responses.
     ///
-    /// - Parameter isOwn: whether a response belongs to the caller.
-    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ identity: String?, _ request: RequestKey) -> Bool)
-        throws -> Bool
-    {
+    /// - Parameters:
+    ///   - wholeScans: by identity, the scans that have reached all pages of their list. A page that
+    ///     only earlier scans have reached does not count: the list does not have it any more.
+    ///   - isOwn: whether a response belongs to the caller.
+    package func isListed(
+        _ record: ListedRecord, after wholeScans: [String: UInt64] = [:],
+        exceptBy isOwn: (_ identity: String?, _ request: RequestKey) -> Bool
+    ) throws -> Bool {
         var isListed = false
         try record.storageKey.withUnsafeBytes { key in
             try forEachID(listing: record.entity, key) { id in
@@ -156,6 +160,11 @@ package struct ResponseTable {
                     guard let row = try raw.systemRow(of: key, in: state.responses, "responses"),
                         let (identity, request) = ResponseEntry.origin(row)
                     else { return }
+                    if let identity, let whole = wholeScans[identity], let scan = ResponseView(id, row).scan,
+                        scan < whole
+                    {
+                        return
+                    }
                     isListed = !isOwn(identity, request)
                 }
                 return !isListed

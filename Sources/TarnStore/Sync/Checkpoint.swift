@@ -60,6 +60,22 @@ package struct Checkpoint: Sendable, Hashable {
     package var isOvertaken = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
+    /// The last scan that has reached all pages of the whole list; nil if there was none.
+    package var whole: WholeScan?
+
+    /// A scan whose end has shown which pages the list has: it has no others of earlier scans.
+    package struct WholeScan: Sendable, Hashable {
+        /// The identity of the scan in the entries of its responses.
+        package var identity: String
+        /// The number of the scan.
+        package var scan: UInt64
+
+        /// Creates the description of a scan.
+        package init(identity: String, scan: UInt64) {
+            self.identity = identity
+            self.scan = scan
+        }
+    }
 
     /// A failure with its time, for the status of an endpoint.
     package struct LastFailure: Sendable, Hashable {
@@ -118,7 +134,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
-        static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23
+        static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
     }
 
     package init?(_ row: EncodedRow) {
@@ -143,6 +159,9 @@ package struct Checkpoint: Sendable, Hashable {
         heldSince = row.text(ID.heldSince)
         isOvertaken = row.number(ID.isOvertaken) == 1
         isCutOff = row.number(ID.isCutOff) == 1
+        if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
+            whole = WholeScan(identity: identity, scan: scan)
+        }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -170,6 +189,8 @@ package struct Checkpoint: Sendable, Hashable {
         if isCutOff { row.field(ID.isCutOff, 1) }
         row.field(ID.heldSince, heldSince)
         if isOvertaken { row.field(ID.isOvertaken, 1) }
+        row.field(ID.wholeIdentity, whole?.identity)
+        row.field(ID.wholeScan, whole?.scan)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

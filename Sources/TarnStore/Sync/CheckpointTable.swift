@@ -34,6 +34,15 @@ package struct CheckpointTable {
         }
     }
 
+    /// For each list, by the identity in its responses, the last scan that has reached all of it.
+    package func wholeScans() throws -> [String: UInt64] {
+        var scans: [String: UInt64] = [:]
+        try forEach { _, checkpoint in
+            if let whole = checkpoint.whole { scans[whole.identity] = whole.scan }
+        }
+        return scans
+    }
+
     func put(_ checkpoint: Checkpoint, _ name: String, sequence: UInt64) throws {
         try CheckpointTable.key(name).withUnsafeBytes { key in
             try checkpoint.store(raw, state.checkpoints, key, sequence: sequence)

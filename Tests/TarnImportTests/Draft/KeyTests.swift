@@ -28,6 +28,23 @@ struct KeyTests {
         #expect(try bed.related("Node", 1, "previous") == ["2", "3", "4", "5"])
     }
 
+    @Test("a number with a fraction is an int key only if it is whole as written, and is exactly that key")
+    func writtenKeys() throws {
+        let bed = try bed(.int)
+        let report = try bed.take(
+            #"[{"id":9007199254740992},{"id":9007199254740993.0},{"id":2.00000000000000000001},{"id":1e-400}]"#, "Node")
+        #expect(report.created == 2 && report.diagnostics.map(\.code) == [.keyMissing, .keyMissing])
+        #expect(try bed.record("Node", 9_007_199_254_740_993) != nil)
+    }
+
+    @Test("a whole number beyond 64 bits is a string key by its digits")
+    func longNumberAsString() throws {
+        let bed = try bed(.string)
+        let report = try bed.take(#"[{"id":18446744073709551616,"next":"18446744073709551616"}]"#, "Node")
+        #expect(report.created == 1 && report.diagnosticCount == 0)
+        #expect(try bed.related("Node", RecordKey("18446744073709551616"), "next") == ["18446744073709551616"])
+    }
+
     @Test("1 and \"1\" are the same string key")
     func stringKeys() throws {
         let bed = try bed(.string)

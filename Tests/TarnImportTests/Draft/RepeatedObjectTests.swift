@@ -24,6 +24,25 @@ struct RepeatedObjectTests {
             ]),
     ])
 
+    @Test("JSON that came twice as a record of one entity is drafted again as a record of another one")
+    func otherEntity() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "Box", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [
+                    RelationshipDefinition("thing", to: "Thing"), RelationshipDefinition("tool", to: "Tool"),
+                ]),
+            EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
+            EntityDefinition(
+                "Tool", parent: "Thing", attributes: [AttributeDefinition("size", .int, optional: true)]),
+        ])
+        let mapping = Mapping(entities: ["Thing": EntityMapping(ignored: ["size"])])
+        let bed = try TestStore(schema, mapping), thing = #"{"id":7,"size":3}"#
+        try bed.take(
+            #"[{"id":1,"thing":\#(thing)},{"id":2,"thing":\#(thing)},{"id":3,"tool":\#(thing)}]"#, "Box")
+        #expect(try bed.record("Thing", 7)?.entity == "Tool" && bed.value("Tool", 7, "size") == .int(3))
+    }
+
     private func bed() throws -> TestStore { try TestStore(RepeatedObjectTests.schema) }
 
     /// Boxes, numbered from 1, with one item each.

@@ -22,6 +22,18 @@ struct SourceTests {
 
     // MARK: Elements of lists
 
+    @Test("lists below a wildcard of the root are joined for a list, and kept as they are for JSON")
+    func listsFromRoot() throws {
+        let attributes = [
+            AttributeDefinition("all", .array(.int), optional: true), AttributeDefinition("raw", .json, optional: true),
+        ]
+        let bed = try thing(
+            attributes, EntityMapping(paths: ["all": ["@root.groups.*.items"], "raw": ["@root.groups.*.items"]]))
+        try bed.take(#"{"groups":[{"items":[1,2]},{"items":[3]}],"data":[{"id":1}]}"#, "Thing", records: "data")
+        #expect(try bed.value("Thing", 1, "all") == .array([.int(1), .int(2), .int(3)]))
+        #expect(try bed.value("Thing", 1, "raw") == .json("[[1,2],[3]]"))
+    }
+
     @Test(
         "an index leads to an element of a list, from the end if it is negative; beyond the list there is nothing",
         arguments: [

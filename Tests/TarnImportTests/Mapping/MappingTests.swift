@@ -160,6 +160,23 @@ struct MappingTests {
         #expect(unmapped(report) == ["Thing.a 1"])
     }
 
+    @Test("a path that decides about a deletion or a kind is not unmapped; its neighbours are")
+    func testedPaths() throws {
+        let schema = Schema([
+            EntityDefinition("Event", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
+            EntityDefinition("Push", parent: "Event", attributes: []),
+        ])
+        let rule = EntityChoice.Rule.entity("Push", when: [RecordCondition("payload.kind", .matches(["push"]))])
+        let mapping = EntityMapping {
+            $0.tombstone = TombstoneRule(path: "state.gone")
+            $0.choice = EntityChoice([rule])
+        }
+        let bed = try TestStore(schema, Mapping(entities: ["Event": mapping]))
+        let json = #"[{"id":1,"payload":{"kind":"push","size":1},"state":{"gone":false}},{"id":2,"payload":null}]"#
+        #expect(unmapped(try bed.take(json, "Event")) == ["Push.payload.size 1"])
+        #expect(try bed.record("Push", 1) != nil)
+    }
+
     @Test("a star below a key that nothing maps ignores the whole of it")
     func starCoversTheObject() throws {
         let bed = try thing([], EntityMapping(ignored: ["reactions.*", "x.*.*"]))

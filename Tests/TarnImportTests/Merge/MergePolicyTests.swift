@@ -262,6 +262,76 @@ struct MergePolicyTests {
             try bed.take(#"[{"id":1,"dead":true,"revision":7},{"id":1,"name":"c","revision":6}]"#, "Task").deleted == 1)
     }
 
+    @Test("a list in a tombstone is not used: the members are deleted, or deny the delete, as the rules say")
+    func listInTombstone() throws {
+        let bed = try bed(EntityMapping { $0.tombstone = TombstoneRule(path: "dead") })
+        try bed.take(
+            #"[{"id":1,"name":"a","notes":[{"id":1},{"id":2}]},{"id":2,"name":"b","blockers":[{"id":1}]}]"#, "Task")
+        let report = try bed.take(
+            #"[{"id":1,"dead":true,"notes":[]},{"id":2,"dead":true,"blockers":[]}]"#, "Task")
+        #expect(report.deleted == 1 && report.diagnostics.map(\.code) == [.deleteDenied])
+        #expect(try bed.count("Note") == 0 && bed.related("Task", 2, "blockers") == ["1"])
+    }
+
+    @Test("lists that are stored in the members follow the version and the first duplicate, in a unit and after it")
+    func listsByPolicies() throws {
+        let old = #"{"id":1,"name":"old","revision":1,"notes":[{"id":1},{"id":3}]}"#
+        let new = #"{"id":1,"name":"new","revision":2,"notes":[{"id":1},{"id":2}]}"#
+        for json in ["[\(old),\(new)]", "[\(new),\(old)]"] {
+            let bed = try bed(EntityMapping { $0.version = "revision" })
+            try bed.take(#"[{"id":9,"name":"other","revision":1,"notes":[{"id":3}]}]"#, "Task")
+            try bed.take(json, "Task")
+            #expect(try bed.related("Task", 1, "notes") == ["1", "2"], "\(json)")
+            #expect(try bed.related("Note", 3, "task") == ["9"], "\(json)")
+        }
+        let later = try bed(EntityMapping { $0.version = "revision" })
+        try later.take("[\(new)]", "Task")
+        #expect(try later.take("[\(old)]", "Task").diagnosticCount == 0)
+        #expect(try later.related("Task", 1, "notes") == ["1", "2"] && later.related("Note", 3, "task") == [])
+
+        let first = try bed(EntityMapping { $0.duplicates = .firstWins })
+        try first.take(#"[{"id":1,"name":"a","notes":[{"id":1}]},{"id":1,"name":"b","notes":[{"id":2}]}]"#, "Task")
+        #expect(try first.related("Task", 1, "notes") == ["1"] && first.related("Note", 2, "task") == [])
+        // As for a field: if only the second one has a list, it counts.
+        try first.take(#"[{"id":2,"name":"a"},{"id":2,"name":"b","notes":[{"id":5},6]},{"id":2,"notes":[]}]"#, "Task")
+        #expect(try first.related("Task", 2, "notes") == ["5"])
+    }
+
+    @Test("a list that is absent clears a relationship that is stored in its members, if the relationship says so")
+    func absentDerivedList() throws {
+        let full = #"[{"id":1,"name":"n","notes":[{"id":1},{"id":2}]}]"#
+        let clearing = try bed(EntityMapping(fields: ["notes": FieldRules { $0.absent = .clear }]))
+        try clearing.take(full, "Task")
+        try clearing.take(#"[{"id":3,"task":{"id":1}}]"#, "Note")
+        #expect(try clearing.related("Task", 1, "notes") == ["1", "2", "3"])
+        try clearing.take(#"[{"id":1}]"#, "Task")
+        #expect(try clearing.related("Task", 1, "notes") == [] && clearing.count("Note") == 3)
+
+        let api = try bed(rules: FieldRules { $0.absent = .clear })
+        try api.take(full, "Task")
+        try api.take(#"[{"id":1}]"#, "Task")
+        #expect(try api.related("Task", 1, "notes") == ["1", "2"])
+    }
+
+    @Test("a denied delete is tried again when the record that forbids it is deleted by the same unit")
+    func deniedUntilLater() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "Node", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [
+                    RelationshipDefinition("parent", to: "Node", inverse: "children"),
+                    RelationshipDefinition("children", to: "Node", many: true, inverse: "parent", onDelete: .deny),
+                ])
+        ])
+        let mapping = EntityMapping { $0.tombstone = TombstoneRule(path: "dead") }
+        let bed = try TestStore(schema, Mapping(entities: ["Node": mapping]))
+        try bed.take(#"[{"id":1},{"id":2,"parent":1},{"id":3,"parent":2},{"id":4,"parent":3}]"#, "Node")
+        let some = try bed.take(#"[{"id":1,"dead":true},{"id":2,"dead":true},{"id":3,"dead":true}]"#, "Node")
+        #expect(some.deleted == 0 && some.diagnostics.map(\.code) == [.deleteDenied, .deleteDenied, .deleteDenied])
+        let all = try bed.take(#"[{"id":1,"dead":1},{"id":2,"dead":1},{"id":3,"dead":1},{"id":4,"dead":1}]"#, "Node")
+        #expect(try all.deleted == 4 && all.diagnosticCount == 0 && bed.count("Node") == 0)
+    }
+
     @Test("the switches of MMRecord together: nulls ignored, lists appended, the first duplicate wins")
     func ancestor() throws {
         let mapping = Mapping(

@@ -107,7 +107,11 @@ struct CoercionTests {
             ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil),
             (#""9223372036854775807""#, .max), (#""-9223372036854775808""#, .min), (#""9223372036854775808""#, nil),
             ("9007199254740993", 9_007_199_254_740_993), ("9007199254740992.0", 9_007_199_254_740_992), ("1e3", 1000),
-            ("1e19", nil), ("-0", 0), ("-0.0", 0), ("0.1", nil), ("1e-400", 0), (#""1.0""#, nil), (#"" 1""#, nil),
+            ("1e19", nil), ("-0", 0), ("-0.0", 0), ("0.1", nil), ("1e-400", nil),
+            ("9007199254740993.0", 9_007_199_254_740_993),
+            ("2.00000000000000000001", nil), ("-9223372036854775808.0", .min), ("9223372036854775807.5", nil),
+            ("1e18", 1_000_000_000_000_000_000), ("0e-400", 0), ("12300e-2", 123), ("12345e-2", nil), (#""1.0""#, nil),
+            (#"" 1""#, nil),
             (#""1 ""#, nil),
             (#""0x10""#, nil), (#""12px""#, nil), (#""1e3""#, nil), (#""٣""#, nil), (#""1\u0000""#, nil),
             (#""-""#, nil),
@@ -119,6 +123,16 @@ struct CoercionTests {
             (#""-1""#, nil), (#""18446744073709551616""#, nil),
         ]
         for (json, expected) in uints { try expect(uint, json, expected, "uint") }
+    }
+
+    @Test("strict bytes have the padding that their length needs, no more and no less")
+    func strictPadding() throws {
+        let bed = try thing([AttributeDefinition("v", .bytes)], EntityMapping(rules: FieldRules(coercion: .strict)))
+        let cases: [(String, Value?)] = [
+            (#""ByA=""#, .bytes([7, 32])), (#""Bw==""#, .bytes([7])), (#""ByAB""#, .bytes([7, 32, 1])),
+            (#""ByA==""#, nil), (#""ByA""#, nil), (#""B===""#, nil), (#""ByAB====""#, nil),
+        ]
+        for (json, expected) in cases { try expect(bed, json, expected, "bytes") }
     }
 
     @Test("doubles are finite: what overflows or is no decimal number is refused")

@@ -51,6 +51,10 @@ struct TransformerTests {
                 "url(https://a.example/x/)", .url, #""https://b.example""#, #""https://b.example""#,
                 #""https://b.example""#
             ),
+            (
+                "url(https://a.example/x?q=1#f)", .url, #""""#, #""https://a.example/x?q=1""#,
+                #""https://a.example/x?q=1""#
+            ),
             ("trim", .string, "12", nil, nil), ("trim", .string, "null", "null", "null"),
             ("json", .string, #""null""#, "null", "null"),
         ] as [(String, AttributeType, String, String?, String?)])

@@ -149,6 +149,26 @@ struct MirrorOrphanTests {
         #expect(try store.items() == [1, 4, 9])
     }
 
+    @Test("a page of another list that its last scan did not reach keeps no record, and the others do")
+    func pageOfShorterList() async throws {
+        let store = try MirrorStore(
+            yaml: Self.twoLists.replacing(
+                "others: { path: /others, entity: Item }",
+                with: "others: { path: /others, entity: Item, paginate: header_link }"))
+        func scan(_ items: [Int], _ others: [[Int]]) async throws -> SyncReport {
+            try await store.scan([items], and: writtenPages(others, path: "/others"))
+        }
+        _ = try await scan([1, 2, 3], [[5], [2], [3]])
+        // The others are scanned after the orphans: their last pages still count.
+        #expect(found(try await scan([1], [[5], [2]])) == ["candidates": 2, "elsewhere": 2])
+        // The second page of the others was reached again, the third one was not.
+        #expect(found(try await scan([1], [[5], [2]])) == ["candidates": 2, "deleted": 1, "elsewhere": 1])
+        #expect(try store.items() == [1, 2, 5])
+        _ = try await scan([1], [[5]])
+        #expect(found(try await scan([1], [[5]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 5])
+    }
+
     @Test("the answer of a page that is no more does not keep its records, and goes with them")
     func vanishedPages() async throws {
         let store = try store("after_one_scan")

@@ -97,7 +97,9 @@ struct SchemaCommandTests {
     @Test("a file that includes others may lack what they have, and so may a file that is included")
     func includes() async throws {
         let schema = try await Self.schema()
-        for text in ["include: common.yaml\n", "include: a.yaml\napi: { headers: { X-A: b } }\n", "api: { nulls: clear }\n"] {
+        for text in [
+            "include: common.yaml\n", "include: a.yaml\napi: { headers: { X-A: b } }\n", "api: { nulls: clear }\n",
+        ] {
             #expect(schema.problems(of: try Self.value(text)) == [], "\(text)")
         }
     }

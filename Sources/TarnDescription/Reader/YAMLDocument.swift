@@ -148,8 +148,8 @@ package enum YAMLDocument {
         return hasAnchor ? found : nil
     }
 
-    /// Whether a token may begin behind a byte: white space, an indicator, or the last byte of one of
-    /// the line breaks that are not ASCII (NEL, LS, PS).
+    /// Whether a token may begin behind a byte: white space, an indicator, or the last byte of one
+    /// of the line breaks that are not ASCII (NEL, LS, PS).
     private static func mayEndBefore(_ byte: UInt8) -> Bool {
         " \t[{,:-?".utf8.contains(byte) || [0x85, 0xA8, 0xA9].contains(byte)
     }

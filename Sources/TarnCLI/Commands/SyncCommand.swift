@@ -84,9 +84,10 @@ struct SyncCommand: AsyncParsableCommand {
                 try await runSync(names, refused)
             }
         } catch {
-            let failure = Failure(error)
+            let failure = Failure(error, ofOneOf: { try? loadedDescription() })
             // The failures of endpoints are reported before.
             if json, !failure.message.isEmpty { Output.json(SyncEvents.error(failure)) }
+            if error is MirrorError { throw failure }
             throw error
         }
     }

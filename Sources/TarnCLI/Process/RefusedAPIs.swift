@@ -27,3 +27,14 @@ final class RefusedAPIs: Sendable {
         return !Set(used).isSubset(of: names.withLock { $0 })
     }
 }
+
+extension Failure {
+    /// Creates the failure of a sync. That of a missing variable names the API, if there are several.
+    init(_ error: any Error, ofOneOf description: () -> Description?) {
+        self.init(error)
+        guard case MirrorError.missingToken(let variable) = error, let apis = description()?.apis, apis.count > 1,
+            let api = apis.first(where: { $0.api.authentication.sources.contains(.environment(variable)) })
+        else { return }
+        message = "\(api.name ?? ""): \(message)"
+    }
+}

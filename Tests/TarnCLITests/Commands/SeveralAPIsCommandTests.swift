@@ -29,7 +29,9 @@ struct SeveralAPIsCommandTests {
         let token = ["TARN_NO_SUCH": "t0ken"]
 
         let lacking = try await tarn(["sync", "--file", file] + bases)
-        #expect(lacking.status == 4 && lacking.error.contains("TARN_NO_SUCH"), "\(lacking.error)")
+        #expect(
+            lacking.status == 4 && lacking.error.contains("people: the environment variable TARN_NO_SUCH"),
+            "\(lacking.error)")
         let own = try await tarn(["sync", "items", "--file", file] + bases)
         #expect(own.status == 0, "the token of the other API is not needed: \(own.error)")
         let both = try await tarn(["sync", "--file", file] + bases, environment: token)

@@ -214,6 +214,8 @@ struct WebPageTests {
         }
         let sortable = try object(page, "records?entity=Issue&limit=1")["sortable"] as? [String]
         #expect(sortable?.sorted() == ["number", "state", "updatedAt"])
+        // Only the field that is the key needs no column of its own.
+        #expect(try object(page, "records?entity=Issue&limit=1")["keyField"] as? String == "id")
     }
 
     @Test("a condition finds the records of inspect dump --where")

@@ -84,7 +84,7 @@ extension APIClient {
                 message:
                     "the operation leads to another server: \(Redaction.shown(link)); allowed: "
                     + allowed.map { Redaction.shown($0) }.joined(separator: ", ")
-                    + ". If it may be requested without credentials, add its base URL to api.follow")
+                    + ". If it may be requested without credentials, add its base URL to \(section).follow")
         }
         var message = request(url, headers: operation.headers.fields)
         message.method = operation.method

@@ -5,11 +5,16 @@ import TarnHTTP
 extension APIClient {
     /// The servers that redirects may lead to: the same ones as for links.
     var redirects: RedirectScope {
-        RedirectScope(
+        var scope = RedirectScope(
             bases: [api.base] + api.aliases + api.follows,
             moved: base.map { RedirectScope.Moved(from: api.base, to: $0) },
             secretParameter: api.authentication.queryParameter)
+        scope.section = section
+        return scope
     }
+
+    /// The section of the description that declares the API.
+    var section: String { apiName.map { "apis.\($0)" } ?? "api" }
 
     /// The scope of links in an endpoint's pages, and the limits of its scan.
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {

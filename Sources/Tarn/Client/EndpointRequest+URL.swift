@@ -76,7 +76,7 @@ extension EndpointRequest {
                     message:
                         "{\(name)} leads to another server: \(shown); allowed: "
                         + allowed.map { Redaction.shown($0) }.joined(separator: ", ")
-                        + ". If it is the same API, add its base URL to api.aliases; if it may be requested without credentials, to api.follow"
+                        + ". If it is the same API, add its base URL to \(client.section).aliases; if it may be requested without credentials, to \(client.section).follow"
                 )
             case .malformed(_, let reason):
                 throw MirrorError.endpoint(

@@ -146,11 +146,15 @@ public struct APIMirror: Sendable {
         var sync = SyncReport()
         let claim: SyncLock?
         let run: SyncRun
-        let requests: [EndpointRequest]
+        let requests: [EndpointRequest], refused: [SyncReport.Endpoint]
         do {
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
             claim = try await claimed(endpoints.map(\.name))
-            requests = try await self.requests(to: endpoints)
+            (requests, refused) = try await requestsOrReports(to: endpoints)
+            if requests.isEmpty, !refused.isEmpty {
+                sync.endpoints = refused
+                return sync
+            }
             run = try SyncRun(
                 self, requests.map { ($0.endpoint.name, $0.fingerprint) },
                 isAll: endpoints.count == description.endpoints.count, authScope: APIMirror.scope(of: requests))
@@ -161,7 +165,7 @@ public struct APIMirror: Sendable {
         // The claim is held until the sync is over.
         defer { withExtendedLifetime(claim) {} }
         sync.resumed = run.resumed
-        sync.endpoints = await scan(requests, run, progress)
+        sync.endpoints = await scan(requests, run, progress) + refused
         await finish(run, &sync)
         await saveBudgets(&sync)
         do {
@@ -194,17 +198,44 @@ public struct APIMirror: Sendable {
         }
     }
 
-    /// The requests of endpoints, each with the client and the auth scope of its API.
-    func requests(to endpoints: [Endpoint]) async throws -> [EndpointRequest] {
+    /// The requests of endpoints. If credentials are missing, their failure is thrown.
+    func requests(to endpoints: [Endpoint]) async throws(MirrorError) -> [EndpointRequest] {
+        let found = try await requestsOrReports(to: endpoints)
+        if let failure = found.refused.first?.failures.first { throw failure }
+        return found.all
+    }
+
+    /// The requests of endpoints, each with the client and the auth scope of its API, and a report
+    /// for each API whose credentials are missing.
+    private func requestsOrReports(
+        to endpoints: [Endpoint]
+    ) async throws(MirrorError) -> (all: [EndpointRequest], refused: [SyncReport.Endpoint]) {
         var scopes: [String?: String] = [:], requests: [EndpointRequest] = []
+        var failures: [String?: MirrorError] = [:], refused: [SyncReport.Endpoint] = []
         for endpoint in endpoints {
             let own = client.client(of: endpoint)
-            let scope: String
-            if let known = scopes[own.apiName] { scope = known } else { scope = try await own.authScope() }
-            scopes[own.apiName] = scope
-            requests.append(request(endpoint, authScope: scope))
+            if scopes[own.apiName] == nil, failures[own.apiName] == nil {
+                do { scopes[own.apiName] = try await own.authScope() } catch {
+                    var failure = MirrorError(error, url: "", place: description.file)
+                    if case .transport(var reason) = failure, reason.url.isEmpty {
+                        reason.url = own.api.base
+                        failure = .transport(reason)
+                    }
+                    guard failure.isAuthentication else { throw failure }
+                    failures[own.apiName] = failure
+                    var report = SyncReport.Endpoint(name: endpoint.name)
+                    report.api = own.apiName
+                    report.failures = [failure]
+                    refused.append(report)
+                }
+            }
+            if let scope = scopes[own.apiName] {
+                requests.append(request(endpoint, authScope: scope))
+            } else if !options.isDryRun {
+                await own.note(failures[own.apiName], of: endpoint.outcomeName)
+            }
         }
-        return requests
+        return (requests, refused)
     }
 
     /// The auth scopes of all requests, each once.

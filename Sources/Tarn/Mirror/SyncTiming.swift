@@ -22,10 +22,11 @@ package struct SyncTiming: Sendable, Hashable {
     /// The time at which an endpoint is due. It may be in the past.
     ///
     /// It follows from the last complete scan, so it is the same after a restart. An endpoint whose
-    /// scan is not complete is due at once, and a failed one after a pause.
+    /// scan is not complete is due at once, and a failed one after a pause. A stored time in the
+    /// future comes from a clock that was wrong: it says nothing, and the endpoint is due at once.
     package func next(of status: EndpointStatus, _ schedule: SyncSchedule?, now: Timestamp) -> Timestamp {
         var due = now
-        if let last = status.completedAt, status.unfinished == nil {
+        if let last = status.completedAt, last <= now, status.unfinished == nil {
             switch schedule {
             case .every(let seconds): due = last.adding(seconds)
             case .daily(let times):
@@ -36,7 +37,7 @@ package struct SyncTiming: Sendable, Hashable {
                 if interval == nil, let fresh = status.freshUntil { due = max(due, fresh) }
             }
         }
-        if let failure = status.failure { due = max(due, failure.at.adding(pause(schedule))) }
+        if let failure = status.failure, failure.at <= now { due = max(due, failure.at.adding(pause(schedule))) }
         return due
     }
 
@@ -45,7 +46,7 @@ package struct SyncTiming: Sendable, Hashable {
         switch schedule {
         case .every(let seconds): max(1, min(seconds, retry))
         case .daily: retry
-        case nil: max(1, min(interval ?? floor, retry))
+        case nil: max(1, min(interval ?? retry, retry))
         }
     }
 }

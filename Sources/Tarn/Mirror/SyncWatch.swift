@@ -40,8 +40,8 @@ package struct SyncWatch: Sendable {
             let due = try await status().map { status -> (name: String, at: Timestamp) in
                 let schedule = schedules[status.name]
                 var at = timing.next(of: status, schedule, now: now)
-                // An attempt that neither completed nor failed, such as of a busy endpoint.
-                if let last = attempts[status.name] {
+                // An attempt that did not complete, such as of a busy endpoint.
+                if let last = attempts[status.name], last <= now, !status.isCompleted(since: last, until: now) {
                     at = max(at, Timestamp(microseconds: last.microseconds + Int64(timing.pause(schedule)) * 1_000_000))
                 }
                 return (status.name, at)
@@ -61,5 +61,13 @@ package struct SyncWatch: Sendable {
             let pause = min(next.elapsed(since: now), SyncWatch.longestWait)
             do { try await time.sleep(.microseconds(max(1000, pause))) } catch { return }
         }
+    }
+}
+
+extension EndpointStatus {
+    /// Whether the last scan was completed within a time.
+    fileprivate func isCompleted(since start: Timestamp, until end: Timestamp) -> Bool {
+        guard unfinished == nil, let completedAt else { return false }
+        return completedAt >= start && completedAt <= end
     }
 }

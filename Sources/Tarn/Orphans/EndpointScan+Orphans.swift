@@ -19,7 +19,9 @@ extension EndpointScan {
         } else if checkpoint.skipped > 0 {
             refusal = "unreadable records in the scan: \(checkpoint.skipped); the missing records are unknown"
         } else if checkpoint.records == 0, !rules.allowsEmpty {
-            refusal = "the scan lists no records; set allow_empty: true if that is possible"
+            // Of a for_each, any number of lists may be empty: they have one note.
+            let list = endpoint.hasSeveralLists ? "one of the lists has" : "the scan lists"
+            refusal = "\(list) no records; set allow_empty: true if that is possible"
         }
         guard let refusal else { return true }
         var orphans = OrphanReport()

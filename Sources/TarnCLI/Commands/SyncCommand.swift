@@ -78,12 +78,16 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
+        let refused = RefusedAPIs()
         do {
-            try await scope.repeating(try loadedDescription(), isQuiet: quiet, status: statusSource, sync: runSync)
+            try await scope.repeating(try loadedDescription(), isQuiet: quiet, status: statusSource) { names in
+                try await runSync(names, refused)
+            }
         } catch {
-            let failure = Failure(error)
+            let failure = Failure(error, ofOneOf: { try? loadedDescription() })
             // The failures of endpoints are reported before.
             if json, !failure.message.isEmpty { Output.json(SyncEvents.error(failure)) }
+            if error is MirrorError { throw failure }
             throw error
         }
     }
@@ -101,12 +105,24 @@ struct SyncCommand: AsyncParsableCommand {
         let store = try Store.open(
             at: store ?? description.storePath, schema: description.schema,
             options: Store.Options(permissions: permissions))
-        let client = try APIClient(description, store: store, transport: NoTransport()), named = named
+        var options = APIClient.Options()
+        options.requiresSecrets = requiresSecrets(description)
+        let client = try APIClient(description, store: store, transport: NoTransport(), options: options)
+        let named = named
         return { try await client.status(of: named) }
     }
 
-    /// - Parameter due: the endpoints that are due; nil for those of the command line.
-    private func runSync(_ due: Set<String>?) async throws {
+    /// Whether a missing secret is an error before any request.
+    ///
+    /// In a watch over several APIs it ends the endpoints of its own API only.
+    private func requiresSecrets(_ description: Description) -> Bool {
+        scope.watch == nil || scope.missing || description.furtherAPIs.isEmpty
+    }
+
+    /// - Parameters:
+    ///   - due: the endpoints that are due; nil for those of the command line.
+    ///   - refused: the APIs that have refused their credentials in earlier syncs of a watch.
+    private func runSync(_ due: Set<String>?, _ refused: RefusedAPIs) async throws {
         let names = due ?? named
         var description = try loadedDescription()
         var client = try clientOptions(description)
@@ -146,7 +162,14 @@ struct SyncCommand: AsyncParsableCommand {
         Output.flush()
         summary.warnings.forEach(Output.note)
         if !quiet { SyncScopeNotes(report, scope).lines.forEach(Output.note) }
-        try conclude(report, summary)
+        refused.note(report)
+        do { try conclude(report, summary) } catch let failure as Failure {
+            // A watch goes on for the other APIs.
+            guard failure.code == .credentials, scope.watch != nil, refused.sparesAny(of: description, named) else {
+                throw failure
+            }
+            throw Failure(.partly, failure.message)
+        }
     }
 
     /// Prints the state of the endpoints in the store.
@@ -199,6 +222,7 @@ struct SyncCommand: AsyncParsableCommand {
     private func clientOptions(_ description: Description) throws -> APIClient.Options {
         var client = APIClient.Options()
         try base.replacements(description).apply(to: &client)
+        client.requiresSecrets = requiresSecrets(description)
         client.ignoresLimits = ignoreLimits
         client.recordsTo = record
         return client
@@ -263,7 +287,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
         guard let first = report.failures.first else { return try conclude(summary.skipFailure) }
-        for failure in report.failures.prefix(20) { Output.error(failure.description) }
+        for text in report.failureTexts.prefix(20) { Output.error(text) }
         if report.failures.count > 20 { Output.error("… and \(countText(report.failures.count - 20, "more failure"))") }
         // The error that stopped the sync is last, and is more specific than an earlier endpoint's.
         if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
@@ -293,4 +317,14 @@ extension Store.Permissions: ExpressibleByArgument {}
 extension SyncReport {
     /// Whether an earlier run of this sync has finished an endpoint, or the lists of some parents.
     fileprivate var hasFinishedBefore: Bool { endpoints.contains { $0.wasFinished || $0.finishedParents > 0 } }
+
+    /// The texts of all failures; those of credentials name the API, if there are several.
+    fileprivate var failureTexts: [String] {
+        endpoints.flatMap { endpoint in
+            endpoint.failures.map { failure in
+                guard let api = endpoint.api, failure.isAuthentication else { return failure.description }
+                return "\(api): \(failure)"
+            }
+        }
+    }
 }

@@ -21,7 +21,8 @@ extension DescriptionSchema {
                 Property(name: "responses", about: "Rules for responses.", node: .reference("responses")),
                 Property(name: "cache", about: "How single responses are stored and reused.", node: cache),
                 Property(name: "naming", about: "How names are written in JSON.", node: .reference("naming")),
-            ] + rules, required: ["base"])
+                // An included file may have the base URL.
+            ] + rules, required: [])
     }
 
     private static var authentication: SchemaNode {

@@ -54,7 +54,7 @@ extension DescriptionSchema {
                 Property(name: "excerpts", about: "Whether the listed objects are excerpts.", node: .flag),
                 Property(
                     name: "children", about: "The requests for the listed records, by name.",
-                    node: .map(.reference("endpoint"))),
+                    node: .map(.without(key: "each", .reference("endpoint")))),
                 Property(
                     name: "every", about: "How long after a complete scan --watch scans again: 15m.", node: .text),
                 Property(

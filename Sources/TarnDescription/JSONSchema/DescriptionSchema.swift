@@ -51,7 +51,8 @@ package enum DescriptionSchema {
                 Property(
                     name: "include", about: "Files with parts of the description, relative to this file.",
                     node: .oneOrMore(.text)),
-            ], required: ["entities"])
+                // An included file may have what this one lacks, so nothing is required.
+            ], required: [])
     }
 
     private static var namingMembers: [(String, SchemaJSON)] {

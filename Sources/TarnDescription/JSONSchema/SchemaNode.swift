@@ -24,6 +24,8 @@ indirect enum SchemaNode {
     case either([SchemaNode])
     /// A definition under `$defs`.
     case reference(String)
+    /// A mapping of another kind that does not have a key.
+    case without(key: String, SchemaNode)
 
     /// A key of a mapping.
     struct Property {
@@ -50,7 +52,13 @@ indirect enum SchemaNode {
         case .object(let properties, let required): SchemaNode.json(properties, required)
         case .either(let nodes): .object([("anyOf", .list(nodes.map(\.json)))])
         case .reference(let name): .object([("$ref", .text("#/$defs/\(name)"))])
+        case .without(let key, let node): SchemaNode.json(node, without: key)
         }
+    }
+
+    private static func json(_ node: SchemaNode, without key: String) -> SchemaJSON {
+        guard case .object(let members) = node.json else { return node.json }
+        return .object(members + [("not", .object([("required", .list([.text(key)]))]))])
     }
 
     private static func json(_ properties: [Property], _ required: [String]) -> SchemaJSON {

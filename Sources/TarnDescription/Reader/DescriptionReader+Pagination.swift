@@ -218,6 +218,9 @@ extension DescriptionReader {
                 example: ["ignore": "ignore: [meta.total]"])
         else { return .fail }
         let names = texts(section, "ignore")
+        if names.isEmpty, section["ignore"] != nil, !isReported(section.path("ignore")) {
+            report(section, "ignore", "missing sign: write ignore: [meta.total], or more: ignore for all of them")
+        }
         for name in names where name.text.isEmpty { report(section.path("ignore"), name.mark, "must not be empty") }
         return .ignoring(Set(names.map(\.text)))
     }

@@ -113,25 +113,29 @@ package enum YAMLDocument {
     ///
     /// Yams compares the keys of a mapping by their whole content while it composes. Nested anchors
     /// in a key take practically for ever before values can be counted. So the text is searched: a
-    /// key without `?` is on one line, with the alias before its `:`. Files without anchors, nearly
-    /// all, are never refused.
+    /// key without `?` is on one line, with the alias before its `:`. Behind a `?`, every later
+    /// alias counts, because the key may have many lines. A `?` before a letter or a digit begins
+    /// no such key: there, it is part of a text, or the key is the text that begins with them.
+    /// Files without anchors, nearly all, are never refused.
     package static func lineOfAliasInKey(_ text: String) -> Int? {
         guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
         var hasAnchor = false
-        var found: Int?
+        var found: Int?, question: Int?
         for (index, line) in text.utf8.split(
             omittingEmptySubsequences: false, whereSeparator: { $0 == 0x0A || $0 == 0x0D }
         ).enumerated() {
             let bytes = Array(line)
             var hasAlias = false, aliasName = false, endsFlow = false
             for (position, byte) in bytes.enumerated() {
-                let startsToken = position == 0 || " \t[{,:-?".utf8.contains(bytes[position - 1])
+                let startsToken = position == 0 || mayEndBefore(bytes[position - 1])
                 let nameFollows = position + 1 < bytes.count && isAnchorByte(bytes[position + 1])
                 switch byte {
                 case UInt8(ascii: "&") where startsToken && nameFollows: hasAnchor = true
                 case UInt8(ascii: "*") where startsToken && nameFollows:
                     (hasAlias, aliasName, endsFlow) = (true, true, false)
-                case UInt8(ascii: "?") where startsToken: found = found ?? index + 1
+                    found = found ?? question
+                case UInt8(ascii: "?") where startsToken && !(nameFollows && bytes[position + 1] != UInt8(ascii: "-")):
+                    question = question ?? index + 1
                 case UInt8(ascii: ":") where hasAlias && (aliasName || endsFlow): found = found ?? index + 1
                 case UInt8(ascii: "]"), UInt8(ascii: "}"): (aliasName, endsFlow) = (false, true)
                 case UInt8(ascii: " "), UInt8(ascii: "\t"): break
@@ -142,6 +146,12 @@ package enum YAMLDocument {
             }
         }
         return hasAnchor ? found : nil
+    }
+
+    /// Whether a token may begin behind a byte: white space, an indicator, or the last byte of one
+    /// of the line breaks that are not ASCII (NEL, LS, PS).
+    private static func mayEndBefore(_ byte: UInt8) -> Bool {
+        " \t[{,:-?".utf8.contains(byte) || [0x85, 0xA8, 0xA9].contains(byte)
     }
 
     private static func isAnchorByte(_ byte: UInt8) -> Bool {

@@ -139,11 +139,17 @@ struct IncludeReader {
                     field: "\(section.key).\(name.key)")
             }
         }
-        return IncludeReader.lay(sections, over: base)
+        return IncludeReader.lay(sections, over: base, isPart: true)
     }
 
     /// Lays sections over others, name by name.
-    private static func lay(_ own: [Entry], over base: [Entry]) -> [Entry] {
+    ///
+    /// What is included comes first, but for APIs: the first of the file's own ones is the default,
+    /// whatever the included files declare.
+    ///
+    /// - Parameter isPart: whether the sections are those of another included file, which come
+    ///   behind the others.
+    private static func lay(_ own: [Entry], over base: [Entry], isPart: Bool = false) -> [Entry] {
         var result = base
         for section in own {
             guard let index = result.firstIndex(where: { $0.key == section.key }) else {
@@ -156,15 +162,26 @@ struct IncludeReader {
                 if !section.value.isNull { result[index] = section }
                 continue
             }
-            for name in names {
-                if let place = known.firstIndex(where: { $0.key == name.key }) {
-                    known[place] = name
-                } else {
-                    known.append(name)
-                }
+            if section.key == "apis", !isPart {
+                known = names + known.filter { other in !names.contains { $0.key == other.key } }
+            } else {
+                known = replaced(known, by: names)
             }
             result[index].keyMark = section.keyMark
             result[index].value = YAMLValue(mark: section.value.mark, content: .mapping(known))
+        }
+        return result
+    }
+
+    /// The entries, with others in the places of those with the same keys, or behind all.
+    private static func replaced(_ entries: [Entry], by others: [Entry]) -> [Entry] {
+        var result = entries
+        for other in others {
+            if let place = result.firstIndex(where: { $0.key == other.key }) {
+                result[place] = other
+            } else {
+                result.append(other)
+            }
         }
         return result
     }

@@ -181,8 +181,35 @@ struct TemplateExpander {
         entry.value = completed(entry.value, "\(section).\(entry.key)", known, &likes, depth: 0)
         if section == "entities" {
             instances.append((entry.key, likes))
+        } else {
+            entry.value = withChildren(entry.value, "\(section).\(entry.key)", depth: 0)
         }
         return entry
+    }
+
+    /// An endpoint whose children have everything of their templates, and theirs as well.
+    private mutating func withChildren(_ value: YAMLValue, _ field: String, depth: Int) -> YAMLValue {
+        guard case .mapping(var keys) = value.content, let index = keys.firstIndex(where: { $0.key == "children" }),
+            case .mapping(var children) = keys[index].value.content
+        else { return value }
+        guard depth < TemplateExpander.depthLimit else {
+            report(
+                "\(field).children", keys[index].keyMark,
+                "children nested deeper than \(TemplateExpander.depthLimit) levels: a template is a circle")
+            return value
+        }
+        for position in children.indices {
+            let child = children[position], field = "\(field).children.\(child.key)"
+            guard case .mapping(let own) = child.value.content else { continue }
+            if let each = own.first(where: { $0.key == "each" }) {
+                report("\(field).each", each.keyMark, "a child has one name: write a child for each of them")
+            }
+            var likes: [String: Arguments] = [:]
+            let whole = completed(child.value, field, ["name": Argument(text: child.key)], &likes, depth: 0)
+            children[position].value = withChildren(whole, field, depth: depth + 1)
+        }
+        keys[index].value.content = .mapping(children)
+        return YAMLValue(mark: value.mark, content: .mapping(keys))
     }
 
     /// Merges a value over the templates that it is like, later ones over earlier ones.

@@ -125,7 +125,8 @@ actor Authorizer {
         case .success(let credentials): return credentials
         case .failure(let failure): error = failure
         }
-        error.detail = "no credentials for \(Redaction.url(request.url)): \(error.detail)"
+        let target = request.url.isEmpty ? "" : " for \(Redaction.url(request.url))"
+        error.detail = "no credentials\(target): \(error.detail)"
         throw error
     }
 

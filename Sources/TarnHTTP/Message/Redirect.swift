@@ -58,7 +58,7 @@ enum Redirect {
             "leads from \(home.origin) to another server, \(target.origin)"
                 + (scope.bases.isEmpty
                     ? "" : "; allowed: " + scope.bases.map { Redaction.url($0) }.joined(separator: ", "))
-                + ". If it is the same API, add its base URL to api.aliases; if it needs no credentials, to api.follow"
+                + ". If it is the same API, add its base URL to \(scope.section).aliases; if it needs no credentials, to \(scope.section).follow"
         )
     }
 

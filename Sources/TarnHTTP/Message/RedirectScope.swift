@@ -8,6 +8,8 @@ package struct RedirectScope: Sendable, Hashable {
     ///
     /// It is removed from redirects to other servers, which may repeat it.
     var secretParameter: String?
+    /// The section of the description that declares the base URLs, for messages.
+    package var section = "api"
 
     /// A base URL in redirects, and the one by which its server is reached.
     package struct Moved: Sendable, Hashable {

@@ -58,7 +58,8 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
         case .foreign(let link, let allowed):
             "the next page is on another server: \(Redaction.shown(link)); allowed: "
                 + allowed.map { Redaction.shown($0) }.joined(separator: ", ")
-                + ". If it is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow"
+                + ". If it is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow "
+                + "(if there are several APIs: apis.NAME.aliases, apis.NAME.follow)"
         case .malformed(let link, let reason):
             "the next page's link cannot be followed: \(Redaction.shown(link)): \(reason)"
         }

@@ -14,6 +14,8 @@ struct RecordsAnswer: Encodable {
     var examined: Int
     /// The attributes by which the records can be sorted.
     var sortable: [String]
+    /// The field that is the whole key; nil if the key has several fields.
+    var keyField: String?
     var damages: [String]
 
     init(_ page: RecordPage, of entity: String, _ catalog: Catalog) {
@@ -26,6 +28,9 @@ struct RecordsAnswer: Encodable {
         }
         next = page.last.map(Hexadecimal.text)
         examined = page.examined
+        if let entity = catalog.entity(entity), entity.key.count == 1 {
+            keyField = entity.fields.first { $0.id == entity.key[0] }?.name
+        }
         sortable = catalog.entity(entity).map(RecordOrder.fields) ?? []
         damages = page.damages.map(\.description)
     }

@@ -1,12 +1,18 @@
 // The verification of the whole store.
 
+import Foundation
 import TarnInspect
 
 struct VerificationState: BackgroundState {
     var phase = "idle"
     var pages = 0
     var total = 0
+    /// The time at which the check began, in seconds since 1970.
+    var began = 0.0
     var seconds = 0.0
+    /// The LMDB transaction and the commit whose state was checked; 0 if the file is no store.
+    var transaction = 0
+    var sequence = "0"
     var isSound: Bool?
     var findings: [String] = []
     var findingCount = 0
@@ -17,9 +23,11 @@ struct VerificationState: BackgroundState {
     private static let findings = 500
 
     static func scan(_ inspector: StoreInspector, progress: @escaping (Int, Int) -> Void) throws -> VerificationState {
-        let started = ContinuousClock.now
+        let started = ContinuousClock.now, began = Date().timeIntervalSince1970
         let report = try inspector.verification { progress($0.pages, $0.total) }
         var state = VerificationState()
+        state.began = began
+        (state.transaction, state.sequence) = (Int(clamping: report.transaction), String(report.sequence))
         state.isSound = report.isSound
         state.findings = report.findings.prefix(findings).map { "\($0.code.rawValue) \($0.place): \($0.detail)" }
         state.findingCount = report.total

@@ -20,16 +20,20 @@ export async function pages(parameters, isCurrent) {
 export function pageMap(store, isCurrent, isWhole = false) {
   const box = element("div", { class: "page-map" });
   const button = element("button", {}, "Read all pages");
-  button.addEventListener("click", () => show(true));
+  // A view reads the pages on its own once: each commit makes the map old again.
+  let mayStart = store.fileBytes <= unasked;
+  button.addEventListener("click", () => show(true).catch(failed));
   const later = () => setTimeout(() => isCurrent() && show(false).catch(failed), 200);
   function failed(failure) {
     box.replaceChildren(element("p", { class: "bad" }, data(failure.message)));
   }
   async function show(start) {
     const state = await request("pages", { start: start ? "yes" : null });
+    const isOld = state.phase === "done" && state.transaction !== (await request("overview")).lastTransaction;
     if (!isCurrent()) return;
-    const isOld = state.phase === "done" && state.transaction !== store.lastTransaction;
-    if (!start && (state.phase === "idle" || isOld) && store.fileBytes <= unasked) return show(true);
+    const starts = !start && mayStart && (state.phase === "idle" || isOld);
+    if (start || starts || state.phase === "running") mayStart = false;
+    if (starts) return show(true);
     if (state.phase === "running") {
       box.replaceChildren(element("progress", { max: Math.max(1, state.total), value: Math.min(state.pages, state.total), "aria-label": "Pages read" }));
       later();

@@ -62,7 +62,10 @@ function list(found, wanted, after, isReading) {
   const names = [];
   for (const one of found.records) {
     // An attribute that is the whole key has no column of its own.
-    for (const field of one.fields) if (!names.includes(field.name) && field.text !== one.key) names.push(field.name);
+    for (const field of one.fields) {
+      const isKey = field.name === found.keyField && field.text === one.key;
+      if (!isKey && !names.includes(field.name)) names.push(field.name);
+    }
   }
   // The column that gives the order is the first one.
   if (names.includes(wanted.order)) names.unshift(...names.splice(names.indexOf(wanted.order), 1));

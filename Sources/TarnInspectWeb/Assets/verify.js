@@ -7,9 +7,11 @@ export async function verify(parameters, isCurrent) {
   const button = element("button", { class: "main" }, "Check the whole store");
   async function show(start) {
     const state = await request("verify", { start: start ? "yes" : null });
+    // A damaged file may have no overview; its check has a result nevertheless.
+    const last = state.phase === "done" ? await request("overview").then((store) => store.lastTransaction, () => null) : null;
     if (!isCurrent()) return;
     button.disabled = state.phase === "running";
-    box.replaceChildren(...parts(state));
+    box.replaceChildren(...parts(state, last));
     if (state.phase === "running") setTimeout(() => isCurrent() && show(false).catch(failed), 200);
   }
   function failed(failure) {
@@ -25,7 +27,15 @@ export async function verify(parameters, isCurrent) {
   ];
 }
 
-function parts(state) {
+/** The commit and the time that a result is about; the store may be another one since. */
+function place(state, last) {
+  const commit = state.transaction > 0 ? `commit ${number(BigInt(state.sequence))}, ` : "";
+  const isOld = last !== null && state.transaction !== last;
+  return element("p", { class: isOld ? "bad" : "quiet", id: "place" },
+    `As of ${commit}${new Date(1000 * state.began).toTimeString().slice(0, 8)}.`, isOld ? " The store has changed since." : "");
+}
+
+function parts(state, last) {
   switch (state.phase) {
     case "running": {
       const done = Math.min(state.pages, state.total), share = state.total > 0 ? Math.floor((100 * done) / state.total) : 0;
@@ -38,6 +48,7 @@ function parts(state) {
       return [
         element("p", { class: "result " + (state.isSound ? "good" : "bad"), id: "result" },
           (state.isSound ? "The store is sound" : `${number(state.findingCount)} findings`) + `; ${state.seconds.toFixed(1)} s`),
+        place(state, last),
         ...findings(state.findings),
         table(["Entity", "Records"], Object.entries(state.records).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => [data(name), count])),
       ];

@@ -53,7 +53,7 @@ struct SchemaCommandTests {
         #expect(printed.status == 0)
         let committed = try String(contentsOfFile: Repository.root + "/tools/schemas/tarn.schema.json", encoding: .utf8)
         #expect(printed.output == committed, "write it: tarn schema --json-schema > tools/schemas/tarn.schema.json")
-        #expect(try JSONSchema(committed).problems(of: [:] as [String: Any]) == [": lacks entities"])
+        #expect(try JSONSchema(committed).problems(of: ["entity": "A"]) == ["entity: unknown key"])
     }
 
     @Test("each mapping of the schema has exactly the keys that the reader accepts there, and the reverse")
@@ -94,6 +94,16 @@ struct SchemaCommandTests {
         #expect(schema.problems(of: try Self.value(fixture)) == [])
     }
 
+    @Test("a file that includes others may lack what they have, and so may a file that is included")
+    func includes() async throws {
+        let schema = try await Self.schema()
+        for text in [
+            "include: common.yaml\n", "include: a.yaml\napi: { headers: { X-A: b } }\n", "api: { nulls: clear }\n",
+        ] {
+            #expect(schema.problems(of: try Self.value(text)) == [], "\(text)")
+        }
+    }
+
     @Test("what the pages show as wrong is refused by the schema as well, as far as it can tell")
     func wrong() async throws {
         let schema = try await Self.schema()
@@ -110,9 +120,17 @@ struct SchemaCommandTests {
         arguments: [
             ("api: { base: 'https://a.example', retry: { attempt: 3 } }", "api.retry"),
             ("api: { base: 'https://a.example', coercion: lax }", "api.coercion"),
-            ("api: { bas: 'https://a.example' }", "api: lacks base"),
+            ("api: { bas: 'https://a.example' }", "api.bas: unknown key"),
             ("api: { base: 'https://a.example', pace: { burst: 0 } }", "api.pace.burst: less than 1"),
             ("api: { base: 'https://a.example', auth: { bearer: secret } }", "api.auth.bearer"),
+            (
+                "api: { base: 'https://a.example' }\nendpoints: { a: { path: /a, entity: A, more: { ignore: } } }",
+                "endpoints.a.more"
+            ),
+            (
+                "api: { base: 'https://a.example' }\nendpoints: { a: { path: /a, entity: A, children: { b: { each: [c], path: '/{id}' } } } }",
+                "endpoints.a.children.b: what must not be"
+            ),
         ])
     func refused(api: String, problem: String) async throws {
         let text = api + "\nentities: { A: { key: id, attributes: { id: int } } }"

@@ -1,6 +1,7 @@
 // A description with several APIs on the command line: each line names its API.
 
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -28,7 +29,9 @@ struct SeveralAPIsCommandTests {
         let token = ["TARN_NO_SUCH": "t0ken"]
 
         let lacking = try await tarn(["sync", "--file", file] + bases)
-        #expect(lacking.status == 4 && lacking.error.contains("TARN_NO_SUCH"), "\(lacking.error)")
+        #expect(
+            lacking.status == 4 && lacking.error.contains("people: the environment variable TARN_NO_SUCH"),
+            "\(lacking.error)")
         let own = try await tarn(["sync", "items", "--file", file] + bases)
         #expect(own.status == 0, "the token of the other API is not needed: \(own.error)")
         let both = try await tarn(["sync", "--file", file] + bases, environment: token)
@@ -63,5 +66,34 @@ struct SeveralAPIsCommandTests {
             ])
         let wrong = try await tarn("sync", "--file", file, "--base", forge.base)
         #expect(wrong.status == 2 && wrong.error.contains("several APIs: write forge=URL"), "\(wrong.error)")
+    }
+
+    @Test(
+        "--watch goes on for one API if the credentials of another one are missing or refused",
+        arguments: [true, false])
+    func watch(isMissing: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let forge = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"a"}]"#) }
+        let people = try ScriptedServer { _ in .init(status: "401 Unauthorized", body: "{}") }
+        let file = try folder.write("tarn.yaml", Self.yaml)
+        let process = try TarnProcess(
+            [
+                "sync", "--file", file, "--base", "forge=\(forge.base)", "--base", "people=\(people.base)", "--watch",
+                "1s",
+            ], environment: isMissing ? [:] : ["TARN_NO_SUCH": "t0ken"])
+        // The endpoint of the refused API is tried every second, at times alone.
+        try await eventually { forge.requests.count >= 5 }
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+        #expect(result.error.contains("tarn: people: "), "\(result.error)")
+        #expect(result.error.contains(isMissing ? "TARN_NO_SUCH is not set" : "401"), "\(result.error)")
+        #expect(isMissing == people.requests.isEmpty)
+
+        // With this API alone, nothing is left to watch.
+        let alone = try await tarn(
+            ["sync", "people", "--file", file, "--base", "people=\(people.base)", "--watch", "1s"],
+            environment: isMissing ? [:] : ["TARN_NO_SUCH": "t0ken"])
+        #expect(alone.status == 4, "\(alone.error)")
     }
 }

@@ -49,6 +49,10 @@ struct JSONSchema {
             case "anyOf":
                 let branches = (argument as? [[String: Any]] ?? []).map { self.problems(of: value, $0, at: path) }
                 if let least = branches.min(by: { $0.count < $1.count }), !least.isEmpty { problems += least }
+            case "not":
+                if self.problems(of: value, argument as? [String: Any] ?? [:], at: path).isEmpty {
+                    problems.append("\(path): what must not be")
+                }
             default: problems.append("\(path): unknown keyword \(keyword)")
             }
         }

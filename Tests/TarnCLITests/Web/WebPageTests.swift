@@ -177,6 +177,12 @@ struct WebPageTests {
         let state = try object(page, "verify")
         #expect(state["isSound"] as? Bool == true && state["findingCount"] as? Int == 0)
         #expect((state["records"] as? [String: Int])?["Issue"] == 330)
+        // A result is that of one commit and time: the page shows both.
+        let store = try object(page, "overview")
+        #expect(state["transaction"] as? Int == store["lastTransaction"] as? Int)
+        #expect(state["sequence"] as? String == store["sequence"] as? String)
+        let began = try #require(state["began"] as? Double)
+        #expect(abs(Date().timeIntervalSince1970 - began) < 3600)
     }
 
     @Test(
@@ -208,6 +214,8 @@ struct WebPageTests {
         }
         let sortable = try object(page, "records?entity=Issue&limit=1")["sortable"] as? [String]
         #expect(sortable?.sorted() == ["number", "state", "updatedAt"])
+        // Only the field that is the key needs no column of its own.
+        #expect(try object(page, "records?entity=Issue&limit=1")["keyField"] as? String == "id")
     }
 
     @Test("a condition finds the records of inspect dump --where")

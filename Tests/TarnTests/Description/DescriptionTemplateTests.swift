@@ -55,6 +55,48 @@ struct DescriptionTemplateTests {
         #expect(templates == plain)
     }
 
+    @Test("a child has everything of its templates, also in an endpoint that is like one; it has no each")
+    func children() throws {
+        func text(_ child: String, templates: String = "") -> String {
+            Self.api + """
+                templates:
+                  Detail: { path: '/<part>/{id}', paginate: single_page, headers: { X-Detail: <name> } }
+                \(templates)
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  items:
+                    path: /items
+                    entity: Item
+                    children:
+                      item: \(child)
+                """
+        }
+        let like = try Description.parse(text("{ like: { Detail: { part: items } }, with: { a: b } }"), file: "t.yaml")
+        let plain = try Description.parse(
+            Self.api + """
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  items:
+                    path: /items
+                    entity: Item
+                    children:
+                      item: { path: '/items/{id}', paginate: single_page, headers: { X-Detail: item }, with: { a: b } }
+                """, file: "t.yaml")
+        #expect(like.endpoints.map(\.path) == plain.endpoints.map(\.path))
+        #expect(like.endpoints.map(\.headers) == plain.endpoints.map(\.headers))
+        #expect(like.endpoints.map(\.pagination) == plain.endpoints.map(\.pagination))
+        for (child, templates, expected) in [
+            ("{ like: Nothing, path: /a }", "", "endpoints.items.children.item.like: unknown template"),
+            ("{ each: [a, b], path: '/{id}' }", "", "endpoints.items.children.item.each: a child has one name"),
+            ("{ like: Loop }", "  Loop: { path: '/{id}', children: { x: { like: Loop } } }", "a template is a circle"),
+        ] {
+            let found = Self.problems(text(child, templates: templates))
+            #expect(found.contains { $0.contains(expected) }, "\(child): \(found)")
+        }
+    }
+
     @Test("each makes an entity and an endpoint of every name, with arguments of its own")
     func each() throws {
         let made = try Description.parse(MadeAPI.yaml, file: "made.yaml")
@@ -246,6 +288,24 @@ struct DescriptionTemplateTests {
             #expect(
                 error.description.hasPrefix("\(folder("parts/base.yaml")):1:14: api.base: not an http or https URL"))
         }
+    }
+
+    @Test("the APIs of the including file come first, also before those of nested included files")
+    func includedAPIs() throws {
+        let folder = try TemporaryFolder()
+        func apis(_ names: String...) -> String {
+            "apis: { \(names.map { "\($0): { base: 'https://\($0).example' }" }.joined(separator: ", ")) }\n"
+        }
+        _ = try folder.write("d.yaml", apis("delta"))
+        _ = try folder.write("b.yaml", "include: d.yaml\n" + apis("beta", "main"))
+        _ = try folder.write("c.yaml", apis("gamma"))
+        let file = try folder.write(
+            "tarn.yaml",
+            "include: [b.yaml, c.yaml]\n" + apis("alpha", "main")
+                + "entities: { User: { key: id, attributes: { id: int } } }\n")
+        let description = try Description.load(path: file)
+        #expect(description.api.base == "https://alpha.example")
+        #expect(description.furtherAPIs.map(\.name) == ["main", "beta", "delta", "gamma"])
     }
 
     @Test(

@@ -64,7 +64,8 @@ struct DescriptionYAMLTests {
         "anchors that multiply each other inside of a key are refused, quickly", .timeLimit(.minutes(1)),
         arguments: [
             "? *a9\n: x\n", "[*a9]: x\n", "{ *a9 : x }: y\n", "k: { ? [*a9] : x }\n", "k: { *a9 : x }\n",
-            "k: { [*a9]:x }\n", "k: [?*a9 : x]\n",
+            "k: { [*a9]:x }\n", "k: [?*a9 : x]\n", "{*a9: 1}: x\n", "? [x,\n  *a9]\n: x\n",
+            "? k: *a9\n: x\n", "k: {?[*a9]: x}\n", "k: { ? 'a', ?*a9 : x }\n", "k: x\u{2028}? *a9\n: x\n",
         ])
     func multiplyingAnchorsInKeysAreRefused(key: String) {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -87,6 +88,19 @@ struct DescriptionYAMLTests {
               A: { key: id, attributes: { id: int, x: int? }, ignore: ['*_url', 'a*: b'] }
             endpoints:
               a: { path: '/a/{x}:cancel', entity: A, with: { x: '*', q: 'a & b', r: "? *x" } }
+            """
+        #expect(problems(text) == [])
+    }
+
+    @Test("a path with query variables is no key, in a file with anchors and aliases")
+    func questionMarksInPathsAreNoKeys() {
+        let text = """
+            api: { base: 'https://a.example' }
+            entities: { A: { key: id, attributes: { id: int } } }
+            endpoints:
+              a: { path: '/a{?q,page}', entity: A, with: &w { q: b, page: 1 } }
+              b: { path: '/b{?q,page}', entity: A, with: *w }
+              # Is this a key ? No: no alias follows.
             """
         #expect(problems(text) == [])
     }

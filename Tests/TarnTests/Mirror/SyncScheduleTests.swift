@@ -67,6 +67,16 @@ struct SyncScheduleTests {
         #expect(timing.next(of: status, .daily(times), now: now) == (try Self.at("2026-11-23T15:00:00Z")))
         status.completedAt = nil
         #expect(timing.next(of: status, .daily(times), now: now) == (try Self.at("2026-11-23T12:05:00Z")))
+        #expect(timing.next(of: status, nil, now: now) == (try Self.at("2026-11-23T12:05:00Z")), "no schedule")
+        timing.interval = 20
+        #expect(timing.next(of: status, nil, now: now) == (try Self.at("2026-11-23T12:00:20Z")))
+        // Times of a clock that was ahead.
+        let ahead = try Self.at("2026-11-24T12:00:00Z")
+        status.failure = .init(at: ahead, message: "x")
+        status.completedAt = ahead
+        for schedule in [nil, SyncSchedule.every(seconds: 900), .daily(times)] {
+            #expect(timing.next(of: status, schedule, now: now) == now)
+        }
         // A store may contain any time.
         status.failure = nil
         for time in [Int64.min, .max] {
@@ -165,6 +175,36 @@ struct SyncScheduleTests {
         #expect(waits.withLock { $0 }.count >= 5, "each wait is told once")
         #expect(waits.withLock { $0 }.count < 12)
         #expect(try await client.status().allSatisfy { $0.nextRun != nil })
+    }
+
+    @Test(
+        "a daily time soon after a complete scan is kept to the second; without one, a pause comes first",
+        arguments: [true, false])
+    func dailyWatch(isComplete: Bool) async throws {
+        let clock = Clock(), started = Timestamp(clock.now.withLock { $0 })
+        // The clock begins at 12:00:00.
+        let description = try Self.description(", at: ['12:02 UTC', '12:03 UTC']")
+        let runs = Mutex<[Int64]>([])
+        struct Enough: Error {}
+        await #expect(throws: Enough.self) {
+            try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
+                status: {
+                    var status = EndpointStatus(named: "items")
+                    if isComplete, let last = runs.withLock({ $0.last }) {
+                        status.completedAt = Timestamp(microseconds: started.microseconds + last * 1_000_000)
+                    }
+                    return [status]
+                },
+                sync: { _ in
+                    let after = Timestamp(clock.now.withLock { $0 }).elapsed(since: started) / 1_000_000
+                    let count = runs.withLock {
+                        $0.append(after)
+                        return $0.count
+                    }
+                    if count == 3 { throw Enough() }
+                }, wait: { _, _ in })
+        }
+        #expect(runs.withLock { $0 } == (isComplete ? [0, 120, 180] : [0, 300, 600]))
     }
 
     @Test("an endpoint that fails again and again, or that another sync holds, is not requested without a pause")

@@ -62,7 +62,8 @@ public struct Edge: Sendable {
             group.addTask { try await observation.first { !$0.value.changes.isEmpty }?.value }
             group.addTask {
                 try await Task.sleep(for: .seconds(30))
-                return nil
+                // Without a change of an issue, the next token is behind the commits of others.
+                return try read { try $0.changes(since: start, of: ["Issue"]) }
             }
             defer { group.cancelAll() }
             return try await group.next() ?? nil
@@ -71,10 +72,10 @@ public struct Edge: Sendable {
         return json(Array(#"{"changes":[\#(keys.joined(separator: ","))],"next":"\#(page?.token ?? start)"}"#.utf8))
     }
 
-    /// Reads the store. A token of another list or another store is a mistake of the request.
+    /// Reads the store. A token that is not, or no longer, one of it is a mistake of the request.
     private func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         do { return try forge.store.read(body) } catch StoreError.wrongToken, is ChangeLogError {
-            throw HTTPError(.badRequest, message: "the token belongs to another list or store")
+            throw HTTPError(.badRequest, message: "the token is of another list or store, or lost: read all again")
         }
     }
 

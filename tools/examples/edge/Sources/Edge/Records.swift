@@ -31,6 +31,6 @@ enum State: String, AttributeValue, CaseIterable { case open, closed }
 
 extension RecordRequest where Value == Issue {
     static func issues(_ repository: String) -> Self {
-        .get("/repos/{+repository}/issues", ["repository": repository, "per_page": "100"])
+        .get("/repos/{+repository}/issues", ["repository": repository, "state": "all", "per_page": "100"])
     }
 }

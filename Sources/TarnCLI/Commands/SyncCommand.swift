@@ -98,11 +98,16 @@ struct SyncCommand: AsyncParsableCommand {
         var description = try loadedDescription()
         if replay != nil { description.changeAPIs { $1.authentication = .none } }
         description.keepCredentials(ofEndpoints: named)
-        let store = try Store.open(
-            at: store ?? description.storePath, schema: description.schema,
-            options: Store.Options(permissions: permissions))
+        let store = try open(store ?? description.storePath, description)
         let client = try APIClient(description, store: store, transport: NoTransport()), named = named
         return { try await client.status(of: named) }
+    }
+
+    private func open(_ path: String, _ description: Description) throws -> Store {
+        try Failure.ofLocking {
+            try Store.open(
+                at: path, schema: description.schema, options: Store.Options(permissions: permissions))
+        }
     }
 
     /// - Parameter due: the endpoints that are due; nil for those of the command line.
@@ -114,9 +119,7 @@ struct SyncCommand: AsyncParsableCommand {
         // A dry run makes no store.
         let place = try scope.place(of: store ?? description.storePath)
         defer { place.remove() }
-        let store = try Store.open(
-            at: place.path, schema: description.schema,
-            options: Store.Options(permissions: permissions))
+        let store = try open(place.path, description)
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
         if replay != nil || scope.offline { description.changeAPIs { $1.authentication = .none } }

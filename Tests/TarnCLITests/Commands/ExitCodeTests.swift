@@ -169,6 +169,17 @@ struct ExitCodeTests {
         #expect(result.status == 0 && result.output == whole.output, "\(result.error)")
     }
 
+    @Test("a dry run does not make the directory of temporary files")
+    func missingTemporaryDirectory() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        let result = try await tarn(
+            ["sync", "--dry-run", "--file", file, "--base", server.base], environment: ["TMPDIR": folder("none")])
+        #expect(result.status == 1 && result.error.contains(folder("none")), "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: folder("none")))
+    }
+
     @Test("under nohup a SIGHUP ends nothing")
     func withoutTerminal() async throws {
         let folder = try TemporaryFolder()

@@ -52,6 +52,18 @@ struct DataFile {
         guard (status.st_mode & S_IFMT) == S_IFREG else { throw LMDBError(.notAFile, operation: "open", path: path) }
     }
 
+    /// Refuses a file with several names before it is written to.
+    ///
+    /// The lock files belong to the directory: processes that open the file in two directories do
+    /// not share the writers' mutex, and overwrite each other's pages.
+    static func checkNames(path: String) throws(LMDBError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
+        guard (status.st_mode & S_IFMT) != S_IFLNK, status.st_nlink <= 1 else {
+            throw LMDBError(.severalNames, operation: "open", path: path)
+        }
+    }
+
     @discardableResult
     private mutating func measure() throws(LMDBError) -> UInt64 {
         var status = stat()

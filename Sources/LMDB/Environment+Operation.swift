@@ -62,6 +62,16 @@ extension Environment {
         return (Int(information.me_numreaders), Int(information.me_maxreaders))
     }
 
+    /// The number of the last commit.
+    ///
+    /// Reads no page, and needs no slot of the reader table.
+    package var lastTransaction: Int {
+        var information = MDB_envinfo()
+        guard mdb_env_info(env, &information) == 0 else { return 0 }
+        // A damaged file may have any number here.
+        return Int(truncatingIfNeeded: information.me_last_txnid)
+    }
+
     /// The descriptor through which liblmdb reads the data file.
     ///
     /// It is valid as long as the environment, and must not be closed. No second descriptor may be

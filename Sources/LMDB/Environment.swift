@@ -140,7 +140,7 @@ public final class Environment: Sendable {
     /// reading a damaged inner page through liblmdb may end the process.
     ///
     /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`,
-    ///   `.notAnEnvironment`, `.truncated`, `.corrupted`, `.permission`, `.cannotLock`,
+    ///   `.severalNames` (unless it is opened read-only), `.notAnEnvironment`, `.truncated`, `.corrupted`, `.permission`, `.cannotLock`,
     ///   `.diskFull`, `.networkFileSystem`, `.optionsConflict`, `.fileReplaced`.
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
@@ -230,10 +230,16 @@ public final class Environment: Sendable {
     ) throws(LMDBError) -> Bool {
         guard access(dataPath, F_OK) == 0 else { return true }
         try DataFile.checkKind(path: dataPath)
-        if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
+        if !options.isReadOnly {
+            try DataFile.checkNames(path: dataPath)
+            try UnfinishedFile.empty(in: path)
+        }
         try DataFile.check(path: dataPath)
         var status = stat()
-        return stat(dataPath, &status) == 0 && status.st_size == 0
+        guard stat(dataPath, &status) == 0, status.st_size == 0 else { return false }
+        // liblmdb would write the meta pages.
+        guard !options.isReadOnly else { throw LMDBError(.notAnEnvironment, operation: "open", path: dataPath) }
+        return true
     }
 
     /// Flushes the meta pages of a new file to the disk before anything is written behind them.

@@ -17,6 +17,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case truncated
         /// The content of the data file is inconsistent.
         case corrupted
+        /// The data file has several names, so its users may not see each other's locks.
+        case severalNames
         /// The file system denies access.
         case permission
         /// A reader cannot register in the lock file, so writers would reuse pages that it reads.
@@ -126,7 +128,12 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .truncated: "the data file is shorter than the pages in use; restore it from a backup"
         case .corrupted: "the data file is damaged; restore it from a backup"
         case .notAFile: "not a regular file, but a directory, a pipe, a socket or a device"
+        case .severalNames:
+            "the data file is a symbolic link or has hard links: programs that open it by another name do not see the locks, and updates are lost. Name the store's own directory, or replace the link by a copy"
+        case .permission where code == EROFS: "the file system is read-only; mount it for writing, or copy the store"
         case .permission: "permission denied; check the owner and the mode of the directory and its files"
+        case .cannotLock where code == EROFS:
+            "readers register in this file, but the file system is read-only; copy the store\(LMDBError.immutableAdvice)"
         case .cannotLock:
             "cannot write to this file, in which readers register; make the lock files (lock.mdb, store.lock) writable\(LMDBError.immutableAdvice)"
         case .fileReplaced:
@@ -158,6 +165,10 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             "the file is on a network file system, where LMDB cannot protect it from damage; use a local disk, or force it"
         case .unknownLibrary:
             "this build of liblmdb does not report the size of the file; use liblmdb 0.9, or set no limit"
+        case .other where code == EFBIG:
+            "the file would be larger than the system allows (see `ulimit -f`); nothing was written"
+        case .other where code == EMFILE || code == ENFILE:
+            "too many open files; close some, or raise the limit (see `ulimit -n`)"
         case .other: "error of liblmdb"
         }
     }

@@ -72,6 +72,16 @@ struct DurabilityTests {
     func codesAreKinds(_ code: Int32, _ kind: LMDBError.Kind) {
         #expect(LMDBError(code: code, operation: "commit").kind == kind)
     }
+
+    @Test(
+        "limits of the system and a read-only file system are named as what they are",
+        arguments: [
+            (EROFS, "the file system is read-only"), (EFBIG, "ulimit -f"), (EMFILE, "too many open files"),
+            (EACCES, "check the owner"),
+        ] as [(Int32, String)])
+    func codesHaveTexts(_ code: Int32, _ text: String) {
+        #expect(LMDBError(code: code, operation: "open", path: "p").description.contains(text))
+    }
 }
 
 /// Puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta

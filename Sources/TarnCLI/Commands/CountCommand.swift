@@ -27,9 +27,14 @@ struct CountCommand: ParsableCommand {
             guard let by else { return Output.line("\(try reader.count(query))") }
             // `--by` uses the field syntax of `--sort`.
             let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
-            guard order.count == 1, let path = order.first?.path else {
+            guard order.count == 1, let field = order.first else {
                 throw Failure(.usage, "--by \(by): expected one field")
             }
+            guard !field.isDescending else {
+                throw Failure(
+                    .usage, "--by \(by): the values are in ascending order; name the field only, or sort the output")
+            }
+            let path = field.path
             let groups = try reader.counts(by: path, query)
             format.beginOutput()
             var rows = RowWriter([by, "count"], format.style, rightAligned: [1])

@@ -84,7 +84,9 @@ struct FetchCommand: AsyncParsableCommand {
     private func fetchRecords() async throws {
         var description = try description.load()
         let policy = try wantedPolicy()
-        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        let store = try Failure.ofLocking {
+            try Store.open(at: store ?? description.storePath, schema: description.schema)
+        }
         var client = APIClient.Options()
         try base.replacements(description).apply(to: &client)
         client.ignoresLimits = ignoreLimits

@@ -4,7 +4,9 @@ import Tarn
 /// The store for whole responses: an existing store of records, or a new one with an empty schema.
 enum RawStore {
     static func open(_ path: String) throws -> Store {
-        FileManager.default.fileExists(atPath: path)
-            ? try Store.open(at: path) : try Store.open(at: path, schema: Schema([]))
+        try Failure.ofLocking {
+            FileManager.default.fileExists(atPath: path)
+                ? try Store.open(at: path) : try Store.open(at: path, schema: Schema([]))
+        }
     }
 }

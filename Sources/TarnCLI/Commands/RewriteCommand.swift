@@ -23,7 +23,8 @@ struct RewriteCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try Store.open(at: store).rewrite(entity, progress: { meter.show($0.rows, of: $0.total, "rows") })
+        let report = try Failure.ofLocking { try Store.open(at: store) }.rewrite(
+            entity, progress: { meter.show($0.rows, of: $0.total, "rows") })
         meter.clear()
         Output.line(
             "\(countText(report.rows, "row")), \(report.rewritten) rewritten: "

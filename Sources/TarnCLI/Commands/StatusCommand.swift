@@ -39,7 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         let path = store ?? description.storePath
         // A read-only store takes no locks of writers.
-        let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
+        let store = try Failure.ofLocking { try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         // Without the credentials, only the freshness is unknown. A command that prints a secret
         // may ask a person for it.

@@ -86,7 +86,7 @@ struct StoreImportCommand: ParsableCommand {
     }
 
     private func mergeLines() throws -> RecordLineImport.Report {
-        let store = try Store.open(at: store)
+        let store = try Failure.ofLocking { try Store.open(at: store) }
         _ = try lineFile()
         return try RecordLineImport.merge(lines, into: store, skippingProblems: skipBad)
     }

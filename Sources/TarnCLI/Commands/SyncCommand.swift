@@ -102,14 +102,19 @@ struct SyncCommand: AsyncParsableCommand {
         var description = try loadedDescription()
         if replay != nil { description.changeAPIs { $1.authentication = .none } }
         description.keepCredentials(ofEndpoints: named)
-        let store = try Store.open(
-            at: store ?? description.storePath, schema: description.schema,
-            options: Store.Options(permissions: permissions))
+        let store = try open(store ?? description.storePath, description)
         var options = APIClient.Options()
         options.requiresSecrets = requiresSecrets(description)
         let client = try APIClient(description, store: store, transport: NoTransport(), options: options)
         let named = named
         return { try await client.status(of: named) }
+    }
+
+    private func open(_ path: String, _ description: Description) throws -> Store {
+        try Failure.ofLocking {
+            try Store.open(
+                at: path, schema: description.schema, options: Store.Options(permissions: permissions))
+        }
     }
 
     /// Whether a missing secret is an error before any request.
@@ -130,9 +135,7 @@ struct SyncCommand: AsyncParsableCommand {
         // A dry run makes no store.
         let place = try scope.place(of: store ?? description.storePath)
         defer { place.remove() }
-        let store = try Store.open(
-            at: place.path, schema: description.schema,
-            options: Store.Options(permissions: permissions))
+        let store = try open(place.path, description)
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
         if replay != nil || scope.offline { description.changeAPIs { $1.authentication = .none } }

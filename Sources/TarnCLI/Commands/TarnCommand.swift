@@ -50,6 +50,8 @@ struct TarnCommand: AsyncParsableCommand {
 
     static func main() async {
         openStandardDescriptors()
+        // A file that exceeds `ulimit -f` is then an error with a message (EFBIG).
+        signal(SIGXFSZ, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
         do {
             if answered(Array(arguments)) { end(0) }
@@ -145,7 +147,7 @@ struct TarnCommand: AsyncParsableCommand {
     /// Ends the process without exit handlers.
     ///
     /// Those of libraries free memory that threads still use.
-    private static func end(_ code: Int32) -> Never {
+    static func end(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
     }

@@ -22,11 +22,15 @@ struct DescriptionOption: ParsableArguments {
             throw Failure(.usage, "--immutable is only for reading: a write needs locks")
         }
         let options = Store.Options(isReadOnly: !forWriting, isImmutable: isImmutable)
-        if let path { return try Store.open(at: path, options: options) }
+        func open(_ path: String) throws -> Store {
+            guard forWriting else { return try Store.open(at: path, options: options) }
+            return try Failure.ofLocking { try Store.open(at: path, options: options) }
+        }
+        if let path { return try open(path) }
         guard FileManager.default.fileExists(atPath: file) else {
             throw Failure(
                 .usage, "there is no \(file) in this directory: name the store\(way), or the description with --file")
         }
-        return try Store.open(at: try load().storePath, options: options)
+        return try open(try load().storePath)
     }
 }

@@ -46,8 +46,10 @@ extension Outbox {
             options.base = base
         }
         let path = store ?? description.storePath
-        if !creatingStore { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
-        let store = try Store.open(at: path, schema: description.schema)
+        let store = try Failure.ofLocking {
+            if !creatingStore { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
+            return try Store.open(at: path, schema: description.schema)
+        }
         let client = try APIClient(description, store: store, options: options) { CurlTransport($1.transport) }
         return client.outbox(conflicts: conflicts)
     }

@@ -58,7 +58,8 @@ struct SyncScopeOptions: ParsableArguments {
         let files = FileManager.default
         guard dryRun, !files.fileExists(atPath: path + "/data.mdb") else { return StorePlace(path: path, folder: nil) }
         let folder = files.temporaryDirectory.path + "/tarn-dry-run-\(UUID().uuidString)"
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // The directory of temporary files itself is not created: nobody would remove it.
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
         return StorePlace(path: folder + "/store.tarn", folder: folder)
     }
 

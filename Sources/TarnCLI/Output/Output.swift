@@ -141,10 +141,12 @@ enum Output {
         // The user has left the pager before the end.
         if Pager.descriptor != nil {
             Pager.finish()
-            exit(0)
+            TarnCommand.end(0)
         }
-        if code != EPIPE { error("cannot write the output: \(String(cString: strerror(code)))") }
-        exit(Failure.Code.failed.rawValue)
+        // As the signal, which a command that handles interrupts ignores.
+        if code == EPIPE { TarnCommand.end(128 + SIGPIPE) }
+        error("cannot write the output: \(String(cString: strerror(code)))")
+        TarnCommand.end(Failure.Code.failed.rawValue)
     }
 
     private static let buffer = Guarded<[UInt8]>([])
@@ -163,6 +165,12 @@ enum Output {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
+            if count < 0 && errno == EAGAIN {
+                // The caller has set O_NONBLOCK, perhaps through another descriptor of the pipe.
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&ready, 1, -1)
+                continue
+            }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }

@@ -30,6 +30,9 @@ enum OutputValue {
     }
 
     /// The value as the text of a cell: lists of scalars without brackets if it is for people.
+    ///
+    /// For programs, a key that is no single value is JSON: without quotes, two keys can have one
+    /// text.
     func cell(_ style: OutputStyle) -> String {
         switch self {
         case .value(let value): value.cell(style)
@@ -71,6 +74,7 @@ extension Value {
             values.map { $0.cell(style) }.joined(separator: ", ")
         case .references(let keys) where style.format.isForPeople:
             keys.map(\.description).joined(separator: ", ")
+        case .reference(let key) where !style.format.isForPeople && !key.isSingleValue: jsonText
         default: plainText
         }
     }
@@ -84,5 +88,14 @@ extension Value {
             if case .string(let text)? = key.components.first, key.components.count == 1 { text } else { nil }
         default: nil
         }
+    }
+}
+
+extension RecordKey {
+    /// Whether the key is one value, which is known: not a digest.
+    fileprivate var isSingleValue: Bool {
+        guard components.count == 1 else { return false }
+        if case .digest? = components.first { return false }
+        return true
     }
 }

@@ -229,12 +229,16 @@ struct RecordPrinter {
     /// Included relationships are objects or lists of objects; a missing target is its key.
     func included(_ name: String, of record: Record, _ reader: borrowing StoreReader) throws -> OutputValue {
         let isToMany = catalog.relationship(name, of: entity)?.isToMany ?? false
-        var items: [String] = []
+        var items: [String] = [], missing: RecordKey?
         try reader.forEachRelated(entity.name, record.key, name) { target in
+            if target.record == nil { missing = target.key }
             items.append(json(target))
             return true
         }
-        return .json(isToMany ? "[" + items.joined(separator: ",") + "]" : items.first ?? "null")
+        if isToMany { return .json("[" + items.joined(separator: ",") + "]") }
+        // As without `--include`: in a cell, null is empty and a key has no quotes.
+        if let missing { return .value(.reference(missing)) }
+        return items.first.map(OutputValue.json) ?? .value(.null)
     }
 
     private func json(_ target: StoreReader.Target) -> String {

@@ -24,7 +24,7 @@ enum ChildProcess {
         }
         if isQuiet { posix_spawn_file_actions_addopen(&actions, Output.descriptor, "/dev/null", O_WRONLY, 0) }
         sigemptyset(&signals)
-        for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]

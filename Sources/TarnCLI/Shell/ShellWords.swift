@@ -10,38 +10,49 @@ struct ShellWords {
     private(set) var endsWithBlank = true
 
     init(_ line: String) {
-        var word = "", isWord = false, quote: Character?, isEscaped = false, start = 0, count = 0
-        for (offset, character) in line.enumerated() {
-            count = offset + 1
-            if !isWord { start = offset }
+        var word = "", isWord = false, quote: Unicode.Scalar?, isEscaped = false
+        let scalars = line.unicodeScalars
+        var start = scalars.startIndex
+        // Not over characters: a combining mark behind a quote is one character with it.
+        for index in scalars.indices {
+            let scalar = scalars[index]
+            if !isWord { start = index }
             if isEscaped {
                 // Inside of quotes, a backslash escapes only a quote and itself.
-                if let quote, character != quote, character != "\\" { word.append("\\") }
-                word.append(character)
+                if let quote, scalar != quote, scalar != "\\" { word.unicodeScalars.append("\\") }
+                word.unicodeScalars.append(scalar)
                 isEscaped = false
-            } else if character == "\\", quote != "'" {
+            } else if scalar == "\\", quote != "'" {
                 (isEscaped, isWord) = (true, true)
             } else if let open = quote {
-                if character == open { quote = nil } else { word.append(character) }
-            } else if character == "'" || character == "\"" {
-                (quote, isWord) = (character, true)
-            } else if character == " " || character == "\t" {
+                if scalar == open { quote = nil } else { word.unicodeScalars.append(scalar) }
+            } else if scalar == "'" || scalar == "\"" {
+                (quote, isWord) = (scalar, true)
+            } else if scalar == " " || scalar == "\t" {
                 if isWord { words.append(word) }
                 (word, isWord) = ("", false)
             } else {
-                word.append(character)
+                word.unicodeScalars.append(scalar)
                 isWord = true
             }
         }
         if isWord { words.append(word) }
         isOpen = quote != nil || isEscaped
         endsWithBlank = !isWord
-        lastStart = isWord ? start : count
+        lastStart = isWord ? line.distance(from: line.startIndex, to: start) : line.count
     }
 
     /// Returns a word as it is written in a line.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { $0.value > 0x20 && !"'\"\\#".unicodeScalars.contains($0) }
-        return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+        return isPlain ? word : "'" + escaped(word) + "'"
+    }
+
+    private static func escaped(_ word: String) -> String {
+        var text = ""
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
+        }
+        return text
     }
 }

@@ -50,6 +50,18 @@ public final class RecordingTransport: Transport, Sendable {
         "\(method) \(target)" + (digest.map { " body=\($0)" } ?? "")
     }
 
+    /// Returns the reason of an error; of an error of the file system, the path and the
+    /// system's text.
+    private static func text(_ error: any Error, _ path: String) -> String {
+        let known = error as NSError
+        guard [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(known.domain) else { return "\(error)" }
+        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
+        let reason =
+            cause.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
+        return "\(path): \(reason)"
+    }
+
     /// Sends a request without preconditions and records the exchange.
     ///
     /// - Throws: `TransportError`, also with the kind ``TransportError/Kind/noFixture`` if the
@@ -69,7 +81,8 @@ public final class RecordingTransport: Transport, Sendable {
             try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             throw TransportError(
-                .noFixture, method: request.method, url: request.url, detail: "cannot record the response: \(error)")
+                .noFixture, method: request.method, url: request.url,
+                detail: "cannot record the response: \(RecordingTransport.text(error, path))")
         }
         return response
     }

@@ -18,7 +18,9 @@ extension StoreInspector {
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
-        let unfinished = "\(path).unfinished-\(getpid())", files = FileManager.default
+        // An existing directory belongs to another attempt. A process id alone is not unique: the
+        // main process of each container has the same one.
+        let unfinished = StoreInspector.unfinishedName(path), files = FileManager.default
         try files.createDirectory(atPath: unfinished, withIntermediateDirectories: false)
         defer { try? files.removeItem(atPath: unfinished) }
         var handles: [String: FileHandle] = [:], buffers: [String: [UInt8]] = [:]
@@ -31,15 +33,33 @@ extension StoreInspector {
                 }
                 buffers[table, default: []] += text.utf8
                 if buffers[table, default: []].count > 1 << 16 {
-                    try handles[table]?.write(contentsOf: buffers.removeValue(forKey: table) ?? [])
+                    let bytes = buffers.removeValue(forKey: table) ?? []
+                    try StoreInspector.naming(path) { try handles[table]?.write(contentsOf: bytes) }
                 }
             }, damaged: damaged)
         for (table, handle) in handles {
-            try handle.write(contentsOf: buffers[table] ?? [])
-            try handle.close()
+            try StoreInspector.naming(path) {
+                try handle.write(contentsOf: buffers[table] ?? [])
+                try handle.close()
+            }
         }
         try files.moveItem(atPath: unfinished, toPath: path)
         return result
+    }
+
+    /// Returns a unique name for a file or directory that gets its own name when it is complete.
+    static func unfinishedName(_ path: String) -> String {
+        "\(path).unfinished-\(getpid())-" + String(UInt32.random(in: 0 ... .max), radix: 16)
+    }
+
+    /// Runs a closure, and adds a path to its error of the file system: `FileHandle` gives none.
+    private static func naming(_ path: String, _ body: () throws -> Void) throws {
+        do { try body() } catch {
+            let reason = error as NSError
+            var information = reason.userInfo
+            information[NSFilePathErrorKey] = path
+            throw NSError(domain: reason.domain, code: reason.code, userInfo: information)
+        }
     }
 
     private static func fileName(_ table: String) -> String {

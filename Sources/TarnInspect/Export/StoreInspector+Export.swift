@@ -106,7 +106,7 @@ extension StoreInspector {
     public func exportSQLite(to path: String, damaged: (Damage) -> Void) throws -> StoreExport {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
-        let unfinished = "\(path).unfinished-\(getpid())"
+        let unfinished = StoreInspector.unfinishedName(path)
         defer { unlink(unfinished) }
         let program = try SQLiteProgram(database: unfinished)
         // The database is deleted if anything fails: it needs no journal.

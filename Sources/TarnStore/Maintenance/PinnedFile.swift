@@ -26,6 +26,22 @@ package struct PinnedFile {
     package static func withState<Result>(
         ofStoreAt path: String, keepsDeadReaders: Bool = false, _ body: (PinnedFile) throws -> Result
     ) throws -> Result {
+        try withEnvironment(ofStoreAt: path, keepsDeadReaders: keepsDeadReaders) { environment in
+            try environment.read { transaction in
+                try body(
+                    PinnedFile(
+                        // A damaged file may have any number here.
+                        descriptor: environment.dataDescriptor, transaction: UInt64(truncatingIfNeeded: transaction.id),
+                        environment: environment))
+            }
+        }
+    }
+
+    /// Opens a store, or another environment, for the closure. No transaction begins, so that no
+    /// slot of the reader table is needed.
+    static func withEnvironment<Result>(
+        ofStoreAt path: String, keepsDeadReaders: Bool = false, _ body: (Environment) throws -> Result
+    ) throws -> Result {
         let environment: Environment, lock: StoreLock?
         if let open = Environment.opened(at: path) {
             (environment, lock) = (open, nil)
@@ -43,14 +59,6 @@ package struct PinnedFile {
                 throw StoreError.lmdb(error)
             }
         }
-        return try withExtendedLifetime(lock) {
-            try environment.read { transaction in
-                try body(
-                    PinnedFile(
-                        // A damaged file may have any number here.
-                        descriptor: environment.dataDescriptor, transaction: UInt64(truncatingIfNeeded: transaction.id),
-                        environment: environment))
-            }
-        }
+        return try withExtendedLifetime(lock) { try body(environment) }
     }
 }

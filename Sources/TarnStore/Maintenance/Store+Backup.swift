@@ -50,6 +50,9 @@ extension Store {
             defer { close(descriptor) }
             try environment.copy(to: descriptor, isCompacted: isCompacted)
         } catch {
+            var error = error
+            // The write to the copy failed, not the store.
+            if error.kind == .diskFull || error.code == EFBIG { error.path = path }
             throw StoreError.lmdb(error)
         }
     }

@@ -18,7 +18,12 @@ extension Store {
     @discardableResult
     package static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"
-        guard access(file, F_OK) == 0 else { throw StoreOpenError.noSuchStore(path: path) }
+        guard access(file, F_OK) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else {
+                throw StoreError.lmdb(LMDBError(code: errno, operation: "open", path: file))
+            }
+            throw StoreOpenError.noSuchStore(path: path)
+        }
         let lock = try StoreLock(exclusively: path)
         return try withExtendedLifetime(lock) {
             // The rest of an interrupted compaction.

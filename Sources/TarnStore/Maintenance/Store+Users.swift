@@ -6,7 +6,7 @@ internal import LMDB
 extension Store {
     /// The used slots in the table of readers, of other processes and of killed ones.
     ///
-    /// Only processes of the same PID namespace can be distinguished.
+    /// Only processes of the same PID namespace can be distinguished. A full table is listed, too.
     ///
     /// - Parameters:
     ///   - path: the directory of the store.
@@ -14,11 +14,11 @@ extension Store {
     ///     nevertheless.
     /// - Throws: `StoreOpenError`, `StoreError` if the store cannot be opened.
     package static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
-        try PinnedFile.withState(ofStoreAt: path, keepsDeadReaders: true) { pinned in
+        try PinnedFile.withEnvironment(ofStoreAt: path, keepsDeadReaders: true) { environment in
             do throws(LMDBError) {
-                let own = Int(getpid()), slots = try pinned.environment.readerSlots()
-                if clearing { try pinned.environment.freeSlotsOfDeadProcesses() }
-                let last = Int(truncatingIfNeeded: pinned.transaction)
+                let own = Int(getpid()), slots = try environment.readerSlots()
+                if clearing { try environment.freeSlotsOfDeadProcesses() }
+                let last = environment.lastTransaction
                 return slots.filter { $0.processID != own }.map { slot in
                     StoreReaderSlot(
                         processID: Int(slot.processID), processName: ProcessTable.name(slot.processID),

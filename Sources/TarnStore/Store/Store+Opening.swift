@@ -109,6 +109,10 @@ extension Store {
             throw .notAStore(path: path, detail: "a file, but a store is a directory")
         }
         if access(path + "/data.mdb", F_OK) == 0 { return false }
+        // A directory that this user may not enter may be a store.
+        guard errno == ENOENT else {
+            throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: path + "/data.mdb")))
+        }
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         // Another thread or process has created the store in the meantime.
         if content.contains("data.mdb") { return false }

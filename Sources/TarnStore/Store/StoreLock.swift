@@ -37,7 +37,7 @@ final class StoreLock: Sendable {
     {
         let path = directory + "/store.lock"
         var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
-        let code = errno
+        let code = descriptor < 0 ? errno : 0
         // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         // All properties are set from here on: `deinit` closes the file even after an error.
@@ -47,7 +47,12 @@ final class StoreLock: Sendable {
         while true {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 // The lock is exclusive, so any existing record is of processes that have exited.
-                try record(namespace, Environment.lockFile(in: directory, creating: true), path, isReadOnly)
+                do throws(LMDBError) {
+                    try record(namespace, Environment.lockFile(in: directory, creating: true), path)
+                } catch {
+                    // EBADF: the descriptor is read-only, for the reason of the first attempt.
+                    throw StoreLock.failure(error.code == EBADF ? code : error.code, path, isReadOnly)
+                }
                 // Converting to a shared lock is not atomic (flock(2)): another opening may get it
                 // in between.
                 if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
@@ -133,9 +138,7 @@ final class StoreLock: Sendable {
     }
 
     /// Writes the record if it differs, so that a store can still be opened on a full disk.
-    private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool)
-        throws(StoreOpenError)
-    {
+    private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String) throws(LMDBError) {
         // The namespace comes last, where earlier versions read it.
         let text =
             (lockFile.map { "lock file \($0.text)\n" } ?? "")
@@ -145,8 +148,7 @@ final class StoreLock: Sendable {
         var code: Int32 = count == text.utf8.count ? 0 : count < 0 ? errno : EIO
         // Removes the end of a longer record.
         if code == 0, ftruncate(descriptor, off_t(text.utf8.count)) != 0 { code = errno }
-        // EBADF: the descriptor is read-only.
-        guard code == 0 else { throw StoreLock.failure(code == EBADF ? EACCES : code, path, isReadOnly) }
+        guard code == 0 else { throw LMDBError(code: code, operation: "lock", path: path) }
     }
 
     private func content() -> String {

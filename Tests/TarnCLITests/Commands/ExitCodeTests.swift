@@ -127,6 +127,59 @@ struct ExitCodeTests {
         #expect(result.status == 141 && result.error == "", "\(result)")
     }
 
+    @Test("a command that handles interrupts has the exit code 141 as well when its reader has ended")
+    func interruptibleWithoutReader() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        let result = try await shell(
+            "(sleep 0.5; env --default-signal=PIPE \"$TARN\" sync --json --file '\(file)' --base '\(server.base)') | true; "
+                + "exit ${PIPESTATUS[0]}")
+        #expect(result.status == 141, "\(result)")
+    }
+
+    @Test("a file that exceeds the limit of the shell is an error with a message, and no signal")
+    func fileSizeLimit() async throws {
+        let folder = try TemporaryFolder()
+        let result = try await shell(
+            "ulimit -f 256; \"$TARN\" store backup '\(try await Forge.store)' '\(folder.path)/copy.tarn'; exit $?")
+        #expect(result.status == 6 && result.error.contains("ulimit -f"), "\(result)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test(
+        "an output that does not block is waited for",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func nonBlockingOutput() async throws {
+        let store = try await Forge.store
+        let whole = try await tarn("inspect", "dump", store)
+        let program = """
+            import os, subprocess, sys, time
+            a, b = os.pipe()
+            os.set_blocking(b, False)
+            child = subprocess.Popen(sys.argv[1:], stdout=b)
+            os.close(b)
+            time.sleep(1)
+            with os.fdopen(a, "rb") as f: sys.stdout.buffer.write(f.read())
+            sys.exit(child.wait())
+            """
+        let result = try await TarnProcess(
+            ["-c", program, TarnProcess.executable, "inspect", "dump", store], program: "/usr/bin/python3"
+        ).end()
+        #expect(result.status == 0 && result.output == whole.output, "\(result.error)")
+    }
+
+    @Test("a dry run does not make the directory of temporary files")
+    func missingTemporaryDirectory() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        let result = try await tarn(
+            ["sync", "--dry-run", "--file", file, "--base", server.base], environment: ["TMPDIR": folder("none")])
+        #expect(result.status == 1 && result.error.contains(folder("none")), "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: folder("none")))
+    }
+
     @Test("under nohup a SIGHUP ends nothing")
     func withoutTerminal() async throws {
         let folder = try TemporaryFolder()

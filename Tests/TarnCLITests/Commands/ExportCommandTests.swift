@@ -52,6 +52,17 @@ struct ExportCommandTests {
             ])
     }
 
+    @Test("what a killed export has left under the same process id is in nobody's way")
+    func afterKill() async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store
+        // The shell replaces itself: the program has its process id.
+        let result = try await shell(
+            "mkdir '\(folder.path)/t.unfinished-'$$; exec \"$TARN\" inspect export '\(store)' --csv '\(folder.path)/t'")
+        expectSuccess(result)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("t") && names.count == 2, "\(names)")
+    }
+
     @Test("a damaged row has exit code 6 and is left out; no form, or two, is a usage error")
     func failures() async throws {
         let folder = try TemporaryFolder(), copy = folder.path + "/copy.tarn"

@@ -44,6 +44,17 @@ struct InitCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) != text)
     }
 
+    @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")
+    func failedWrite() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let command = "\"$TARN\" init '\(server.base)/api/items' --quiet --output '\(file)'"
+        // No file can grow: the output of the program is a pipe.
+        let failed = try await shell("set -o pipefail; (ulimit -f 0; \(command) 2>&1) | cat")
+        #expect(failed.status == 1 && failed.output.contains("cannot write"), "\(failed)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        expectSuccess(try await shell(command))
+    }
+
     @Test("--output - prints the file only, without control characters of the data")
     func standardOutput() async throws {
         let server = try server()

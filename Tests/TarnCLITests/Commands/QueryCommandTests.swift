@@ -77,6 +77,8 @@ struct QueryCommandTests {
         #expect(
             wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels is to-many"),
             "\(wrong.error)")
+        let ordered = try await run("count", "Issue", "--by", "state desc")
+        #expect(ordered.status == 2 && ordered.error.contains("ascending order"), "\(ordered.error)")
     }
 
     @Test("missing lists each key that is referred to and not there, once")

@@ -23,6 +23,16 @@ struct ShellPartsTests {
         }
     }
 
+    @Test("a quote, a blank or a backslash is one before a combining mark, too")
+    func combiningMarks() {
+        let split = ShellWords("grep '\u{301}a b' \"\u{301}c\" d\\\u{301}")
+        #expect(split.words == ["grep", "\u{301}a b", "\u{301}c", "d\u{301}"] && !split.isOpen)
+        #expect(ShellWords("e\u{301} x").lastStart == 2)
+        for word in ["'\u{301}", "\u{301} \u{301}", "\"\u{301}"] {
+            #expect(ShellWords(ShellWords.quoted(word)).words == [word])
+        }
+    }
+
     @Test("a line is edited by characters as people see them, and by words")
     func editing() {
         var line = EditedLine("naïve cafe")

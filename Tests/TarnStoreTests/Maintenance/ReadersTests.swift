@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LMDB
 import TestSupport
 import Testing
 
@@ -38,6 +39,32 @@ struct ReadersTests {
             #expect(try Store.readers(ofStoreAt: path) == [])
             withExtendedLifetime(store) {}
         }
+    }
+
+    @Test("a table of readers that is full is listed and cleared, too")
+    func fullTable() throws {
+        let path = folder("s")
+        do { _ = try Forge.open(path) }
+        // The next one that opens it makes a table of the size that it wants.
+        for name in ["store.lock", "turn.lock", "lock.mdb"] { unlink(path + "/" + name) }
+        let options = Environment.Options(
+            isReadOnly: true, minimumMapSize: 1 << 20, maximumTables: 4, maximumReaders: 8)
+        let environment = try Environment.open(at: path, options: options)
+        func inside(_ body: () throws -> Void) throws {
+            do {
+                try environment.read { _ in try inside(body) }
+            } catch let error as LMDBError {
+                guard error.kind == .readersFull else { throw error }
+                try body()
+            }
+        }
+        var lists = 0
+        try inside {
+            lists += 1
+            // The slots of this process are not listed.
+            #expect(try Store.readers(ofStoreAt: path, clearing: true).isEmpty)
+        }
+        #expect(lists == 1)
     }
 
     @Test("the place of a reader that was killed is freed by whoever opens the store next")

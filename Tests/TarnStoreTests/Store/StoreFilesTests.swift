@@ -154,6 +154,49 @@ struct StoreFilesTests {
         #expect(storeError { try Store.compact(at: path) } != nil)
     }
 
+    @Test(
+        "a data.mdb that is a link to another store's is read, and neither written to nor compacted",
+        arguments: ["symbolic", "hard"])
+    func linkedFile(_ kind: String) throws {
+        let path = folder("s"), other = folder("other")
+        do { try Forge.open(path).put("User", RecordKey(1)) }
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        let code =
+            kind == "hard"
+            ? link(path + "/data.mdb", other + "/data.mdb") : symlink(path + "/data.mdb", other + "/data.mdb")
+        #expect(code == 0)
+        #expect(self.kind { _ = try Forge.open(other) } == .severalNames)
+        #expect(self.kind { try Store.compact(at: other) } == .severalNames)
+        // By a hard link, the first name is one of several as well.
+        #expect(self.kind { try Store.compact(at: path) } == (kind == "hard" ? .severalNames : nil))
+        let readOnly = Store.Options(isReadOnly: true)
+        #expect(try Store.open(at: other, options: readOnly).count("User") == 1)
+        unlink(other + "/data.mdb")
+        #expect(try Forge.open(path).count("User") == 1)
+    }
+
+    @Test("a directory that may not be entered is no missing store", .enabled(if: getuid() != 0))
+    func closedDirectory() throws {
+        let path = folder("s")
+        do { _ = try Forge.open(path) }
+        #expect(chmod(path, 0) == 0)
+        defer { chmod(path, 0o700) }
+        #expect(kind { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) } == .permission)
+        #expect(kind { try Store.compact(at: path) } == .permission)
+    }
+
+    @Test("an empty data.mdb is no store for a reader, which cannot fill it")
+    func emptyFile() throws {
+        let path = folder("s")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try Data().write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        let error = storeError { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
+        guard case StoreOpenError.notAStore? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test("a pipe as wake or store.lock holds up neither opening nor writing")
     func pipesAsLocks() throws {
         let path = folder("s")

@@ -11,10 +11,12 @@ public struct QueryWriteError: Error, CustomStringConvertible {
     public var reason: any Error
 
     public var description: String {
+        let text = "\(reason)", nothing = "nothing was written"
+        // The reason may say it already.
         let done =
-            report.steps == 0
-            ? "nothing was written"
-            : "\(report.changed) records in \(report.steps) earlier steps were written"
-        return "\(reason); \(done). Repeat the call to continue with the others"
+            report.steps > 0
+            ? "; \(report.changed) records in \(report.steps) earlier steps were written"
+            : text.contains(nothing) ? "" : "; \(nothing)"
+        return "\(text)\(done). Repeat the call to continue with the others"
     }
 }

@@ -162,6 +162,9 @@ struct ConditionParser {
         var names: [String] = [], ranges: [Range<Int>] = []
         repeat {
             let (name, range) = try scanner.name()
+            guard names.count < TextScanner.depthLimit else {
+                throw scanner.error(range, "a path of more than \(TextScanner.depthLimit) names; shorten it")
+            }
             names.append(name)
             ranges.append(range)
         } while scanner.takeDot()

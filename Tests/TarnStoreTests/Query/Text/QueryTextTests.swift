@@ -177,6 +177,17 @@ struct QueryTextTests {
         do throws(QueryTextError) { return .success(try body()) } catch { return .failure(error) }
     }
 
+    @Test("a path of 200 names is read, of 201 it is refused with the place, and of 100,000 as well")
+    func pathLength() throws {
+        func text(_ names: Int) -> String { Array(repeating: "a", count: names).joined(separator: ".") + " = 1" }
+        _ = try Condition(text: text(200))
+        for names in [201, 100_000] {
+            let error = #expect(throws: QueryTextError.self) { try Condition(text: text(names)) }
+            #expect(error?.message.hasPrefix("a path of more than 200 names") == true)
+            #expect(error?.column == 401)
+        }
+    }
+
     @Test("200 levels are read, 201 are refused with the place, and 100,000 as well")
     func depth() throws {
         for (open, close) in [("(", ")"), ("not ", ""), ("(not ", ")")] {

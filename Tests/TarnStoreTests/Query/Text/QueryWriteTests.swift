@@ -1,6 +1,7 @@
 // Changing and deleting the records of a query, in steps and at once.
 
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -200,6 +201,17 @@ struct QueryWriteTests {
         _ = try store.write { writer in try writer.delete("Seal", 1) }
         #expect(try store.delete(Query("Box")) == QueryWriteReport(matched: 3, changed: 33, steps: 1))
         #expect(try store.count("Item") == 0)
+    }
+
+    @Test("that nothing was written is said once")
+    func nothingWritten() {
+        let reasons: [StoreError] = [
+            .lmdb(LMDBError(.diskFull, operation: "commit")), .lmdb(LMDBError(.readOnly, operation: "begin")),
+        ]
+        for reason in reasons {
+            let error = QueryWriteError(report: QueryWriteReport(matched: 2), reason: reason)
+            #expect(error.description.components(separatedBy: "nothing was written").count == 2, "\(error)")
+        }
     }
 
     @Test("what cannot be set is refused before anything is written")

@@ -73,13 +73,14 @@ extension Importer {
     func delete(
         _ deletions: [Int], _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
-        var rest = deletions
+        var rest = deletions, rounds = 0
         while !rest.isEmpty {
+            rounds += 1
             var denied: [(draft: Int, error: StoreWriteError)] = []
             for index in rest {
                 if let error = try delete(index, &writer, &tally, &report) { denied.append((index, error)) }
             }
-            guard denied.count < rest.count else {
+            guard denied.count < rest.count, rounds < Importer.longestDeletion else {
                 for (index, error) in denied { reportDenied(index, error) }
                 return
             }
@@ -87,6 +88,9 @@ extension Importer {
             rest = denied.map(\.draft).reversed()
         }
     }
+
+    /// The maximum number of rounds: a response in a hostile order would need one for each record.
+    private static let longestDeletion = 64
 
     /// Deletes the record of a draft.
     ///

@@ -221,19 +221,7 @@ extension OutboxDrain {
     /// The server may have stored another value than it was sent, which is no conflict.
     private func rebase(_ done: OutboxOperation, _ key: RecordKey, _ writer: inout StoreWriter) throws {
         guard done.kind == .create || done.kind == .update else { return }
-        let later = try writer.outbox.operations(of: done.entity, key).filter { $0.kind == .update && $0.id > done.id }
-        guard !later.isEmpty else { return }
-        let server = try serverValues(of: done.entity, key, &writer)
-        var left = Set(done.changes.map(\.name))
-        for operation in later {
-            var changes = operation.changes
-            for index in changes.indices where left.remove(changes[index].name) != nil {
-                if let value = server[changes[index].name] { changes[index].before = value }
-            }
-            if changes != operation.changes, operation.state == .pending {
-                try writer.replaceChanges(ofOperation: operation.id, changes)
-            }
-        }
+        try writer.rebaseOperations(after: done, key)
     }
 }
 

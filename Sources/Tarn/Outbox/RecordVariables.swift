@@ -109,4 +109,28 @@ extension Value {
         default: false
         }
     }
+
+    /// Whether the value is or contains a key, or a part of one, that the server has not assigned:
+    /// a temporary integer or text. A temporary UUID has no form of its own.
+    var hasTemporaryKey: Bool {
+        switch self {
+        case .int(let number): number > Int64.min && number < Int64.min + 1 << 48
+        case .string(let text): text.hasPrefix("tarn:new:")
+        case .reference(let key): key.hasTemporaryPart
+        case .references(let keys): keys.contains(where: \.hasTemporaryPart)
+        default: false
+        }
+    }
+}
+
+extension RecordKey {
+    fileprivate var hasTemporaryPart: Bool {
+        components.contains { component in
+            switch component {
+            case .int(let number): Value.int(number).hasTemporaryKey
+            case .string(let text): Value.string(text).hasTemporaryKey
+            default: false
+            }
+        }
+    }
 }

@@ -61,6 +61,7 @@ struct WriteMessageBuilder {
             let server = known.record
             let member = try operation.members.first.flatMap { try self.member($0, operation) }
             let urls = RecordVariables(access: access, record: named(operation, server, entity), member: member)
+            try checkKeys(in: request.url, urls)
             let url = try expanded(request.url, urls, base, known)
             var message = client.request(url, headers: request.headers)
             message.method = request.method
@@ -170,6 +171,35 @@ struct WriteMessageBuilder {
         }
     }
 
+    /// Checks that no variable of a URL has a temporary key: the server knows none.
+    ///
+    /// - Throws: `WriteError.request`.
+    private func checkKeys(in template: String, _ variables: RecordVariables) throws {
+        for name in try plans.template(template).variables {
+            guard let value = try variables.value(of: name), value.hasTemporaryKey else { continue }
+            throw WriteMessageBuilder.temporaryKey("{\(name)}")
+        }
+    }
+
+    /// Checks that a body has no temporary key, neither in references nor as the record's own.
+    ///
+    /// - Throws: `WriteError.request`.
+    private func checkKeys(of record: Record, _ fields: Set<String>?, omitting omitted: Set<String>) throws {
+        guard let entity = catalog.entity(record.entity) else { return }
+        for field in record.fields where (fields?.contains(field.name) ?? true) && !omitted.contains(field.name) {
+            guard field.value.hasTemporaryKey, let known = entity.field(field.name) else { continue }
+            if case .reference = known.kind { throw WriteMessageBuilder.temporaryKey(field.name) }
+            if entity.key.contains(known.id) { throw WriteMessageBuilder.temporaryKey(field.name) }
+        }
+    }
+
+    private static func temporaryKey(_ name: String) -> WriteError {
+        .request(
+            place: "",
+            reason: "\(name) has a temporary key, which is never sent: the record was not created at the server; "
+                + "discard the operation")
+    }
+
     private func expanded(
         _ template: String, _ variables: RecordVariables, _ base: String?, _ known: ServerRecord
     ) throws -> String {
@@ -256,6 +286,7 @@ struct WriteMessageBuilder {
     private func json(
         of record: Record, _ request: WriteRequest, fields: Set<String>?, omitting omitted: Set<String> = []
     ) throws -> JSONValue {
+        try checkKeys(of: record, fields, omitting: omitted)
         var options = BodyOptions()
         // A field without a value is not known, or the server has none: null would be a change.
         options.fields = fields?.filter { record[$0] != nil }

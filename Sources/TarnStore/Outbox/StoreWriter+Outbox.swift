@@ -206,12 +206,12 @@ extension StoreWriter {
         var receipt = OutboxReceipt(operation: nil, key: key)
         if let creation = try outbox.creation(of: record), creation.isUntouched {
             let isAtServer = try isAtServer(record)
-            receipt.withdrawn = try discard(creation.id).operations
+            receipt.withdrawn = try discard(creation.id, keeping: record).operations
             if !isAtServer { return receipt }
         }
         for operation in try outbox.touching(record).reversed() where operation.isUntouched {
             guard operation.kind == .update, operation.record(access.catalog) == record else { continue }
-            receipt.withdrawn += try discard(operation.id).operations
+            receipt.withdrawn += try discard(operation.id, keeping: record).operations
         }
         var operation = StoredOperation(0, .delete, row.kind, key, at: .now)
         try operation.take(request, try resolving(request.related))
@@ -230,7 +230,7 @@ extension StoreWriter {
     ) throws {
         // The cascade may lead to records whose creation was never sent.
         while let creation = try untouchedCreation(inCascadeOf: record) {
-            receipt.withdrawn += try discard(creation.id).operations
+            receipt.withdrawn += try discard(creation.id, keeping: record).operations
         }
         try deleteCascade(of: record, into: &operation, &known)
     }

@@ -38,7 +38,9 @@ extension StoreWriter {
         try removeEntry(operation)
         for record in operation.touchedRecords(own) {
             guard let mark = try mark(of: record) else { continue }
-            try renewMark(noted(mark, operation, record), record, after: operation)
+            let noted = try noted(mark, operation, record)
+            try renewMark(noted, record, after: operation)
+            try showServerValues(noted, record, after: operation)
         }
         try noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.

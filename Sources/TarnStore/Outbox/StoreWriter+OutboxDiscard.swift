@@ -22,7 +22,11 @@ extension StoreWriter {
         return try discard(id)
     }
 
-    mutating func discard(_ id: UInt64) throws -> OutboxDiscard {
+    /// Discards an operation in any state.
+    ///
+    /// - Parameter kept: a record that later deletions do not delete again, because it is deleted
+    ///   for itself.
+    mutating func discard(_ id: UInt64, keeping kept: ListedRecord? = nil) throws -> OutboxDiscard {
         guard let operation = try outbox.stored(id) else { return OutboxDiscard() }
         var result = OutboxDiscard(), records: Set<ListedRecord> = []
         let isGone = try operation.kind == .create && !isAtServer(operation.record(access.catalog))
@@ -32,18 +36,21 @@ extension StoreWriter {
         for id in all.reversed() {
             // An earlier rollback may have changed it.
             guard let operation = try outbox.stored(id) else { continue }
-            try rollBack(operation, &records)
+            try rollBack(operation, &records, keeping: kept)
         }
         result.records = records.sorted(by: ListedRecord.precedes).map(outbox.decoded)
         return result
     }
 
-    /// Whether a response has brought a stored record.
+    /// Whether a response has brought a stored record whose creation is queued.
     func isAtServer(_ record: ListedRecord) throws -> Bool {
         guard try wholeRow(record) != nil else { return false }
+        // No response has a record under a temporary key.
+        if try outbox.creation(of: record)?.hasTemporaryKey ?? false { return false }
         if let mark = try mark(of: record) {
             if mark.isGoneAtServer { return false }
-            if !mark.server.isEmpty { return true }
+            // Another record's list that lacks this one leaves null in its reference.
+            if mark.server.contains(where: { $0.value != [ValueTag.null] }) { return true }
         }
         return try !access.responses.ids(listing: record).isEmpty
     }
@@ -67,7 +74,9 @@ extension StoreWriter {
         return ids.sorted()
     }
 
-    private mutating func rollBack(_ operation: StoredOperation, _ records: inout Set<ListedRecord>) throws {
+    private mutating func rollBack(
+        _ operation: StoredOperation, _ records: inout Set<ListedRecord>, keeping kept: ListedRecord?
+    ) throws {
         let own = operation.record(access.catalog)
         var restored: Set<ListedRecord> = [], changed: Set<ListedRecord> = []
         for row in operation.rows {
@@ -90,7 +99,7 @@ extension StoreWriter {
         try removeEntry(operation)
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
-        if operation.kind == .delete { try repeatDeletions(after: operation.id, on: restored.union(changed)) }
+        try repeatDeletions(after: operation.id, on: restored.union(changed), keeping: kept)
         records.formUnion(changed)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }

@@ -37,6 +37,15 @@ extension StoredOperation {
 }
 
 extension StoredOperation {
+    /// Makes the operation one that was never sent: its payload or its base is another one.
+    mutating func sendAnew() {
+        state = .pending
+        notBefore = nil
+        failure = nil
+        idempotencyKey = .drawn()
+        mayHaveArrived = false
+    }
+
     func hasRow(of record: ListedRecord) -> Bool { rows.contains { $0.record == record } }
 
     func deletedValue(of place: RecordFieldPlace) -> [UInt8]? {
@@ -257,14 +266,58 @@ extension StoreWriter {
 
     /// Makes the operations after an operation continue from its value of a field, and sets the
     /// visible value.
-    mutating func continueFrom(_ value: [UInt8]?, _ place: RecordFieldPlace, after id: UInt64) throws {
-        var value = value
+    ///
+    /// - Parameter isSentAnew: whether updates that wait and get another base are sent as if they
+    ///   had never been.
+    mutating func continueFrom(
+        _ value: [UInt8]?, _ place: RecordFieldPlace, after id: UInt64, isSentAnew: Bool = false
+    ) throws {
+        let catalog = access.catalog
+        var value = value, left: [StoredOperation] = []
         for var operation in try outbox.touching(place.record) where operation.id > id {
             let known = operation
-            value = operation.replayed(value, place, operation.record(access.catalog))
+            value = operation.replayed(value, place, operation.record(catalog))
+            if isSentAnew, operation.kind == .update, operation.state == .pending, operation.changes != known.changes {
+                operation.sendAnew()
+            }
             try replace(known, by: operation)
+            if operation.edits.count < known.edits.count { left.append(known) }
         }
-        guard try wholeRow(place.record)?.value(of: place.field) != value else { return }
-        try setFields(place.record, [place.field: value])
+        if try wholeRow(place.record)?.value(of: place.field) != value {
+            try setFields(place.record, [place.field: value])
+        }
+        // A deletion that finds nothing to remove from the record no longer changes it.
+        for var operation in left {
+            operation.id = 0
+            try renewMark(place.record, after: operation)
+        }
+    }
+
+    /// Bases the operations behind one that has ended on the server's values of its fields.
+    ///
+    /// Operations of other records may change the same fields: each one continues from the value
+    /// that the one before it leaves.
+    ///
+    /// - Parameter key: the key of the record now.
+    package mutating func rebaseOperations(after ended: OutboxOperation, _ key: RecordKey) throws {
+        guard let entity = access.catalog.entity(ended.entity) else { return }
+        let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
+        // Only updates have a base. Operations of other records may be many.
+        let isUpdated = try outbox.ids(.own, record).contains { id in
+            try id > ended.id && outbox.stored(id)?.kind == .update
+        }
+        guard isUpdated else { return }
+        var touched: Set<UInt16> = []
+        for operation in try outbox.touching(record) where operation.id > ended.id {
+            for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
+                touched.insert(place.field)
+            }
+        }
+        for change in ended.changes {
+            guard let field = entity.field(change.name)?.id, touched.contains(field) else { continue }
+            let place = RecordFieldPlace(record: record, field: field)
+            guard let value = try serverValue(place) else { continue }
+            try continueFrom(value, place, after: ended.id, isSentAnew: true)
+        }
     }
 }

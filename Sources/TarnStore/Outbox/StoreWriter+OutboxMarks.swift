@@ -157,20 +157,71 @@ extension StoreWriter {
     }
 
     /// Returns a mark that notes that the server has the values of an operation now.
-    func noted(_ old: LocalMark, _ operation: StoredOperation, _ record: ListedRecord) -> LocalMark {
+    func noted(_ old: LocalMark, _ operation: StoredOperation, _ record: ListedRecord) throws -> LocalMark {
         var mark = old
         let own = operation.record(access.catalog)
         mark.isGoneAtServer = false
         for change in operation.changes where (change.record ?? own) == record {
+            if let known = old.serverValue(of: change.field), !isReached(change, known, by: operation) { continue }
             _ = change.after.withUnsafeBytes { mark.remember(change.field, EncodedValue($0)) }
         }
         for edit in operation.edits where (edit.record ?? own) == record {
-            guard let known = mark.server.first(where: { $0.field == edit.field })?.value,
+            let place = RecordFieldPlace(record: record, field: edit.field)
+            guard let known = try mark.serverValue(of: edit.field) ?? valueBeforeRefused(place, operation),
                 let value = edit.applied(to: known, isUndone: false)
             else { continue }
             _ = value.withUnsafeBytes { mark.remember(edit.field, EncodedValue($0)) }
         }
         let isOld = !old.isGoneAtServer && old.server.elementsEqual(mark.server, by: ==)
         return isOld ? old : withWholeKey(mark, record, operation)
+    }
+
+    /// Whether an operation that is done has changed a field of which a response has brought a
+    /// value.
+    ///
+    /// A reference that leads elsewhere since is not the one that was removed.
+    private func isReached(
+        _ change: StoredOperation.FieldChange, _ known: [UInt8], by operation: StoredOperation
+    ) -> Bool {
+        guard operation.kind == .remove || operation.kind == .delete, change.record != nil else { return true }
+        guard let target = known.referenceTarget,
+            let root = access.state.outboxSchema.destinationRoot(change.kind, change.field)
+        else { return operation.relationship?.isJoin != true || known == change.before }
+        let removed = ListedRecord(entity: root, storageKey: target)
+        return removed == operation.record(access.catalog) || operation.hasRow(of: removed)
+    }
+
+    /// The value of a list on which earlier operations are based that the server has refused; nil
+    /// if none of them replaces the list.
+    private func valueBeforeRefused(_ place: RecordFieldPlace, _ operation: StoredOperation) throws -> [UInt8]? {
+        let catalog = access.catalog
+        let earlier = try outbox.touching(place.record).filter { $0.id < operation.id }
+        guard earlier.contains(where: { other in other.changes.contains { $0.isOf(place, other.record(catalog)) } })
+        else { return nil }
+        var value: [UInt8]?
+        for other in earlier.reversed() { value = other.undone(value, place, other.record(catalog)) }
+        return value ?? [ValueTag.null]
+    }
+
+    /// Makes visible what responses have brought of fields that an operation has changed in part,
+    /// once no change of them is left.
+    ///
+    /// - Parameter noted: the mark before the operation ended, with the operation's values.
+    mutating func showServerValues(
+        _ noted: LocalMark, _ record: ListedRecord, after ended: StoredOperation
+    ) throws {
+        let own = ended.record(access.catalog)
+        var values: [UInt16: [UInt8]?] = [:]
+        for change in ended.changes where (change.record ?? own) == record {
+            guard let value = noted.serverValue(of: change.field), value != change.after else { continue }
+            values[change.field] = value
+        }
+        for edit in ended.edits where (edit.record ?? own) == record {
+            if let value = noted.serverValue(of: edit.field) { values[edit.field] = value }
+        }
+        guard !values.isEmpty else { return }
+        let covered = try coveredFields(of: record, except: ended.id), mark = try mark(of: record)
+        values = values.filter { !covered.contains($0.key) && !(mark?.covers($0.key) ?? false) }
+        if !values.isEmpty { try setFields(record, values) }
     }
 }

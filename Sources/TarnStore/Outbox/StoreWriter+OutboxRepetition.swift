@@ -1,4 +1,4 @@
-// Deletions that are queued behind a discarded one. Its rollback restores references, also to
+// Deletions that are queued behind a discarded operation. Its rollback restores references, also to
 // records that were deleted since: the later deletion applies to them as well, by its delete rules.
 
 internal import LMDB
@@ -13,17 +13,21 @@ extension StoreWriter {
         var target: ListedRecord
     }
 
-    /// Applies deletions that are queued behind a discarded one to the records that its rollback
-    /// has restored or changed.
+    /// Applies deletions that are queued behind a discarded operation to the records that its
+    /// rollback has restored or changed.
     ///
     /// By the rule `cascade` the record is deleted, and kept in the deletion. By `nullify` it loses
     /// the reference, which the deletion restores if it is discarded as well.
-    mutating func repeatDeletions(after id: UInt64, on records: Set<ListedRecord>) throws {
+    ///
+    /// - Parameter kept: a record that is not deleted.
+    mutating func repeatDeletions(
+        after id: UInt64, on records: Set<ListedRecord>, keeping kept: ListedRecord? = nil
+    ) throws {
         for record in records.sorted(by: ListedRecord.precedes) {
             for lost in try lostReferences(of: record, after: id) {
                 if let field = lost.nullified {
                     try nullify(RecordFieldPlace(record: record, field: field), lost)
-                } else if try deleteAgain(record, lost) {
+                } else if try record != kept && deleteAgain(record, lost) {
                     break
                 }
             }
@@ -135,7 +139,7 @@ extension StoreWriter {
 
 extension [UInt8] {
     /// The storage key of an encoded reference; nil for any other value.
-    fileprivate var referenceTarget: [UInt8]? {
+    var referenceTarget: [UInt8]? {
         withUnsafeBytes { bytes in bytes.isEmpty ? nil : EncodedValue(bytes).reference.map { Array($0) } }
     }
 }

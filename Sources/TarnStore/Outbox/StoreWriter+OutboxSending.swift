@@ -221,11 +221,7 @@ extension StoreWriter {
             try noteSettled([record], at: .now)
             return nil
         }
-        operation.state = .pending
-        operation.notBefore = nil
-        operation.failure = nil
-        operation.idempotencyKey = .drawn()
-        operation.mayHaveArrived = false
+        operation.sendAnew()
         try replace(before, by: operation)
         for (field, value) in after {
             try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)

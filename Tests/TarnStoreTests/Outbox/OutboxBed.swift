@@ -109,6 +109,20 @@ struct OutboxBed {
         _ = try store.write { try $0.buryOperation(id, OutboxFailure(kind: "refused", status: 422, message: "no")) }
     }
 
+    /// Notes a value that a response has brought of a field with a local change.
+    func tell(_ entity: String, _ key: RecordKey, _ name: String, _ value: Value) throws {
+        try store.write { writer in
+            let storageKey = key.storageKey
+            try storageKey.withUnsafeBytes { bytes in
+                let root = try #require(writer.catalog.entity(entity))
+                var mark = try #require(try writer.access.localChanges.mark(root.id, bytes))
+                let field = try #require(root.field(name)?.id)
+                value.withEncoded { _ = mark.remember(field, $0) }
+                try writer.putLocalMark(mark, root.id, bytes)
+            }
+        }
+    }
+
     /// The operations as text, such as `2 update Issue 17 title:old>new`.
     func operations() throws -> [String] {
         try store.read { reader in

@@ -13,18 +13,7 @@ struct OutboxDiscardTests {
     private func title(_ key: RecordKey = 17) throws -> Value? { try store.record("Issue", key)?["title"] }
 
     /// Notes a title of the issue that a response has brought.
-    private func tell(_ title: String) throws {
-        try store.write { writer in
-            let key = RecordKey(17).storageKey
-            try key.withUnsafeBytes { key in
-                let root = try #require(writer.catalog.entity("Issue"))
-                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
-                let field = try #require(root.field("title")?.id)
-                Value.string(title).withEncoded { _ = mark.remember(field, $0) }
-                try writer.putLocalMark(mark, root.id, key)
-            }
-        }
-    }
+    private func tell(_ title: String) throws { try bed.tell("Issue", 17, "title", .string(title)) }
 
     @Test("the value before comes back; a later change stays and continues from it")
     func chain() throws {
@@ -84,6 +73,37 @@ struct OutboxDiscardTests {
         #expect(try store.count("Comment") == 0 && store.record("Issue", 17)?["parent"] == nil)
         #expect(try bed.operations() == ["4 update Repo 1 name:anvil>other"])
         #expect(try bed.marks() == ["update Repo 1 name"])
+    }
+
+    @Test(
+        "a list of another record that lacks a new one is no proof that the server has it", arguments: [true, false])
+    func listedElsewhere(isDeleted: Bool) throws {
+        let made = try bed.create("Issue", .temporary, ["repo": .reference(1)])
+        _ = try store.write { try $0.enqueueAdd(["bug"], to: "labels", of: "Issue", made.key) }
+        try bed.tell("Issue", made.key, "repo", .null)
+        if isDeleted {
+            let receipt = try bed.delete("Issue", made.key)
+            #expect(receipt.operation == nil && receipt.withdrawn.map(\.id) == [1, 2])
+        } else {
+            try bed.claim(1)
+            try bed.bury(1)
+            #expect(try bed.discard(1).operations.map(\.id) == [1, 2])
+        }
+        #expect(try store.count("Issue") == 1 && bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a member that was added behind a refused change stays when that is discarded")
+    func addedBehindRefused() throws {
+        try bed.update(17, ["labels": .references(["a"])])
+        try bed.claim(1)
+        try bed.bury(1)
+        _ = try store.write { try $0.enqueueAdd(["d"], to: "labels", of: "Issue", 17) }
+        try bed.claim(2)
+        try bed.complete(2)
+        #expect(try store.record("Issue", 17)?["labels"] == .references(["a", "d"]))
+        try bed.discard(1)
+        #expect(try store.record("Issue", 17)?["labels"] == .references(["bug", "d"]))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
     @Test("a deletion restores the record, its cascade and the references to it")

@@ -36,6 +36,32 @@ struct OutboxMembersTests {
         #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
     }
 
+    @Test("members that a response has brought meanwhile are visible once the operations are done")
+    func membersOfOthers() throws {
+        _ = try add(["new"], "labels", "Issue", 17)
+        _ = try remove(["bug"], "labels", "Issue", 17)
+        try bed.tell("Issue", 17, "labels", .references(["bug", "theirs"]))
+        try bed.complete(1)
+        #expect(try store.related("Issue", 17, "labels") == ["new"])
+        try bed.complete(2)
+        #expect(try store.related("Issue", 17, "labels") == ["theirs", "new"])
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a member that another client has moved meanwhile is not taken out of its new record")
+    func movedMember() throws {
+        try store.put("Note", 3, ["issue": .reference(17)])
+        try store.put("Note", 4, ["issue": .reference(17)])
+        try store.put("Issue", 18)
+        _ = try remove([3, 4], "notes", "Issue", 17)
+        try bed.tell("Note", 3, "issue", .reference(18))
+        try bed.tell("Note", 4, "issue", .reference(17))
+        try bed.complete(1)
+        #expect(try store.record("Note", 3)?["issue"] == .reference(18))
+        #expect(try store.record("Note", 4)?["issue"] == .null)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("a long list in the edge table")
     func edges() throws {
         let many = (0..<400).map { RecordKey("label \($0)") }

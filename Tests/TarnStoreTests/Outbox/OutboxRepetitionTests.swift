@@ -47,8 +47,8 @@ struct OutboxRepetitionTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
-    @Test("a restored list loses the members that were deleted later", arguments: [[2, 3], [3, 2]])
-    func list(_ order: [UInt64]) throws {
+    /// Three posts, and a user with an ordered list of some of them.
+    private func posts(_ favourites: [RecordKey]) throws -> OutboxBed {
         let schema = Schema([
             EntityDefinition(
                 "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
@@ -64,7 +64,46 @@ struct OutboxRepetitionTests {
         let folder = try TemporaryFolder()
         let bed = OutboxBed(folder, try Store.open(at: folder("s"), schema: schema, options: Forge.quick))
         for post in 1...3 { try bed.store.put("Post", RecordKey(Int64(post))) }
-        try bed.store.put("User", 7, ["favourites": .references([3, 1, 2])])
+        try bed.store.put("User", 7, ["favourites": .references(favourites)])
+        return bed
+    }
+
+    @Test(
+        "a discarded change of members does not bring those back that were deleted since", arguments: [true, false])
+    func deletedMember(isUpdate: Bool) throws {
+        let bed = try posts([1, 2])
+        if isUpdate {
+            try bed.update(7, ["favourites": .references([])], "User")
+        } else {
+            _ = try bed.store.write { try $0.enqueueRemove([2], from: "favourites", of: "User", 7) }
+        }
+        try bed.delete("Post", 2)
+        try bed.discard(1)
+        #expect(try bed.store.record("User", 7)?["favourites"] == .references([1]))
+        #expect(try bed.operations() == ["2 delete Post 2"])
+        try bed.discard(2)
+        #expect(try bed.store.record("User", 7)?["favourites"] == .references([1, 2]))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a record that was moved out of a deleted one, and is deleted then, keeps its own deletion")
+    func movedAndDeleted() throws {
+        let bed = try OutboxBed(), store = bed.store
+        try store.put("Repo", 2)
+        try bed.update(17, ["repo": .reference(2)])
+        try bed.delete("Repo", 1)
+        try bed.delete("Issue", 17)
+        #expect(try bed.operations() == ["2 delete Repo 1", "3 delete Issue 17"])
+        try bed.discard(2)
+        #expect(try store.count("Issue") == 0 && store.record("Repo", 1) != nil)
+        try bed.discard(3)
+        #expect(try store.record("Issue", 17)?["repo"] == .reference(1))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a restored list loses the members that were deleted later", arguments: [[2, 3], [3, 2]])
+    func list(_ order: [UInt64]) throws {
+        let bed = try posts([3, 1, 2])
         try bed.delete("User", 7)
         try bed.delete("Post", 1)
         try bed.delete("Post", 3)

@@ -69,6 +69,20 @@ struct WriteMessageTests {
         #expect(reserved.url == "https://api.example/v1/repos/ac%20me/anvil?/x")
     }
 
+    @Test("a temporary key is sent neither in a URL nor in a body")
+    func temporaryKeys() async throws {
+        let place = try Place("update: 'PATCH /issues/{id}'"), temporary = RecordKey(Int64.min + 9)
+        try await place.outbox.update("Issue", RecordKey(7), [.init("repo", .reference(temporary))])
+        let inBody = #expect(throws: WriteError.self) { try place.message() }
+        #expect(inBody?.description.contains("repo has a temporary key") == true)
+        try await place.outbox.store.write { writer in
+            try writer.put("Issue", temporary, [.init("title", .string("a"))])
+        }
+        try await place.outbox.update("Issue", temporary, [.init("title", .string("b"))])
+        let inURL = #expect(throws: WriteError.self) { try place.message() }
+        #expect(inURL?.description.contains("{id} has a temporary key") == true)
+    }
+
     @Test("a missing value and one that names another path are errors that name the variable and the place")
     func missing() async throws {
         let place = try Place("update: 'PATCH /issues/{number}'")

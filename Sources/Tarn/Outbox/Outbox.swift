@@ -118,8 +118,8 @@ public struct Outbox: Sendable {
     /// Queues a dead operation again, or ends the back-off of a failed one.
     ///
     /// An operation whose sender was killed is queued again, too. Its idempotency key stays; an
-    /// update or a deletion that was answered with 409 or 412 gets a new one. An update is withdrawn
-    /// if later ones have sent all of its fields.
+    /// update or a deletion that was answered with 409 or 412 gets a new one. An update is
+    /// withdrawn if later ones have sent all of its fields.
     ///
     /// - Returns: false if the operation was withdrawn.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.

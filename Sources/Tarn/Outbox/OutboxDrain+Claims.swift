@@ -116,6 +116,11 @@ extension OutboxDrain {
         switch decision {
         case .send: return operation
         case .replace(let changes):
+            if changes.isEmpty {
+                let server = try serverValues(of: operation, &writer)
+                let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
+                if isSettled(operation, server, unordered) { try writer.dropOvertakenChanges(by: id) }
+            }
             guard let next = try writer.replaceChanges(ofOperation: id, changes) else {
                 // The server has everything that was to be sent.
                 effects.report.sent += 1

@@ -102,8 +102,8 @@ extension OutboxDrain {
         if !isChanged, isSameVersion {
             // The refusal has another reason: sending it again would not help.
             guard sent.isReplayed else { return try refuse(operation, failure, &effects, &writer) }
-            // The server has perhaps repeated its refusal of an older version, for the same key. With
-            // another one it decides again, and the next refusal is its own.
+            // The server has perhaps repeated its refusal of an older version, for the same key.
+            // With another one it decides again.
             var failure = failure
             failure.kind = "temporary"
             return try writer.requeueOperation(

@@ -66,6 +66,23 @@ struct RefusedChangeTests {
         #expect(record.state.withLock(\.body) == #"{"id":1,"title":"good"}"#)
     }
 
+    @Test("a retry sends nothing over a later change that the server had already")
+    func retriedBehindSettled() async throws {
+        let (place, record) = try place()
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("bad"))])
+        #expect(try await outbox.drain().dead == 1)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("good"))])
+        record.change(#"{"id":1,"title":"good"}"#)
+        try await place.sync()
+        #expect(try await outbox.drain().sent == 1 && place.writes.count == 1)
+        #expect(try place.field("title") == .string("good"))
+        let dead = try #require(try outbox.operations().first)
+        #expect(try await !outbox.retry(dead.id))
+        #expect(try place.field("title") == .string("good"))
+    }
+
     @Test("a change by another client is a conflict with the corrected change", arguments: policies.keys)
     func conflict(policy: String) async throws {
         let (place, record) = try place()

@@ -84,9 +84,8 @@ struct FetchCommand: AsyncParsableCommand {
     private func fetchRecords() async throws {
         var description = try description.load()
         let policy = try wantedPolicy()
-        let store = try Failure.ofLocking {
-            try Store.open(at: store ?? description.storePath, schema: description.schema)
-        }
+        let path = store ?? description.storePath
+        let store = try Failure.ofLocking { try Store.open(at: path, schema: description.schema) }
         var client = APIClient.Options()
         try base.replacements(description).apply(to: &client)
         client.ignoresLimits = ignoreLimits

@@ -154,7 +154,7 @@ struct InitCommand: AsyncParsableCommand {
                 try InitCommand.create(output, text)
             }
         } catch {
-            throw Failure(.failed, "cannot write \(output): \(error.localizedDescription)")
+            throw Failure(.failed, "cannot write \(output): \(Failure.reason(error))")
         }
         guard !quiet else { return }
         let lines = proposal.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1

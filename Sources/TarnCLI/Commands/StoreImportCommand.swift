@@ -86,7 +86,8 @@ struct StoreImportCommand: ParsableCommand {
     }
 
     private func mergeLines() throws -> RecordLineImport.Report {
-        let store = try Failure.ofLocking { try Store.open(at: store) }
+        let path = store
+        let store = try Failure.ofLocking { try Store.open(at: path) }
         _ = try lineFile()
         return try RecordLineImport.merge(lines, into: store, skippingProblems: skipBad)
     }

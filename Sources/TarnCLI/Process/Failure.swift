@@ -87,14 +87,19 @@ struct Failure: Error {
         }
     }
 
+    /// The reason of an error of the file system, without the path.
+    static func reason(_ error: any Error) -> String {
+        let known = error as NSError
+        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
+        return cause.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
+    }
+
     /// The text of an error; of an error of the file system, the path and the reason.
     private static func text(_ error: any Error) -> String {
         let known = error as NSError
         guard [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(known.domain) else { return "\(error)" }
-        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
-        let reason =
-            cause.domain == NSPOSIXErrorDomain
-            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
+        let reason = reason(error)
         let path = known.userInfo[NSFilePathErrorKey] as? String ?? (known.userInfo[NSURLErrorKey] as? URL)?.path
         return path.map { "\($0): \(reason)" } ?? reason
     }

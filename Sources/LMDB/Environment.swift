@@ -140,8 +140,9 @@ public final class Environment: Sendable {
     /// reading a damaged inner page through liblmdb may end the process.
     ///
     /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`,
-    ///   `.severalNames` (unless it is opened read-only), `.notAnEnvironment`, `.truncated`, `.corrupted`, `.permission`, `.cannotLock`,
-    ///   `.diskFull`, `.networkFileSystem`, `.optionsConflict`, `.fileReplaced`.
+    ///   `.severalNames` (unless it is opened read-only), `.notAnEnvironment`, `.truncated`,
+    ///   `.corrupted`, `.permission`, `.cannotLock`, `.diskFull`, `.networkFileSystem`,
+    ///   `.optionsConflict`, `.fileReplaced`.
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
         var options = options

@@ -29,7 +29,8 @@ final class RefusedAPIs: Sendable {
 }
 
 extension Failure {
-    /// Creates the failure of a sync. That of a missing variable names the API, if there are several.
+    /// Creates the failure of a sync. That of a missing variable names the API, if there are
+    /// several.
     init(_ error: any Error, ofOneOf description: () -> Description?) {
         self.init(error)
         guard case MirrorError.missingToken(let variable) = error, let apis = description()?.apis, apis.count > 1,

@@ -6,8 +6,8 @@ import Tarn
 ///
 /// A place is the location of a document and a JSON Pointer in it, with `#` between them (RFC 6901
 /// §6). The location of the specification itself is empty; those of the other documents are paths
-/// relative to its folder, or URLs. Only documents that are beside the specification are read: files
-/// of a file, and documents of the same server of a URL.
+/// relative to its folder, or URLs. Only documents beside the specification are read: files for a
+/// file, and documents of the same server for a URL.
 struct SpecificationFiles: Sendable {
     /// The origin of the specification.
     enum Home: Sendable {
@@ -68,7 +68,7 @@ struct SpecificationFiles: Sendable {
         failures[location] =
             switch error {
             case .unreadable(_, let reason): reason
-            // The reasons of the parsers quote the text, which is any file that the reference names.
+            // The reasons of the parsers quote the text, which is that of any file.
             case .specification(_, let reason):
                 reason.hasPrefix("not valid") ? String(reason.prefix { $0 != ":" }) : reason
             default: error.description

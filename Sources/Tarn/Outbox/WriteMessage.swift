@@ -80,6 +80,7 @@ struct WriteMessageBuilder {
             case .update, .delete:
                 let read = requests.read ?? requests.update?.url ?? request.url
                 let isSame = read == request.url && requests.base == base
+                if !isSame { try checkKeys(in: read, urls) }
                 recordURL = isSame ? url : try expanded(read, urls, requests.base, known)
             case .create, .add, .remove: break
             }
@@ -360,6 +361,7 @@ struct WriteMessageBuilder {
             guard let found = try variables.value(of: name) else {
                 throw WriteError.request(place: "", reason: "the body needs {\(name)}, which has no value")
             }
+            if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
             if case .reference(let key) = found { return .string(key.description) }
             return (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
         case .array(let values): return .array(try values.map { try filled($0, variables) })

@@ -78,7 +78,7 @@ extension StoreWriter {
         _ operation: StoredOperation, _ records: inout Set<ListedRecord>, keeping kept: ListedRecord?
     ) throws {
         let own = operation.record(access.catalog)
-        var restored: Set<ListedRecord> = [], changed: Set<ListedRecord> = []
+        var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
         for row in operation.rows {
             if try restore(row, operation) { restored.insert(row.record) }
         }
@@ -86,21 +86,21 @@ extension StoreWriter {
             let covered = try coveredFields(of: own, except: operation.id), server = try mark(of: own)?.server ?? []
             let values = server.filter { !covered.contains($0.field) }.map { ($0.field, $0.value) }
             try setFields(own, Dictionary(values) { $1 })
-            changed.insert(own)
+            changed[own] = Set(values.map(\.0))
         } else if operation.kind == .create {
             if try removeRow(own) { records.insert(own) }
             try forgetDeleted(own)
         } else {
             for place in operation.touchedFields(own) where try rollBack(place, of: operation) {
-                changed.insert(place.record)
+                changed[place.record, default: []].insert(place.field)
             }
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
-        try repeatDeletions(after: operation.id, on: restored.union(changed), keeping: kept)
-        records.formUnion(changed)
+        try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
+        records.formUnion(changed.keys)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
     }

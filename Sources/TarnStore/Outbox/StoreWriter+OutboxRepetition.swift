@@ -19,12 +19,17 @@ extension StoreWriter {
     /// By the rule `cascade` the record is deleted, and kept in the deletion. By `nullify` it loses
     /// the reference, which the deletion restores if it is discarded as well.
     ///
-    /// - Parameter kept: a record that is not deleted.
+    /// - Parameters:
+    ///   - restored: the records that were deleted.
+    ///   - changed: the fields of other records that have other values.
+    ///   - kept: a record that is not deleted.
     mutating func repeatDeletions(
-        after id: UInt64, on records: Set<ListedRecord>, keeping kept: ListedRecord? = nil
+        after id: UInt64, on restored: Set<ListedRecord>, _ changed: [ListedRecord: Set<UInt16>],
+        keeping kept: ListedRecord?
     ) throws {
-        for record in records.sorted(by: ListedRecord.precedes) {
-            for lost in try lostReferences(of: record, after: id) {
+        for record in restored.union(changed.keys).sorted(by: ListedRecord.precedes) {
+            let fields = restored.contains(record) ? nil : changed[record]
+            for lost in try lostReferences(of: record, fields, after: id) {
                 if let field = lost.nullified {
                     try nullify(RecordFieldPlace(record: record, field: field), lost)
                 } else if try record != kept && deleteAgain(record, lost) {
@@ -35,11 +40,15 @@ extension StoreWriter {
     }
 
     /// Finds the references by which later deletions apply to a record, in their order.
-    private func lostReferences(of record: ListedRecord, after id: UInt64) throws -> [LostReference] {
+    ///
+    /// - Parameter fields: the fields that were changed; nil for a restored record.
+    private func lostReferences(
+        of record: ListedRecord, _ fields: Set<UInt16>?, after id: UInt64
+    ) throws -> [LostReference] {
         let catalog = access.catalog
         guard let row = try wholeRow(record), let entity = catalog.entity(id: row.kind) else { return [] }
         var found: [LostReference] = []
-        for field in entity.fields {
+        for field in entity.fields where fields?.contains(field.id) ?? true {
             guard let root = access.state.outboxSchema.destinationRoot(row.kind, field.id),
                 let value = row.value(of: field.id)
             else { continue }
@@ -56,7 +65,8 @@ extension StoreWriter {
                 }
             }
         }
-        return try (found + lostOwners(of: record, after: id)).sorted { $0.operation < $1.operation }
+        if fields == nil { found += try lostOwners(of: record, after: id) }
+        return found.sorted { $0.operation < $1.operation }
     }
 
     /// Finds the deletion of a record that is not stored, and the record's concrete entity.

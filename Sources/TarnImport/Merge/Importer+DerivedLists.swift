@@ -62,8 +62,8 @@ extension Importer {
 
     /// Returns for each list whether it is in effect: the last one of its record and relationship.
     ///
-    /// Lists that keep other members are all in effect. As for a field, a list of an occurrence that
-    /// loses counts only if no other has one: the first of them.
+    /// Lists that keep other members are all in effect. As for a field, a list of an occurrence
+    /// that loses counts only if no other has one: the first of them.
     private func countingLists() -> [Bool] {
         let lists = drafter.derived.lists
         var table = PositionTable(count: lists.count), counts = Array(repeating: false, count: lists.count)

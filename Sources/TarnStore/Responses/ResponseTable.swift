@@ -146,8 +146,8 @@ package struct ResponseTable {
     /// Whether a response lists a record, except for the caller's own responses.
     ///
     /// - Parameters:
-    ///   - wholeScans: by identity, the scans that have reached all pages of their list. A page that
-    ///     only earlier scans have reached does not count: the list does not have it any more.
+    ///   - wholeScans: by identity, the scans that have reached all pages of their list. A page
+    ///     that only earlier scans have reached does not count: the list does not have it any more.
     ///   - isOwn: whether a response belongs to the caller.
     package func isListed(
         _ record: ListedRecord, after wholeScans: [String: UInt64] = [:],

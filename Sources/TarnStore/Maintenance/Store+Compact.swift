@@ -13,8 +13,8 @@ extension Store {
     /// - Returns: the sizes of the file before and after.
     /// - Throws: `StoreOpenError.storeInUse` with the processes that have it open; `.noSuchStore`,
     ///   `.notAStore`, `.newerFormat`, `.unknownFeature`; `StoreError.lmdb` with `.diskFull`,
-    ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.truncated`, `.corrupted`. The store
-    ///   is unchanged then.
+    ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.severalNames`, `.truncated`,
+    ///   `.corrupted`. The store is unchanged then.
     @discardableResult
     package static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"

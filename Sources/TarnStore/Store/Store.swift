@@ -149,7 +149,8 @@ public final class Store: Sendable {
     ///   `.lmdb` with `.optionsConflict` if the store is open in this process with another
     ///   durability, access or verification of rows, `.networkFileSystem`, `.truncated`,
     ///   `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files,
-    ///   `.fileReplaced` if `lock.mdb` is not the file that other processes have open.
+    ///   `.severalNames` if a store to write to has a `data.mdb` that is a link, `.fileReplaced` if
+    ///   `lock.mdb` is not the file that other processes have open.
     public static func open(
         at path: String, schema: Schema? = nil, options: Options = Options(),
         progress: ((IndexBuildProgress) -> Void)? = nil

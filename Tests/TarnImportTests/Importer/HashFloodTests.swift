@@ -52,7 +52,9 @@ struct HashFloodTests {
     @Test("lists whose references stand elsewhere, and their members, have hashes with the secret of the process")
     func derivedLists() {
         var lists = DerivedLists()
-        for key in Self.colliding { key.withUnsafeBytes { lists.addMember($0, isUnset: true, isNested: false, seed: 1) } }
+        for key in Self.colliding {
+            key.withUnsafeBytes { lists.addMember($0, isUnset: true, isNested: false, seed: 1) }
+        }
         let slots = Set(lists.members.map { $0.hash & 0xFFFF })
         // Of 4,096 hashes in 65,536 slots, about 127 collide.
         #expect(slots.count > Self.count / 2)

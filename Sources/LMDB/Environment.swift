@@ -139,17 +139,10 @@ public final class Environment: Sendable {
     /// The file's size, meta pages and roots are checked first. Damage in inner pages is not found:
     /// reading a damaged inner page through liblmdb may end the process.
     ///
-<<<<<<< HEAD
-    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`,
-    ///   `.severalNames` (unless it is opened read-only), `.notAnEnvironment`, `.truncated`,
-    ///   `.corrupted`, `.permission`, `.cannotLock`, `.diskFull`, `.networkFileSystem`,
-    ///   `.optionsConflict`, `.fileReplaced`.
-=======
     /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`, `.severalNames`
     ///   (unless it is opened read-only), `.notAnEnvironment`, `.truncated`, `.corrupted`,
     ///   `.permission`, `.cannotLock`, `.diskFull`, `.networkFileSystem`, `.optionsConflict`,
     ///   `.fileReplaced`.
->>>>>>> 93bb993e670ccc459203a0f02e218bc87f884046
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
         var options = options

@@ -74,7 +74,7 @@ struct ReadOnlyTests {
     func readOnlyMount() async throws {
         let refused = try await onMount("$TARN list Note --store $RO --limit 2").end()
         #expect(refused.status == 6 && refused.output.isEmpty)
-        #expect(refused.error.contains("--immutable") && refused.error.contains(".lock"), "\(refused.error)")
+        #expect(refused.error.contains("--immutable") && refused.error.contains("lock.mdb"), "\(refused.error)")
         let read = try await onMount(
             "$TARN list Note --store $RO --limit 2 --immutable --format ndjson && $TARN count Note --store $RO --immutable"
         ).end()

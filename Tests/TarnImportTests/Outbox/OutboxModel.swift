@@ -218,13 +218,33 @@ struct OutboxModel {
                 other.id < id && other.changes.contains { $0.place == place }
             }
             if !earlier, let base = bases[place] { bases[place] = .some(operation.applied(to: base, place)) }
+            let known = server[place.record]?[place.field]
             if let change = operation.changes.first(where: { $0.place == place }) {
-                server[place.record, default: [:]][place.field] = change.after
-            } else if let known = server[place.record]?[place.field] {
+                if known.map({ isReached(change, $0, by: operation) }) ?? true {
+                    server[place.record, default: [:]][place.field] = change.after
+                }
+            } else if let known {
                 server[place.record]?[place.field] = operation.applied(to: known, place)
+            } else if earlier, let base = bases[place] {
+                // The server has refused the list on which the edit was based.
+                server[place.record, default: [:]][place.field] = operation.applied(to: base, place)
+            }
+            // What a response has brought becomes visible.
+            if let value = server[place.record]?[place.field], !covers(place), records[place.record] != nil {
+                records[place.record]?[place.field] = value
             }
         }
         forget(operation)
+    }
+
+    /// Whether a removal has changed the server's value: not that of a reference which leads elsewhere
+    /// since.
+    private func isReached(_ change: ModelOperation.Change, _ known: Value, by operation: ModelOperation) -> Bool {
+        guard operation.kind == .remove || operation.kind == .delete, change.place.record != operation.record else {
+            return true
+        }
+        if change.place.field == "issueID" { return known == change.before }
+        return Optional(known).key.map { $0 == operation.record.key } ?? true
     }
 
     mutating func discard(_ id: UInt64) {
@@ -255,9 +275,22 @@ struct OutboxModel {
         if operation.kind == .create {
             records[operation.record] = nil
         } else {
-            for place in operation.places { rollBack(place) }
+            for place in operation.places {
+                rollBack(place)
+                repeatDeletion(after: id, place)
+            }
         }
         forget(operation)
+    }
+
+    /// Removes a reference again whose target was deleted later: the deletion restores it.
+    private mutating func repeatDeletion(after id: UInt64, _ place: ModelPlace) {
+        guard let value = records[place.record]?[place.field], let target = references(value, place).first,
+            place.record.entity == "Note", records[target] == nil,
+            let deletion = operations.firstIndex(where: { $0.id > id && $0.record == target && $0.kind == .delete })
+        else { return }
+        operations[deletion].changes.append(.init(place: place, before: value, after: .null))
+        records[place.record]?[place.field] = .null
     }
 
     private mutating func rollBack(_ place: ModelPlace) {

@@ -32,6 +32,8 @@ struct ModelOperation {
     var memberEntity = ""
     var state = OutboxOperation.State.pending
     var attempts = 0
+    /// Whether a sender was killed: the server may have carried it out.
+    var mayHaveArrived = false
 
     var places: Set<ModelPlace> { Set(changes.map(\.place) + edits.map(\.place)) }
     var touched: Set<OutboxRecord> { Set(places.map(\.record)).union([record]) }
@@ -173,7 +175,7 @@ struct OutboxModel {
         guard let index = operations.lastIndex(where: { $0.record == update.record }) else { return false }
         let last = operations[index]
         // An update corrects a creation that the server has refused.
-        let isCorrected = last.kind == .create && last.state == .dead
+        let isCorrected = last.kind == .create && last.state == .dead && !last.mayHaveArrived
         guard last.kind == .update || last.kind == .create,
             isCorrected || (last.state == .pending && last.attempts == 0),
             !operations.contains(where: { $0.id > last.id && !$0.places.isDisjoint(with: update.places) }),

@@ -250,6 +250,7 @@ private final class OutboxModelRun {
         guard let index = model.operations.firstIndex(where: { $0.id == id }) else { return "" }
         let claimed = try bed.store.write { try $0.claimOperations([id]) }
         #expect(claimed.map(\.id) == [id])
+        if operation.state == .sending { model.operations[index].mayHaveArrived = true }
         model.operations[index].state = .sending
         model.operations[index].attempts += 1
         switch roll(8) {

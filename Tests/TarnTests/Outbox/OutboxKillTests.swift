@@ -33,9 +33,12 @@ struct OutboxKillTests {
         process.arguments = arguments
         process.standardOutput = pipe
         try process.run()
-        let reader = Task.detached {
-            while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
-                lines.text.withLock { $0 += String(decoding: data, as: UTF8.self) }
+        // On a thread of its own: it waits, and so may another test on each thread of the pool.
+        let reader = Task {
+            try await onThread {
+                while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
+                    lines.text.withLock { $0 += String(decoding: data, as: UTF8.self) }
+                }
             }
         }
         if let delay {
@@ -45,7 +48,7 @@ struct OutboxKillTests {
             kill(process.processIdentifier, SIGKILL)
         }
         try await onThread { process.waitUntilExit() }
-        await reader.value
+        try await reader.value
         return (lines.all, process.terminationStatus)
     }
 

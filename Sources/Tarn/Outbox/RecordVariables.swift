@@ -100,14 +100,10 @@ extension Catalog.Entity {
 }
 
 extension Value {
-    /// Whether a component of a key has the form of temporary ones.
+    /// Whether a component of a key has the form of temporary ones, which any UUID has.
     fileprivate var isTemporary: Bool {
-        switch self {
-        case .int(let number): number < Int64.min / 2
-        case .string(let text): text.hasPrefix("tarn:new:")
-        case .uuid: true
-        default: false
-        }
+        if case .uuid = self { return true }
+        return hasTemporaryKey
     }
 
     /// Whether the value is or contains a key, or a part of one, that the server has not assigned:

@@ -144,8 +144,8 @@ struct IncludeReader {
 
     /// Lays sections over others, name by name.
     ///
-    /// What is included comes first, but for APIs: the first of the file's own ones is the default,
-    /// whatever the included files declare.
+    /// Included names come first. Of APIs, the file's own come first: the first of them is the
+    /// default, whatever the included files declare.
     ///
     /// - Parameter isPart: whether the sections are those of another included file, which come
     ///   behind the others.

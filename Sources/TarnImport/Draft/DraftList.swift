@@ -207,8 +207,8 @@ struct DraftList: ~Copyable {
 
     /// Returns whether an object of a plan is known to be equivalent to a draft.
     ///
-    /// The same JSON has another effect as a record of another entity: it may have other fields,
-    /// and it may change the entity of the draft.
+    /// As a record of another entity, equal JSON has other fields, and may change the entity of the
+    /// draft.
     func isKnown(_ tape: Tape, _ object: Int, of plan: Int, isExact: Bool, for index: Int) -> Bool {
         let kept = Int(drafts[index].excerpt)
         // A draft whose entity changes has another body.

@@ -54,6 +54,20 @@ enum LockFile {
         return FileIdentity(status)
     }
 
+    /// Returns the thread that holds the write mutex; 0 if none does, or if that is unknown.
+    ///
+    /// The mutex begins the second cache line of the file (mdb.c, `MDB_txninfo`). glibc keeps the
+    /// thread in the low 30 bits of its first word, as the kernel needs it to find the owner of a
+    /// robust mutex (futex(2), `FUTEX_TID_MASK`).
+    ///
+    /// The descriptor stays open: closing it would drop the locks of this process.
+    static func writer(in directory: String) -> Int32 {
+        let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
+        var word: UInt32 = 0
+        guard descriptor >= 0, pread(descriptor, &word, 4, 64) == 4 else { return 0 }
+        return Int32(word & 0x3FFF_FFFF)
+    }
+
     /// Takes the lock that liblmdb itself uses, on the first byte (mdb.c, `mdb_env_excl_lock`).
     private static func lock(_ descriptor: Int32, _ kind: Int32, _ operation: Int32) -> Bool {
         var range = flock()

@@ -17,9 +17,11 @@ import Locking
 final class WriterQueue: Sendable {
     private let threads = Lock()
     private let descriptor: Int32
+    private let directory: String
 
     /// - Throws: `LMDBError`, such as `.permission`, if the file cannot be opened or created.
     init(directory: String) throws(LMDBError) {
+        self.directory = directory
         let path = directory + "/turn.lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
@@ -31,10 +33,12 @@ final class WriterQueue: Sendable {
     func take<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
         threads.lock()
         defer { threads.unlock() }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw LMDBError(code: errno, operation: "begin") }
+        return try WriterWait.noted(in: directory) { () throws(LMDBError) in
+            while flock(descriptor, LOCK_EX) != 0 {
+                guard errno == EINTR else { throw LMDBError(code: errno, operation: "begin") }
+            }
+            defer { flock(descriptor, LOCK_UN) }
+            return try body()
         }
-        defer { flock(descriptor, LOCK_UN) }
-        return try body()
     }
 }

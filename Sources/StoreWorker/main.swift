@@ -31,6 +31,8 @@
 //         difference
 //     StoreWorker bits STORE PART PARTS
 //         flips every bit of the store's file, this process those of one part (`BitFlips`)
+//     StoreWorker hold STORE
+//         stops itself (SIGSTOP) inside of a write
 //     StoreWorker shrink STORE
 //         deletes all but COUNT records of each entity and compacts the store; `shrunk`
 //     StoreWorker compact STORE
@@ -97,6 +99,7 @@ do {
     case ("bits", 4):
         let finds = try BitFlips(arguments[1]).run(part: Int(arguments[2]) ?? 0, of: max(1, Int(arguments[3]) ?? 1))
         exit(finds == 0 ? 0 : 1)
+    case ("hold", 2): try Store.open(at: arguments[1]).write { _ in _ = kill(getpid(), SIGSTOP) }
     case ("shrink", 2):
         try SmallStore.shrink(arguments[1])
         say("shrunk")

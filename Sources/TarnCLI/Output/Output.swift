@@ -196,6 +196,11 @@ enum Output {
         _ = write(Array((VisibleText.lines(text) + "\n").utf8), to: STDERR_FILENO)
     }
 
+    /// Writes a message at once, while another thread may be writing the data.
+    static func notice(_ text: String) {
+        _ = write(Array("tarn: \(VisibleText.line(text))\n".utf8), to: STDERR_FILENO)
+    }
+
     /// Writes a question on a terminal; the answer follows on the same line.
     static func prompt(_ text: String) {
         flush()

@@ -23,6 +23,22 @@ enum ProcessTable {
         return Int(max(0, now - start / ticks))
     }
 
+    /// Returns the process of a thread; nil if there is none (proc_pid_status(5)).
+    static func process(ofThread thread: Int32) -> Int32? {
+        guard thread > 0, let text = try? String(contentsOfFile: "/proc/\(thread)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Tgid:") })
+        else { return nil }
+        return Int32(line.dropFirst(5).trimmingCharacters(in: .whitespaces))
+    }
+
+    /// Returns whether a process is stopped (`T` in proc_pid_stat(5)), by a signal or a debugger.
+    static func isStopped(_ process: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return false }
+        return text[end...].split(separator: " ").dropFirst().first?.lowercased() == "t"
+    }
+
     /// The name of a process in messages: `mirror (1234)`.
     static func describe(_ process: Int32) -> String {
         name(process).map { "\($0) (\(process))" } ?? "process \(process)"

@@ -78,6 +78,11 @@ final class TarnProcess: Sendable {
         String(decoding: FileManager.default.contents(atPath: folder.path + "/output") ?? Data(), as: UTF8.self)
     }
 
+    /// The messages so far.
+    var error: String {
+        String(decoding: FileManager.default.contents(atPath: folder.path + "/error") ?? Data(), as: UTF8.self)
+    }
+
     func send(_ signal: Int32) { kill(processID, signal) }
 
     /// Its anonymous memory (RssAnon), in bytes.

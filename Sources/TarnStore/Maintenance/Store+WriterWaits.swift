@@ -1,0 +1,26 @@
+import Foundation
+internal import LMDB
+
+extension Store {
+    /// Reports each write of this process that has waited for another one for longer than a delay.
+    ///
+    /// - Parameters:
+    ///   - delay: The delay in seconds.
+    ///   - report: Receives a sentence for people, on a thread of its own.
+    package static func reportLongWaits(after delay: Double, _ report: @escaping @Sendable (String) -> Void) {
+        WriterWait.report(after: delay) { directory, thread in
+            guard let process = ProcessTable.process(ofThread: thread) else {
+                report("waiting for another process that writes to \(directory)")
+                return
+            }
+            // A write of this process comes to its end.
+            guard process != getpid() else { return }
+            var text = "waiting for \(ProcessTable.describe(process)), which writes to \(directory)"
+            if ProcessTable.isStopped(process) {
+                text += ", and is stopped: continue it (kill -CONT \(process)), or end it (kill -KILL \(process)); "
+                text += "what it has not committed is then dropped"
+            }
+            report(text)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// Commands that wait for a write of another process.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: waiting for another process's write", .timeLimit(.minutes(5)))
+struct WriterWaitTests {
+    @Test("a write that waits for a stopped process says for which, and goes on when that continues")
+    func stopped() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let store = folder.path + "/items.tarn"
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"first"}]"#)])
+        try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", server.base))
+        let worker = URL(fileURLWithPath: TarnProcess.executable).deletingLastPathComponent().path + "/StoreWorker"
+        let holder = try TarnProcess(["hold", store], program: worker)
+        try await eventually("the worker stops") {
+            let status = try String(contentsOfFile: "/proc/\(holder.processID)/status", encoding: .utf8)
+            return status.contains("State:\tT")
+        }
+        let update = try TarnProcess(
+            ["update", "Item", "--where", "id = 1", "--set", "name=second", "--file", file, "--store", store])
+        let expected = "tarn: waiting for StoreWorker (\(holder.processID)), which writes to \(store), and is stopped"
+        try await eventually("the message") { update.error.contains(expected) }
+        holder.send(SIGCONT)
+        try await expectSuccess(holder.end())
+        let updated = await update.end()
+        #expect(updated.status == 0, "\(updated.error)")
+        let records = try await tarn("list", "Item", "--file", file, "--store", store, "--format", "ndjson").lines
+        #expect(records == [#"{"id":1,"name":"second"}"#])
+    }
+}

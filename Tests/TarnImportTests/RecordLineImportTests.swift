@@ -63,7 +63,13 @@ struct RecordLineImportTests {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-lines-\(UUID().uuidString)"
         var store: String { path + "/s.tarn" }
 
-        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+        private let schema: Schema
+
+        init(_ schema: Schema = RecordLineImportTests.schema) throws {
+            self.schema = schema
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
         func lines(_ lines: [String]) throws -> String {
@@ -73,7 +79,7 @@ struct RecordLineImportTests {
 
         func create(_ lines: [String], skipping: Bool = false) throws -> RecordLineImport.Report {
             try RecordLineImport.create(
-                store, try Catalog(of: RecordLineImportTests.schema), from: LineFile(path: try self.lines(lines)),
+                store, try Catalog(of: schema), from: LineFile(path: try self.lines(lines)),
                 skippingProblems: skipping)
         }
 
@@ -126,6 +132,23 @@ struct RecordLineImportTests {
         #expect(try place.value(1, "n") == .string("first"))
     }
 
+    @Test("a record that is left out for its values is named, also if another entity has its key")
+    func leftOutBesideEqualKey() throws {
+        let schema = Schema([
+            EntityDefinition("Q", key: ["id"], attributes: [.init("id", .int)]),
+            EntityDefinition(
+                "P", key: ["id"], attributes: [.init("id", .int), .init("o", .int, optional: true, unique: true)]),
+        ])
+        let place = try Place(schema)
+        let report = try place.create(
+            [
+                #"{"entity":"Q","key":2,"version":1,"fields":{"id":2}}"#,
+                #"{"entity":"P","key":1,"version":2,"fields":{"id":1,"o":7}}"#,
+                #"{"entity":"P","key":2,"version":3,"fields":{"id":2,"o":7}}"#,
+            ], skipping: true)
+        #expect(report.problems.map(\.line) == [3], "\(report.problems)")
+    }
+
     private func mergedLines() -> [String] {
         (1...4500).map { number in
             let value = number == 10 || number == 4200 ? 99 : number + 1000
@@ -168,7 +191,7 @@ struct RecordLineImportTests {
         bytes += Data((#"{"entity":"P","key":2,"version":1,"fields":{"id":2}}"# + "\n").utf8)
         try bytes.write(to: URL(fileURLWithPath: place.path + "/lines"))
         let report = try RecordLineImport.create(
-            place.store, try Catalog(of: RecordLineImportTests.schema), from: LineFile(path: place.path + "/lines"),
+            place.store, try Catalog(of: schema), from: LineFile(path: place.path + "/lines"),
             skippingProblems: true)
         #expect(report.isStored && report.lines == 2 && report.problems.map(\.line) == [1])
         #expect(report.problems.first?.reason == "not valid UTF-8")

@@ -102,7 +102,11 @@ package struct RecordLineImport {
         }
         for entity in stored { counts[entity, default: 0] += 1 }
         for record in dropped {
-            let item = batch.first { $0.record.key.storageKey == record.storageKey }
+            // Entities that are stored apart may have records of one key.
+            let root = catalog.entity(id: record.entity)?.root
+            let item = batch.first {
+                $0.record.key.storageKey == record.storageKey && catalog.entity($0.record.entity)?.root == root
+            }
             let name = item?.record.entity ?? catalog.entity(id: record.entity)?.name ?? "?"
             counts[name, default: 1] -= 1
             let holder = record.holder.withUnsafeBytes { RecordKey.describe(storageKey: $0) }

@@ -104,14 +104,17 @@ enum ExportCell {
 }
 
 extension String {
-    /// Appends a text with each occurrence of a character of ASCII twice.
+    /// Appends a text with each occurrence of a character of ASCII twice, also where combining marks
+    /// follow it.
     fileprivate mutating func append(_ text: inout String, doubling character: UInt8) {
-        var place = text.startIndex
-        while let found = text.utf8[place...].firstIndex(of: character) {
-            self += text[place...found]
-            self.unicodeScalars.append(Unicode.Scalar(character))
-            place = text.utf8.index(after: found)
+        var bytes: [UInt8] = []
+        text.withUTF8 { text in
+            bytes.reserveCapacity(text.count + 8)
+            for byte in text {
+                bytes.append(byte)
+                if byte == character { bytes.append(byte) }
+            }
         }
-        self += text[place...]
+        self += String(decoding: bytes, as: UTF8.self)
     }
 }

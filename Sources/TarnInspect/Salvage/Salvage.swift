@@ -183,7 +183,11 @@ final class Salvage {
         report.found += found
         for entity in double { counts[entity, default: 1] -= 1 }
         for record in dropped {
-            let row = rows.first { $0.key == record.storageKey }
+            // Entities that are stored apart may have records of one key.
+            let root = catalog.entity(id: record.entity)?.root
+            let row = rows.first {
+                $0.key == record.storageKey && catalog.entity(id: $0.entity)?.root == root
+            }
             counts[row?.entity ?? record.entity, default: 1] -= 1
             if row?.isFound ?? false { report.found -= 1 }
             let name = catalog.entity(id: record.entity)?.name ?? "?"

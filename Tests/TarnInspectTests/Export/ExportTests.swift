@@ -58,7 +58,7 @@ struct ExportTests {
         let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
         let texts = [
             "plain", "it's", "a\nb", ".quit", "\n.quit\n", "a\0b", "';DROP TABLE Thing;--", "日本 \u{202E}", "\"q\"",
-            "go\n/\n", "",
+            "go\n/\n", "", "it'\u{301}s", "a \"\u{301}quote", "'\u{200D}", "\u{FE0F}'",
         ]
         try store.write { writer in
             for (number, text) in texts.enumerated() {

@@ -10,7 +10,9 @@ extension String {
         } else {
             var text = JSONText()
             string.withUTF8 { text.append(string: Bytes($0)) }
-            self += String(decoding: text.bytes, as: UTF8.self).dropFirst().dropLast()
+            // The quotes are dropped as bytes: a character may consist of a quote and a combining
+            // mark.
+            self += String(decoding: text.bytes.dropFirst().dropLast(), as: UTF8.self)
         }
         self += "\""
     }

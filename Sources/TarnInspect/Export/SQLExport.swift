@@ -131,7 +131,7 @@ struct SQLExport {
             let conditions = index.conditions.compactMap { condition($0, table) }
             guard !columns.isEmpty, conditions.count == index.conditions.count else { continue }
             try create(
-                index.name, columns, isUnique: index.isUnique,
+                index.name, columns, isUnique: index.isUnique && index.conditions.allSatisfy(isExact),
                 where: conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
         }
     }
@@ -147,6 +147,17 @@ struct SQLExport {
         var literal = ""
         ExportCell(condition.value).appendSQL(to: &literal)
         return "\(column) \(condition.comparison.rawValue) \(literal)"
+    }
+
+    /// Whether SQLite finds the same rows by the condition.
+    ///
+    /// Decimals, dates and large numbers are texts there, whose order is another one.
+    private func isExact(_ condition: Catalog.Index.Condition) -> Bool {
+        if condition.comparison == .equal { return true }
+        return switch condition.value {
+        case .decimal, .date, .uint: false
+        default: true
+        }
     }
 
     private func views(_ names: inout UniqueNames) throws {

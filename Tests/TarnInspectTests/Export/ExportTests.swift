@@ -119,6 +119,37 @@ struct ExportTests {
                 == [#"CREATE INDEX "User_byName" ON "User" ("name" COLLATE NOCASE,"age") WHERE "age" IS NOT NULL"#])
     }
 
+    @Test("records that a unique index leaves out by a number or a date do not fail the export")
+    func conditionsOnTexts() throws {
+        let path = folder.path + "/partial.tarn"
+        let entity = EntityDefinition(
+            "A", key: ["id"],
+            attributes: [
+                .init("id", .int), .init("price", .decimal), .init("at", .date), .init("serial", .int),
+            ],
+            indexes: [
+                IndexDefinition(
+                    "cheap", on: "serial", unique: true,
+                    where: [IndexCondition("price", .less, .decimal(try #require(ExactDecimal("5"))))]),
+                IndexDefinition(
+                    "old", on: "serial", unique: true,
+                    where: [IndexCondition("at", .less, .date(Timestamp(microseconds: 0)))]),
+            ])
+        let store = try Store.open(at: path, schema: Schema([entity]), options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, price, at) in [(1, "10", 500_000), (2, "40", 250_000)] as [(Int64, String, Int64)] {
+                try writer.put(
+                    "A", RecordKey(id),
+                    [
+                        .init("price", .decimal(try #require(ExactDecimal(price)))),
+                        .init("at", .date(Timestamp(microseconds: at))), .init("serial", .int(7)),
+                    ])
+            }
+        }
+        try export(path)
+        #expect(try sql("SELECT count(*) FROM A") == ["2"])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

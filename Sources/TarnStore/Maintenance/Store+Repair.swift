@@ -68,6 +68,7 @@ private struct Repair: ~Copyable {
 
     mutating func run() throws {
         try raw.willAdd()
+        try removeMalformedListRows()
         try readRows()
         if report.damagedRows.isEmpty || removesRows { try removeLists() }
         for id in access.catalog.indexIDs { try repair(index: id) }
@@ -110,9 +111,11 @@ private struct Repair: ~Copyable {
 
     private var roots: [Catalog.Entity] { access.catalog.entities.filter { $0.root == $0.id } }
 
-    /// Calls the closure with a row if all of it is readable.
+    /// Calls the closure with a row if it is readable.
     ///
-    /// - Returns: false for an unreadable row.
+    /// A row stays with what is readable of its long lists, unless damaged rows are removed.
+    ///
+    /// - Returns: false for a row that is not readable as a whole.
     private func withRow(
         _ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, EncodedRow) throws -> Void
     ) throws -> Bool {
@@ -121,13 +124,18 @@ private struct Repair: ~Copyable {
             guard let row = try? access.records.view(value, root, key), row.body.isWellFormed,
                 let entity = access.catalog.entity(id: row.entity), entity.root == root.id
             else { return false }
-            for index in 0..<row.body.count {
-                guard let value = row.body.value(at: index), let list = EdgeList(value) else { continue }
-                guard try access.isWhole(list, value) else { return false }
-            }
-            try body(access.state.rules(of: entity.id), row)
-            return true
+            let isWhole = try hasWholeLists(row)
+            if isWhole || !removesRows { try body(access.state.rules(of: entity.id), row) }
+            return isWhole
         }
+    }
+
+    private func hasWholeLists(_ row: EncodedRow) throws -> Bool {
+        for index in 0..<row.body.count {
+            guard let value = row.body.value(at: index), let list = EdgeList(value) else { continue }
+            guard try access.isWhole(list, value) else { return false }
+        }
+        return true
     }
 
     private mutating func readRows() throws {
@@ -177,6 +185,23 @@ private struct Repair: ~Copyable {
                 return nil
             }
             return EncodedRow(row).flatMap { LocalMark($0) }?.changedFields(access.catalog)
+        }
+    }
+
+    /// Removes entries that belong to no list, as their keys have another length.
+    ///
+    /// Between those of a list, they would make it look incomplete.
+    private mutating func removeMalformedListRows() throws {
+        guard let edges = access.state.edges else { return }
+        let cursor = try raw.cursor(edges.table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, _) = entry {
+            if key.count != 12 {
+                try cursor.delete()
+                report.listRowsRemoved += 1
+            }
+            entry = try cursor.next()
         }
     }
 
@@ -378,9 +403,11 @@ private struct Repair: ~Copyable {
         }
         for root in roots where isSound {
             try forEachRow(of: root) { key, value in
-                guard value.count >= RowFormat.headerSize else { return }
+                let change = newest.removeValue(forKey: ListedRecord(entity: root.id, storageKey: Array(key)))
+                // The version of a damaged row says nothing about the log.
+                guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return }
                 let version = value.load(12, UInt64.self)
-                if let change = newest.removeValue(forKey: ListedRecord(entity: root.id, storageKey: Array(key))) {
+                if let change {
                     isSound = isSound && !change.isDeleted && change.sequence == version
                 } else {
                     isSound = isSound && version <= trimmed

@@ -55,6 +55,39 @@ struct RepairTests {
         try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
     }
 
+    @Test("a record with an incomplete long list keeps the entries of its other fields")
+    func incompleteList() throws {
+        let rich = try RichStore()
+        try rich.damage(VerificationTests.Damage("a reference that is gone", []) { try $0.removeFirst("edges") })
+        let report = try Store.open(at: rich.path).repair()
+        #expect(report.damagedRows == ["Issue 5"])
+        #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.list])
+    }
+
+    @Test("an entry between those of a long list, with a key of another length, is removed, and the record stays")
+    func entryBetween() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("an entry too many", []) { editor in
+                let (key, _) = try editor.first("edges")
+                try editor.put("edges", key + [0], RecordKey([.int(5), .int(5000)]).storageKey)
+            })
+        let store = try Store.open(at: rich.path), report = try store.repair([.removesDamagedRows])
+        #expect(report.damagedRows.isEmpty && report.listRowsRemoved == 1)
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
+    @Test("a row whose version is damaged does not empty the change log")
+    func damagedVersion() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a byte of a version", []) {
+                try $0.change($0.records("User"), $0.key(5)) { $0[13] ^= 1 }
+            })
+        let report = try Store.open(at: rich.path).repair()
+        #expect(report.damagedRows == ["User 5"] && !report.clearsChangeLog)
+    }
+
     @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
     func firstFormat() throws {
         let golden =

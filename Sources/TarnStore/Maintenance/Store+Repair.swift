@@ -265,6 +265,7 @@ private struct Repair: ~Copyable {
         let state = access.state
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
         var totals = CacheTotals()
+        try remove(from: state.responses) { key, _ in key.count == 8 }
         try forEachResponse { id, entry in
             guard let entry, entry.hasReadableParts, try entry.listing.listed.allSatisfy({ try isThere($0) }),
                 try access.responses.hasBody(of: id, entry)

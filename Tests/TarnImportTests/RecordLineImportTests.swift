@@ -191,7 +191,7 @@ struct RecordLineImportTests {
         bytes += Data((#"{"entity":"P","key":2,"version":1,"fields":{"id":2}}"# + "\n").utf8)
         try bytes.write(to: URL(fileURLWithPath: place.path + "/lines"))
         let report = try RecordLineImport.create(
-            place.store, try Catalog(of: schema), from: LineFile(path: place.path + "/lines"),
+            place.store, try Catalog(of: RecordLineImportTests.schema), from: LineFile(path: place.path + "/lines"),
             skippingProblems: true)
         #expect(report.isStored && report.lines == 2 && report.problems.map(\.line) == [1])
         #expect(report.problems.first?.reason == "not valid UTF-8")

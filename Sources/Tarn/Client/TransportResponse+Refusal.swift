@@ -18,7 +18,9 @@ extension TransportResponse {
             said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let message = line.count > 160 ? line.prefix(160) + "…" : line
-        guard let wait = RateLimit.wait(status: status, headers, now: Date()), wait > .zero else { return message }
+        guard let asked = RateLimit.wait(status: status, headers, now: Date()), asked > .zero else { return message }
+        // A longer wait counts as this one.
+        let wait = min(asked, Pace().longestLimit)
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
         return message + (message.isEmpty ? "" : "; ") + "wait until \(until)"
     }

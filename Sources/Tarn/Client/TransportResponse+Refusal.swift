@@ -9,8 +9,8 @@ extension TransportResponse {
     /// It is one of the usual members of a JSON body, else the beginning of the text.
     package var refusalMessage: String {
         // Tarn's transports cut the body at this length. A transport of the user may not.
-        let body = body.prefix(TransportRequest.ResponseLimits.records.refusal)
-        let object = body.count == self.body.count ? JSONBody(parsing: body) : nil
+        let whole = shownBody, body = whole.prefix(TransportRequest.ResponseLimits.records.refusal)
+        let object = body.count == whole.count ? JSONBody(parsing: body) : nil
         let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }
             .first
         // Cut by scalars: a character may consist of any number of them.

@@ -52,7 +52,11 @@ struct Scrubber: Sendable {
         response.redirectedTo = response.redirectedTo.map(links)
         if let linked = withoutParameter(response.body) { response.body = linked }
         guard let concealed = Scrubber.concealed(response.body, secrets) else { return response }
-        if !(200..<300).contains(response.status) || !Scrubber.isJSON(response.body) { response.body = concealed }
+        if (200..<300).contains(response.status), Scrubber.isJSON(response.body) {
+            response.concealed = concealed
+        } else {
+            response.body = concealed
+        }
         return response
     }
 

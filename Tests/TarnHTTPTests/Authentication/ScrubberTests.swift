@@ -43,6 +43,11 @@ struct ScrubberTests {
         for json in [#"[{"id":"abc/def+ghi=j é"}]"#, #"{"url":"/x?k=1&t=abc%2Fdef%2Bghi%3Dj%20%C3%A9"}"#] {
             #expect(body(200, json) == json)
         }
+        // Also a success may have a message.
+        let scrubber = Scrubber([Self.secret], parameter: nil)
+        let message = scrubber.response(
+            TransportResponse(status: 200, body: Array(#"{"error":"bad abc\/def+ghi=j é"}"#.utf8)))
+        #expect(message.shownBody == Array(#"{"error":"bad ***"}"#.utf8))
         #expect(body(200, "invalid token abc/def+ghi=j é") == "invalid token ***")
         #expect(body(200, #"{"error":"abc\/def+ghi=j é""#) == #"{"error":"***""#)
         #expect(body(200, "abc/def+ghi=j") == "abc/def+ghi=j")

@@ -62,7 +62,9 @@ public struct GraphQLBridge: Bridge {
     ) throws -> RemoteAnswer<GraphQLRequest> {
         // Also a refusal may have errors: GraphQL over HTTP, "application/graphql-response+json".
         let document = try? JSONValue(String(decoding: response.body, as: UTF8.self))
-        let errors = GraphQLBridge.errors(of: document)
+        let errors = GraphQLBridge.errors(
+            of: response.shownBody == response.body
+                ? document : try? JSONValue(String(decoding: response.shownBody, as: UTF8.self)))
         let request = operation.info
         guard let data = document?["data"], data.hasAny(of: request, despite: errors) else {
             if let first = errors.first {

@@ -54,6 +54,8 @@ public struct APIClient: Sendable {
         public var keyLimit = 100
         /// The clock of waits and of stored times, and the random source of waits.
         public var time = TimeSource.system
+        /// Keeps the access tokens of clients for later clients of the process; nil for none.
+        package var tokens: TokenKeeper?
         /// Called wherever a sync or a cache is suspended: tests of races delay it there.
         package var interleave: (@Sendable () async -> Void)?
 
@@ -189,14 +191,13 @@ public struct APIClient: Sendable {
         let paced = PacedTransport(
             ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
             budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
-        var tokens = options.retry ?? api.retry
-        // A retried token request may present a token that the first attempt has already used up.
-        tokens.methods = []
         let authorized = AuthorizedTransport(
             paced, api.authentication,
             origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
-            tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
-            environment: environment, time: options.time)
+            tokens: RetryingTransport(
+                paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,
+                logger: options.logger),
+            environment: environment, time: options.time, keeper: options.tokens)
         let recording: RecordingTransport?
         do throws(RecordingError) {
             // The recordings of a further API are in a directory of their own: its paths may be the
@@ -204,7 +205,8 @@ public struct APIClient: Sendable {
             recording =
                 if let directory = options.recordsTo {
                     try RecordingTransport(
-                        authorized, directory: isFirst ? directory : "\(directory)/\(name ?? "")", hiding: secrets)
+                        authorized: authorized, directory: isFirst ? directory : "\(directory)/\(name ?? "")",
+                        hiding: secrets)
                 } else {
                     nil
                 }
@@ -214,6 +216,19 @@ public struct APIClient: Sendable {
         parts = Parts(
             context, Address(api: api, name: name, base: base),
             Transports(paced: paced, authorized: authorized, recording: recording), budgets, others: others)
+    }
+
+    /// Returns the retry policy of token requests.
+    private static func tokenRetry(_ policy: RetryPolicy, _ authentication: Authentication) -> RetryPolicy {
+        var policy = policy
+        policy.methods = []
+        policy.repeatsRefused = true
+        // A refresh token may be valid once: a second attempt could present one that the first has
+        // already used up.
+        if case .oauth2(let settings) = authentication, settings.grant == .clientCredentials {
+            policy.methods = ["POST"]
+        }
+        return policy
     }
 
     /// The client of the API that an endpoint belongs to.

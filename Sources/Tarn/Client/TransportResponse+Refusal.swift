@@ -9,8 +9,8 @@ extension TransportResponse {
     /// It is one of the usual members of a JSON body, else the beginning of the text.
     package var refusalMessage: String {
         // Tarn's transports cut the body at this length. A transport of the user may not.
-        let body = body.prefix(TransportRequest.ResponseLimits.records.refusal)
-        let object = body.count == self.body.count ? JSONBody(parsing: body) : nil
+        let whole = shownBody, body = whole.prefix(TransportRequest.ResponseLimits.records.refusal)
+        let object = body.count == whole.count ? JSONBody(parsing: body) : nil
         let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }
             .first
         // Cut by scalars: a character may consist of any number of them.
@@ -18,7 +18,9 @@ extension TransportResponse {
             said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let message = line.count > 160 ? line.prefix(160) + "…" : line
-        guard let wait = RateLimit.wait(status: status, headers, now: Date()), wait > .zero else { return message }
+        guard let asked = RateLimit.wait(status: status, headers, now: Date()), asked > .zero else { return message }
+        // A longer wait counts as this one.
+        let wait = min(asked, Pace().longestLimit)
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
         return message + (message.isEmpty ? "" : "; ") + "wait until \(until)"
     }

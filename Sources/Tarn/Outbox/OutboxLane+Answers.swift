@@ -77,7 +77,7 @@ extension OutboxLane {
             kind: "answer", status: response.status,
             message: "\(request.method) \(Redaction.shown(request.url)): the server has the change, but its answer "
                 .appending("has no record: \(reason); fetch the record").printable(OutboxFailure.longestText),
-            excerpt: String(decoding: response.body.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
+            excerpt: String(decoding: response.shownBody.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
     }
 
     // MARK: Created records

@@ -220,7 +220,8 @@ extension TransportResponse {
             + (refusal.isEmpty ? "" : ": \(refusal)")
         return OutboxFailure(
             kind: "refused", status: status, message: message.printable(OutboxFailure.longestText),
-            excerpt: body.isEmpty ? nil : String(decoding: body.prefix(4096), as: UTF8.self).printable(4096), at: now)
+            excerpt: body.isEmpty ? nil : String(decoding: shownBody.prefix(4096), as: UTF8.self).printable(4096),
+            at: now)
     }
 }
 

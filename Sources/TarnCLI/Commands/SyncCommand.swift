@@ -78,10 +78,10 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
-        let refused = RefusedAPIs()
+        let refused = RefusedAPIs(), tokens = TokenKeeper()
         do {
             try await scope.repeating(try loadedDescription(), isQuiet: quiet, status: statusSource) { names in
-                try await runSync(names, refused)
+                try await runSync(names, refused, tokens)
             }
         } catch {
             let failure = Failure(error, ofOneOf: { try? loadedDescription() })
@@ -127,10 +127,12 @@ struct SyncCommand: AsyncParsableCommand {
     /// - Parameters:
     ///   - due: the endpoints that are due; nil for those of the command line.
     ///   - refused: the APIs that have refused their credentials in earlier syncs of a watch.
-    private func runSync(_ due: Set<String>?, _ refused: RefusedAPIs) async throws {
+    ///   - tokens: the access tokens of earlier syncs of a watch.
+    private func runSync(_ due: Set<String>?, _ refused: RefusedAPIs, _ tokens: TokenKeeper) async throws {
         let names = due ?? named
         var description = try loadedDescription()
         var client = try clientOptions(description)
+        client.tokens = tokens
         let options = try mirrorOptions()
         // A dry run makes no store.
         let place = try scope.place(of: store ?? description.storePath)

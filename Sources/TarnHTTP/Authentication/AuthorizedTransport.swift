@@ -8,8 +8,9 @@ import Foundation
 /// and repeats the request once. Renewal is possible for an OAuth 2.0 token, and for a file or a
 /// command that has another secret than before. Concurrent requests share one renewal.
 ///
-/// Responses and errors hold no secret. URLs and header fields lose the key's query parameter;
-/// error texts and the bodies of 4xx and 5xx responses have `***` in place of a secret.
+/// Responses and errors hold no secret. URLs and header fields lose the key's query parameter, also
+/// those in bodies. Error texts and bodies have `***` in place of a secret, except for JSON with a
+/// 2xx status: it becomes records.
 package final class AuthorizedTransport: DirectTransport, Sendable {
     private let inner: any Transport
     /// The inner transport, if no request gets credentials and it can start requests directly.
@@ -23,14 +24,18 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     ///   - origins: the origins that get credentials, in the form of ``HTTPURL/origin``. Requests
     ///     to others carry none.
     ///   - tokens: the transport to the token endpoint; nil for `inner`.
+    ///   - keeper: keeps OAuth 2.0 tokens for the next transport; nil for none.
     package init(
         _ inner: any Transport, _ authentication: Authentication, origins: Set<String>, tokens: (any Transport)? = nil,
-        environment: [String: String] = ProcessInfo.processInfo.environment, time: TimeSource = .system
+        environment: [String: String] = ProcessInfo.processInfo.environment, time: TimeSource = .system,
+        keeper: TokenKeeper? = nil
     ) {
         self.inner = inner
         self.origins = origins
         if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
-        authorizer = Authorizer(authentication, transport: tokens ?? inner, environment: environment, time: time)
+        authorizer = Authorizer(
+            authentication, transport: tokens ?? inner, environment: environment, time: time,
+            keeper: keeper)
     }
 
     /// Renews the credentials. Returns false if there are no new ones.
@@ -46,6 +51,11 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     ///   cannot be read.
     package func scope() async throws(TransportError) -> Secret? {
         try await authorizer.scope()
+    }
+
+    /// Returns a body without the current secrets: for files that others may read.
+    package func withoutSecrets(_ body: [UInt8]) async -> [UInt8] {
+        await authorizer.scrubber()?.recorded(body) ?? body
     }
 
     /// Starts a request without a task. Requests with credentials need one.

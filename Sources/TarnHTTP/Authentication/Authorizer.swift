@@ -17,10 +17,18 @@ actor Authorizer {
     private var generation = 0
     /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
-    /// The last refresh token that the token endpoint issued; nil before the first one.
+    /// The last refresh token that the token endpoint issued, unless it is in a file.
     private var rotated: Secret?
+    /// The number of requests that wait for the renewal.
+    private var waiting = 0
+    /// Whether the commands of the renewal were ended, because nobody waits for it any more.
+    private var isGivenUp = false
+    /// The commands that the renewal runs.
+    private let commands = SecretCommands()
+    /// Keeps tokens for the next authorizer of the same authentication; nil for none.
+    private let keeper: TokenKeeper?
 
-    private struct Credentials: Sendable {
+    struct Credentials: Sendable {
         /// The secrets in the order of ``Authentication/sources``.
         ///
         /// For OAuth 2.0 the access token is the last one.
@@ -29,8 +37,13 @@ actor Authorizer {
         var endsAt: Date?
     }
 
-    init(_ authentication: Authentication, transport: any Transport, environment: [String: String], time: TimeSource) {
+    init(
+        _ authentication: Authentication, transport: any Transport, environment: [String: String], time: TimeSource,
+        keeper: TokenKeeper? = nil
+    ) {
         self.authentication = authentication
+        self.keeper = keeper
+        if case .oauth2(let settings) = authentication { credentials = keeper?.credentials(of: settings) }
         self.transport = transport
         self.environment = environment
         self.time = time
@@ -61,7 +74,10 @@ actor Authorizer {
         switch authentication {
         case .none, .signer: break
         case .bearer: authorized.headers["Authorization"] = "Bearer \(secrets[0])"
-        case .oauth2: authorized.headers["Authorization"] = "Bearer \(secrets[secrets.count - 1])"
+        case .oauth2:
+            authorized.headers["Authorization"] = "Bearer \(secrets[secrets.count - 1])"
+            // The identifier of the client is not secret (RFC 6749 §2.2).
+            shown.removeFirst()
         case .basic:
             let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
             authorized.headers["Authorization"] = field
@@ -74,6 +90,19 @@ actor Authorizer {
             authorized.headers["Cookie"] = (before.isEmpty ? "" : before + "; ") + "\(name)=\(secrets[0])"
         }
         return (authorized, Scrubber(shown, parameter: authentication.queryParameter), generation)
+    }
+
+    /// Returns the scrubber of the current secrets; nil if none are known.
+    func scrubber() -> Scrubber? {
+        guard var secrets = credentials?.secrets.map(\.exposed) else { return nil }
+        switch authentication {
+        case .basic:
+            let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
+            secrets = [secrets[1], String(field.dropFirst("Basic ".count))]
+        case .oauth2: secrets.removeFirst()
+        case .none, .signer, .bearer, .apiKey: break
+        }
+        return Scrubber(secrets, parameter: authentication.queryParameter)
     }
 
     /// Renews the credentials, unless they already differ from those of a generation.
@@ -101,8 +130,8 @@ actor Authorizer {
         case .signer(let signer): return Secret("signer\n\(signer.name)")
         case .oauth2(let settings):
             // Access tokens change; the account that requests them does not.
-            let secrets = try await Authorizer.read(
-                settings.sources, environment, TransportRequest(method: "POST", url: settings.tokenURL))
+            let secrets = try await read(
+                settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
             let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
         default:
@@ -116,14 +145,30 @@ actor Authorizer {
     /// Returns valid credentials; renews them if they are missing or expired.
     private func current(for request: TransportRequest) async throws(TransportError) -> Credentials {
         if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
+        // A renewal that was given up ends at once.
+        while isGivenUp, let renewal { _ = await renewal.value }
         // A detached lifetime: if the first caller is cancelled, the others still get the
         // credentials.
         let task = renewal ?? Task { await self.renew() }
         renewal = task
+        waiting += 1
+        let outcome = SettledOnce<Result<Credentials, TransportError>?>()
+        Task { outcome.settle(await task.value) }
+        let result = await withTaskCancellationHandler {
+            await outcome.value()
+        } onCancel: {
+            outcome.settle(nil)
+        }
+        waiting -= 1
         var error: TransportError
-        switch await task.value {
+        switch result {
         case .success(let credentials): return credentials
         case .failure(let failure): error = failure
+        case nil:
+            // Nobody needs the secret any more.
+            if waiting == 0 { isGivenUp = commands.end() }
+            throw TransportError(
+                .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
         }
         let target = request.url.isEmpty ? "" : " for \(Redaction.url(request.url))"
         error.detail = "no credentials\(target): \(error.detail)"
@@ -139,8 +184,7 @@ actor Authorizer {
             } else {
                 result = .success(
                     Credentials(
-                        secrets: try await Authorizer.read(
-                            authentication.sources, environment, TransportRequest(url: ""))))
+                        secrets: try await read(authentication.sources, TransportRequest(url: ""))))
             }
         } catch {
             result = .failure(error)
@@ -148,8 +192,10 @@ actor Authorizer {
         if case .success(let renewed) = result {
             credentials = renewed
             generation += 1
+            if case .oauth2(let settings) = authentication { keeper?.keep(renewed, of: settings) }
         }
         renewal = nil
+        isGivenUp = false
         return result
     }
 
@@ -159,13 +205,37 @@ actor Authorizer {
         if let problem = OAuth2.problem(ofTokenURL: settings.tokenURL) {
             throw TransportError(.credentials, method: "POST", url: settings.tokenURL, detail: problem)
         }
-        var sources = settings.sources, refresh: Secret?
+        var sources = settings.sources, refreshSource: SecretSource?
         if case .refreshToken(let source) = settings.grant {
             sources.removeLast()
-            refresh = rotated
-            if refresh == nil { refresh = try await Authorizer.read([source], environment, place)[0] }
+            refreshSource = source
         }
-        let secrets = try await Authorizer.read(sources, environment, place)
+        // A program that asks a person must not delay the others: it runs before the lock.
+        let secrets = try await read(sources, place)
+        guard let refreshSource else { return try await exchange(settings, secrets, refresh: nil).get() }
+        var path: String?
+        if case .file(let file) = refreshSource { path = file }
+        // The server may accept a refresh token only once: those that share the file take turns.
+        let lock: FolderLock? = if let path { await FolderLock.take(around: path) } else { nil }
+        defer { withExtendedLifetime(lock) {} }
+        let refresh = if let rotated { rotated } else { try await read([refreshSource], place)[0] }
+        let result = try await exchange(settings, secrets, refresh: refresh)
+        // Another program may have replaced the token, without the lock.
+        if case .failure(let error) = result, path != nil {
+            let other = try? await read([refreshSource], place)[0]
+            guard let other, other != refresh else { throw error }
+            rotated = nil
+            return try await exchange(settings, secrets, refresh: other).get()
+        }
+        return try result.get()
+    }
+
+    /// Sends one token request, and saves a new refresh token.
+    ///
+    /// - Returns: the credentials, or a failure because the grant is not valid (RFC 6749 §5.2).
+    private func exchange(
+        _ settings: OAuth2, _ secrets: [Secret], refresh: Secret?
+    ) async throws(TransportError) -> Result<Credentials, TransportError> {
         let request = settings.request(
             OAuth2.Credentials(
                 clientID: secrets[0], clientSecret: secrets.count > 1 ? secrets[1] : nil, refreshToken: refresh))
@@ -182,31 +252,44 @@ actor Authorizer {
         }
         switch OAuth2.token(from: response) {
         case .failure(let refusal):
-            throw TransportError(
-                .credentials, method: "POST", url: settings.tokenURL,
+            let error = TransportError(
+                refusal.kind, method: "POST", url: settings.tokenURL,
                 detail: "\(Redaction.url(settings.tokenURL)) \(scrubber.text(refusal.reason))")
+            if refusal.isInvalidGrant { return .failure(error) }
+            throw error
         case .success(let token):
             if let next = token.refresh, case .refreshToken(let source) = settings.grant {
                 rotated = next
-                if case .file(let path) = source, next != refresh { try Authorizer.save(next, path, place) }
+                if case .file(let path) = source {
+                    if next != refresh { try Authorizer.save(next, path, request) }
+                    // From now on the file counts: another process may replace it.
+                    rotated = nil
+                }
             }
             let lifetime = token.lifetime.map { max($0 - settings.leeway.inSeconds, $0 / 2) }
-            return Credentials(
-                secrets: secrets + [refresh, token.access].compactMap(\.self),
-                endsAt: lifetime.map { asked.addingTimeInterval($0) })
+            return .success(
+                Credentials(
+                    secrets: secrets + [refresh, token.access].compactMap(\.self),
+                    endsAt: lifetime.map { asked.addingTimeInterval($0) }))
         }
     }
 
     // MARK: Reading
 
     /// Reads secrets: on a thread of its own if a command may block.
-    private static func read(
-        _ sources: [SecretSource], _ environment: [String: String], _ request: TransportRequest
+    private func read(
+        _ sources: [SecretSource], _ request: TransportRequest
     ) async throws(TransportError) -> [Secret] {
+        let environment = environment, commands = commands
         @Sendable func read() -> Result<[Secret], SecretError> {
             do throws(SecretError) {
                 var secrets: [Secret] = []
-                for source in sources { secrets.append(try source.read(environment: environment)) }
+                for source in sources {
+                    let command = SecretCommand()
+                    commands.begin(command)
+                    defer { commands.finish(command) }
+                    secrets.append(try source.read(environment: environment, command))
+                }
                 return .success(secrets)
             } catch {
                 return .failure(error)

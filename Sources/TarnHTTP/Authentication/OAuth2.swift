@@ -135,7 +135,12 @@ public struct OAuth2: Sendable, Hashable {
                 $0.map { String($0.prefix(200)) }
             }
             .joined(separator: ": ")
-            return .failure(OAuth2Refusal(reason: "returned \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
+            var refusal = OAuth2Refusal(reason: "returned \(response.status)\(said.isEmpty ? "" : ": \(said)")")
+            if RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) {
+                refusal.kind = [403, 429].contains(response.status) ? .rateLimit : .protocol
+            }
+            refusal.isInvalidGrant = object.text(of: "error") == "invalid_grant"
+            return .failure(refusal)
         }
         guard let access = object.text(of: "access_token"), !access.isEmpty else {
             return .failure(OAuth2Refusal(reason: "returned no access_token"))

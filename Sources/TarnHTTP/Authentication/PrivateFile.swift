@@ -1,16 +1,19 @@
-// Files with secrets: only the owner can read them, at any moment.
+// Files with secrets: no one else can read them, at any moment.
 
 import Glibc
 
-/// Atomic replacement of files that only their owner may read.
+/// Atomic replacement of files that others may not read.
 enum PrivateFile {
     /// Replaces a file atomically: it has either all new bytes or its old content.
     ///
     /// The bytes are written to a new file with a random name and mode 0600. A symbolic link or a
-    /// file with that name is never opened, so a guessed name reveals nothing.
+    /// file with that name is never opened, so a guessed name reveals nothing. Of a path that is a
+    /// symbolic link, the file that it leads to is replaced. A group that could read the old file
+    /// can read the new one, unless everybody could.
     ///
     /// - Returns: false if the file was not replaced.
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
+        let path = target(of: path)
         for _ in 0..<16 {
             let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
             let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -19,6 +22,7 @@ enum PrivateFile {
                 return false
             }
             let isWritten = write(bytes, to: file) && fsync(file) == 0
+            if isWritten { keepGroup(of: path, file) }
             guard close(file) == 0, isWritten, rename(temporary, path) == 0 else {
                 unlink(temporary)
                 return false
@@ -26,6 +30,23 @@ enum PrivateFile {
             return true
         }
         return false
+    }
+
+    /// Returns the path without symbolic links, or the path itself if there is no such file.
+    static func target(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Gives a file the group and the mode of the one that it replaces, if others have no access
+    /// to that.
+    private static func keepGroup(of path: String, _ file: Int32) {
+        var old = stat()
+        guard stat(path, &old) == 0, old.st_mode & 0o007 == 0, old.st_mode & 0o070 != 0,
+            fchown(file, uid_t.max, old.st_gid) == 0
+        else { return }
+        _ = fchmod(file, 0o600 | old.st_mode & 0o060)
     }
 
     /// Writes all bytes. Returns false on an error.

@@ -8,8 +8,8 @@ public enum SecretSource: Sendable, Hashable {
     case file(String)
     /// A program and its arguments, run without a shell.
     ///
-    /// Its standard output is the secret, without a line break at the end. It is terminated after
-    /// 30 seconds.
+    /// Its standard output is the secret, without a line break at the end. After 30 seconds, it is
+    /// killed with its children.
     case command([String])
     /// A secret from code.
     case value(Secret)
@@ -29,13 +29,22 @@ public enum SecretSource: Sendable, Hashable {
     /// - Throws: `SecretError` if there is no secret, or if it has characters that no header field
     ///   can hold.
     package func read(environment: [String: String]) throws(SecretError) -> Secret {
+        try read(environment: environment, SecretCommand())
+    }
+
+    /// Reads the secret.
+    ///
+    /// - Parameter command: runs the program, and can end it.
+    func read(environment: [String: String], _ command: SecretCommand) throws(SecretError) -> Secret {
         let text: String
         switch self {
         case .environment(let name):
             guard let value = environment[name], !value.isEmpty else { throw SecretError(self, "is not set") }
             text = value
         case .file(let path): text = try SecretSource.text(try SecretSource.bytes(ofFile: path, self), self)
-        case .command(let words): text = try SecretSource.text(try SecretCommand.run(words, self), self)
+        case .command(let words):
+            text = try SecretSource.text(
+                try command.run(words, self, limit: SecretSource.sizeLimit), self)
         case .value(let secret): text = secret.exposed
         }
         guard !text.isEmpty else { throw SecretError(self, "is empty") }
@@ -81,35 +90,5 @@ public enum SecretSource: Sendable, Hashable {
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
         if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }
         return text
-    }
-}
-
-/// A program that prints a secret.
-private enum SecretCommand {
-    /// Runs the program and returns its standard output.
-    static func run(_ words: [String], _ source: SecretSource) throws(SecretError) -> Data {
-        guard let program = words.first else { throw SecretError(source, "is empty") }
-        let process = Process(), output = Pipe()
-        // `env` searches PATH without a shell.
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["--", program] + words.dropFirst()
-        process.standardOutput = output
-        // Error messages of the program may hold a secret.
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        do { try process.run() } catch { throw SecretError(source, "cannot be run") }
-        let late = DispatchWorkItem { process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: late)
-        let data = (try? output.fileHandleForReading.readToEnd()) ?? Data()
-        process.waitUntilExit()
-        late.cancel()
-        guard process.terminationReason == .exit else {
-            throw SecretError(source, "was terminated, after 30 seconds or by a signal")
-        }
-        switch process.terminationStatus {
-        case 0: return data
-        case 127: throw SecretError(source, "does not exist")
-        case let status: throw SecretError(source, "failed with status \(status)")
-        }
     }
 }

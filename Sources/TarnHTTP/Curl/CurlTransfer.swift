@@ -290,7 +290,7 @@ final class CurlTransfer {
         let url = submission.url
         let place = "\(url.host):\(url.port)"
         let said = said(code)
-        if let failure = failureOfMessage(code, place) { return failure }
+        if let failure = failureOfMessage(code, place) ?? failureOfProxy(place) { return failure }
         switch code {
         case CURLE_GOT_NOTHING,
             CURLE_ABORTED_BY_CALLBACK where isRepetition:
@@ -310,7 +310,9 @@ final class CurlTransfer {
             var number = 0
             tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
             let reason = number != 0 ? String(cString: strerror(Int32(truncatingIfNeeded: number))) : said
-            return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
+            return CurlFailure(
+                kind: .connect,
+                detail: "could not connect to \(proxy(said).map { "the proxy \($0)" } ?? place): \(reason)")
         case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
         case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
             return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
@@ -359,6 +361,28 @@ final class CurlTransfer {
         }
     }
 
+    /// The failure of a proxy that refuses a tunnel (RFC 9110 §9.3.6); nil if there is none.
+    private func failureOfProxy(_ place: String) -> CurlFailure? {
+        var status = 0
+        tarn_curl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
+        guard status != 0, status / 100 != 2 else { return nil }
+        return CurlFailure(kind: .connect, detail: "the proxy refuses a connection to \(place): it returned \(status)")
+    }
+
+    /// Returns the proxy that libcurl names in a message about a failed connection; nil if it names
+    /// the host of the URL.
+    private func proxy(_ said: String) -> String? {
+        let words = said.split(separator: " ")
+        // "Failed to connect to HOST port PORT after …" or, since 8.2, "… port PORT via PROXY …".
+        guard said.hasPrefix("Failed to connect to "), words.count > 6, words[5] == "port" else {
+            return nil
+        }
+        if let via = words.firstIndex(of: "via"), via + 1 < words.count { return String(words[via + 1]) }
+        let host = words[4], port = words[6].prefix { $0.isNumber }, url = submission.url
+        let isHost = [url.host, String(url.host.drop { $0 == "[" }.prefix { $0 != "]" })].contains(String(host))
+        return isHost && port == "\(url.port)" ? nil : "\(host):\(port)"
+    }
+
     /// Returns the failure of the time limit that ended the transfer.
     private func timeout(_ place: String, _ said: String) -> CurlFailure {
         let options = submission.options
@@ -368,7 +392,8 @@ final class CurlTransfer {
                 return CurlFailure(
                     kind: .resolve, detail: "could not resolve the host \(submission.url.host) within \(limit)")
             }
-            if time(CURLINFO_CONNECT_TIME_T) == .zero {
+            // libcurl measures the connection only after the handshake.
+            if time(CURLINFO_CONNECT_TIME_T) == .zero, !said.hasPrefix("SSL connection timeout") {
                 return CurlFailure(kind: .connect, detail: "could not connect to \(place) within \(limit)")
             }
             return CurlFailure(kind: .tls, detail: "no secure connection to \(place) within \(limit)")

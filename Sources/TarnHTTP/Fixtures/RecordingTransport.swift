@@ -15,6 +15,8 @@ public final class RecordingTransport: Transport, Sendable {
     private let directory: String
     private let scrubber: Scrubber
     private let hidden: Set<String>
+    /// Removes secrets that are known only when requests are sent; nil if there are none.
+    private let conceal: (@Sendable ([UInt8]) async -> [UInt8])?
     private let written: Guarded<Set<String>>
 
     /// Creates a transport and its directory.
@@ -23,10 +25,29 @@ public final class RecordingTransport: Transport, Sendable {
     ///   - secrets: removed from everything that is written.
     ///   - hidden: query parameters that are omitted, in addition to those with secret names.
     /// - Throws: `RecordingError` if the directory cannot be created, or has an invalid recording.
-    public init(
+    public convenience init(
         _ inner: any Transport, directory: String, secrets: [Secret] = [], hiding hidden: Set<String> = []
     ) throws(RecordingError) {
+        try self.init(inner, directory: directory, secrets: secrets, hiding: hidden, concealing: nil)
+    }
+
+    /// Creates a transport that records without the secrets of the one below.
+    ///
+    /// - Throws: as ``init(_:directory:secrets:hiding:)``.
+    package convenience init(
+        authorized: AuthorizedTransport, directory: String, hiding hidden: Set<String>
+    ) throws(RecordingError) {
+        try self.init(authorized, directory: directory, secrets: [], hiding: hidden) { body in
+            await authorized.withoutSecrets(body)
+        }
+    }
+
+    private init(
+        _ inner: any Transport, directory: String, secrets: [Secret], hiding hidden: Set<String>,
+        concealing conceal: (@Sendable ([UInt8]) async -> [UInt8])?
+    ) throws(RecordingError) {
         self.inner = inner
+        self.conceal = conceal
         self.directory = directory
         self.hidden = hidden
         scrubber = Scrubber(secrets.map(\.exposed), parameter: nil)
@@ -73,7 +94,9 @@ public final class RecordingTransport: Transport, Sendable {
         guard let url = try? HTTPURL(request.url) else { return response }
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
         guard written.withLock({ $0.insert(first).inserted }) else { return response }
-        let text = recording(first, response)
+        var concealed = response
+        if let conceal { concealed.body = await conceal(response.body) }
+        let text = recording(first, concealed)
         // A recording that cannot be parsed is not written.
         let path = directory + "/" + RecordingTransport.name(first) + ".http"
         do {
@@ -116,8 +139,7 @@ public final class RecordingTransport: Transport, Sendable {
                 })
             head += "\(field.name): \(value)\n"
         }
-        let body =
-            String(validating: response.body, as: UTF8.self).map { Array(scrubber.text($0).utf8) } ?? response.body
+        let body = scrubber.bytes(response.body)
         return Array((head + "\n").utf8)
             + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
     }

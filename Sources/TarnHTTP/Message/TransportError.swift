@@ -18,13 +18,13 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case tooLarge
         /// The connection ended before the body was complete (length or chunk mismatch).
         case cutShort
-        /// The server violates HTTP.
+        /// The server violates HTTP, or the token endpoint fails (5xx).
         case `protocol`
         /// The task was cancelled.
         case cancelled
         /// The server's rate limit is exhausted for longer than the request may wait.
         case rateLimit
-        /// There are no credentials: a secret is missing, or the token endpoint refuses.
+        /// There are no credentials: a secret is missing, or the token endpoint refuses them.
         case credentials
         /// There is no recording of the response.
         case noFixture

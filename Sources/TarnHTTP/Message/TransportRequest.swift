@@ -17,6 +17,9 @@ public struct TransportRequest: Sendable, Hashable {
     /// The raw value of the priority among requests that wait to be sent.
     package var priority = TaskPriority.medium.rawValue
 
+    /// Whether the request was sent before: it does not wait behind those that were not.
+    var isRetry = false
+
     /// The limits of a response's body, in bytes.
     package struct ResponseLimits: Sendable, Hashable {
         /// The maximum length, beyond which the body is an error; nil for the transport's limit.

@@ -8,6 +8,8 @@ public struct TransportResponse: Sendable, Hashable {
     public var body: [UInt8]
     /// The URL after redirects, to which relative links are relative; nil without redirects.
     public var redirectedTo: String?
+    /// The body without secrets, if it is JSON that repeats one; see ``shownBody``.
+    var concealed: [UInt8]?
 
     /// Creates a response.
     public init(
@@ -18,4 +20,7 @@ public struct TransportResponse: Sendable, Hashable {
         self.body = body
         self.redirectedTo = redirectedTo
     }
+
+    /// The body for messages: without the secrets that records may repeat.
+    package var shownBody: [UInt8] { concealed ?? body }
 }

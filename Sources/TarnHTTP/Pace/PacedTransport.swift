@@ -6,7 +6,8 @@ import Metrics
 
 /// A transport that keeps a ``Pace``. Requests to an origin are sent in their order of arrival.
 ///
-/// A request of a higher priority is sent before those that wait already.
+/// A request of a higher priority is sent before those that wait already, and one that was refused
+/// before those of its priority.
 ///
 /// One instance should be shared by all clients of the same servers. The rate limits of servers can
 /// be read from ``budgets``, stored, and passed to the next instance: a limit that was exhausted
@@ -15,12 +16,28 @@ package final class PacedTransport: DirectTransport, Sendable {
     /// A request in a queue.
     private struct Waiter {
         var ticket: UInt64
-        var priority: UInt8
-        var resume: @Sendable (Failure?) -> Void
+        var rank: Rank
+        var resume: @Sendable (Turn) -> Void
     }
 
+    /// The place of a request among those that wait.
+    private struct Rank: Comparable {
+        var priority: UInt8
+        /// A server refuses requests when they are too many: they must not lose again.
+        var isRetry: Bool
+
+        init(_ request: TransportRequest) { (priority, isRetry) = (request.priority, request.isRetry) }
+
+        static func < (a: Rank, b: Rank) -> Bool {
+            a.priority == b.priority ? !a.isRetry && b.isRetry : a.priority < b.priority
+        }
+    }
+
+    /// The end of a wait: the step of the admission, see ``RateBudget/step``, or a failure.
+    private typealias Turn = Result<UInt64, Failure>
+
     /// The reason why a request is not sent.
-    private enum Failure: Sendable {
+    private enum Failure: Error {
         case cancelled
         case tooLong(Duration)
     }
@@ -91,14 +108,18 @@ package final class PacedTransport: DirectTransport, Sendable {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()
-        if let failure = await turn(origin, request.priority) { throw error(failure, request, origin) }
+        let admitted: UInt64
+        switch await turn(origin, Rank(request)) {
+        case .success(let step): admitted = step
+        case .failure(let failure): throw error(failure, request, origin)
+        }
         noteWait(since: started, url.host)
         do throws(TransportError) {
             let response = try await inner.send(request)
-            leave(origin, status: response.status, response.headers)
+            leave(origin, status: response.status, response.headers, admitted)
             return response
         } catch {
-            leave(origin, status: 0, nil)
+            leave(origin, status: 0, nil, admitted)
             throw error
         }
     }
@@ -109,49 +130,57 @@ package final class PacedTransport: DirectTransport, Sendable {
     ) -> Bool {
         guard let direct else { return false }
         let origin = request.origin, started = time.now()
-        let leaving: DirectTransfer.Completion = { [self] result in
-            switch result {
-            case .success(let response): leave(origin, status: response.status, response.headers)
-            case .failure: leave(origin, status: 0, nil)
+        let send = { @Sendable [self] (step: UInt64) in
+            let leaving: DirectTransfer.Completion = { [self] result in
+                switch result {
+                case .success(let response): leave(origin, status: response.status, response.headers, step)
+                case .failure: leave(origin, status: 0, nil, step)
+                }
+                completion(result)
             }
-            completion(result)
-        }
-        let send = { @Sendable [inner] in
             if !direct.start(request, transfer, leaving) {
-                transfer.resume(leaving) { () async throws(TransportError) in try await inner.send(request.request) }
+                transfer.resume(leaving) { [inner] () async throws(TransportError) in
+                    try await inner.send(request.request)
+                }
             }
         }
-        if isAdmittedAtOnce(origin, now: started) {
-            send()
+        if let step = admitAtOnce(origin, now: started) {
+            send(step)
             return true
         }
-        let admitted: @Sendable (Failure?) -> Void = { [self] failure in
-            if let failure { return completion(.failure(error(failure, request.request, origin))) }
-            noteWait(since: started, request.url.host)
-            send()
+        let admitted: @Sendable (Turn) -> Void = { [self] turn in
+            switch turn {
+            case .success(let step):
+                noteWait(since: started, request.url.host)
+                send(step)
+            case .failure(let failure): completion(.failure(error(failure, request.request, origin)))
+            }
         }
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
         // Before the request is queued: its admission sets another one.
-        transfer.onCancel { [self] in remove(ticket, origin)?.resume(.cancelled) }
+        transfer.onCancel { [self] in remove(ticket, origin)?.resume(.failure(.cancelled)) }
         state.withLock { state in
             state.lines[origin, default: Line()].waiters.insert(
-                Waiter(ticket: ticket, priority: request.request.priority, resume: admitted),
-                byPriority: { $0.priority })
+                Waiter(ticket: ticket, rank: Rank(request.request), resume: admitted), byPriority: { $0.rank })
         }
         pump(origin)
         // The cancellation may have come before the request was queued.
-        if transfer.isCancelled { remove(ticket, origin)?.resume(.cancelled) }
+        if transfer.isCancelled { remove(ticket, origin)?.resume(.failure(.cancelled)) }
         return true
     }
 
     /// Admits a request if no other one waits, and if the budget allows it.
-    private func isAdmittedAtOnce(_ origin: String, now: Date) -> Bool {
-        state.withLock { state in
-            guard state.lines[origin, default: Line()].waiters.isEmpty else { return false }
-            return state.lines[origin, default: Line()].budget.admit(pace, now: now) == .now
+    ///
+    /// - Returns: the step of the admission; nil if the request has to wait.
+    private func admitAtOnce(_ origin: String, now: Date) -> UInt64? {
+        state.withLock { state -> UInt64? in
+            guard state.lines[origin, default: Line()].waiters.isEmpty,
+                state.lines[origin, default: Line()].budget.admit(pace, now: now) == .now
+            else { return nil }
+            return state.lines[origin]?.budget.step
         }
     }
 
@@ -180,8 +209,8 @@ package final class PacedTransport: DirectTransport, Sendable {
         }
     }
 
-    /// Waits until a request is admitted. Returns nil then, and otherwise the reason of a failure.
-    private func turn(_ origin: String, _ priority: UInt8) async -> Failure? {
+    /// Waits until a request is admitted.
+    private func turn(_ origin: String, _ rank: Rank) async -> Turn {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
@@ -193,11 +222,11 @@ package final class PacedTransport: DirectTransport, Sendable {
                 let isCancelled = state.withLock { state in
                     if state.cancelled.remove(ticket) != nil { return true }
                     state.lines[origin, default: Line()].waiters.insert(
-                        Waiter(ticket: ticket, priority: priority) { continuation.resume(returning: $0) },
-                        byPriority: { $0.priority })
+                        Waiter(ticket: ticket, rank: rank) { continuation.resume(returning: $0) },
+                        byPriority: { $0.rank })
                     return false
                 }
-                if isCancelled { return continuation.resume(returning: .cancelled) }
+                if isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
                 pump(origin)
             }
         } onCancel: {
@@ -215,7 +244,7 @@ package final class PacedTransport: DirectTransport, Sendable {
             return state.lines[origin]?.waiters.remove(at: index)
         }
         // The requests behind it need no admission now: the timer or the next response triggers it.
-        waiter?.resume(.cancelled)
+        waiter?.resume(.failure(.cancelled))
     }
 
     /// Removes a request from its queue; nil if it was admitted already.
@@ -229,12 +258,12 @@ package final class PacedTransport: DirectTransport, Sendable {
     }
 
     /// Updates the budget with a response, and admits the next requests.
-    private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?) {
+    private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?, _ admitted: UInt64) {
         let now = time.now()
         let hasWaiters = state.withLock { state in
             guard let key = state.lines.index(forKey: origin) else { return false }
             state.lines.values[key].budget.answered(
-                status: status, headers, now: now, longestLimit: pace.longestLimit)
+                status: status, headers, admitted: admitted, now: now, longestLimit: pace.longestLimit)
             return !state.lines.values[key].waiters.isEmpty
         }
         if hasWaiters { pump(origin) }
@@ -243,7 +272,7 @@ package final class PacedTransport: DirectTransport, Sendable {
     /// Admits the requests that the budget allows, and sets a timer for the next one.
     private func pump(_ origin: String) {
         let now = time.now()
-        var resumed: [(Waiter, Failure?)] = []
+        var resumed: [(Waiter, Turn)] = []
         state.withLock { state in
             guard var line = state.lines[origin], !line.waiters.isEmpty else { return }
             // The queue is changed in place.
@@ -253,10 +282,10 @@ package final class PacedTransport: DirectTransport, Sendable {
             admission: while let first = line.waiters.first {
                 switch line.budget.admit(pace, now: now) {
                 case .now:
-                    resumed.append((first, nil))
+                    resumed.append((first, .success(line.budget.step)))
                     line.waiters = line.waiters.dropFirst()
                 case .later(let wait, .limit) where wait > pace.longestWait:
-                    resumed.append((first, .tooLong(wait)))
+                    resumed.append((first, .failure(.tooLong(wait))))
                     line.waiters = line.waiters.dropFirst()
                 case .later(let wait, let reason):
                     let notice = RequestWait(
@@ -273,6 +302,6 @@ package final class PacedTransport: DirectTransport, Sendable {
             }
             state.lines[origin] = line
         }
-        for (waiter, failure) in resumed { waiter.resume(failure) }
+        for (waiter, turn) in resumed { waiter.resume(turn) }
     }
 }

@@ -17,6 +17,17 @@ package struct RateBudget: Sendable, Hashable, Codable {
     private var filledAt: Date?
     /// The number of requests without a response yet. It is not stored: after a restart it is 0.
     private(set) var underWay = 0
+    /// The number of admissions and responses so far: their order. It is not stored.
+    private(set) var step: UInt64 = 0
+    /// What the last responses have told of limits. It is not stored.
+    private var heard: [Heard] = []
+
+    /// A limit as a response has told it.
+    private struct Heard: Sendable, Hashable {
+        /// The ordinal of the response among the steps.
+        var step: UInt64
+        var limit: RateLimit
+    }
 
     private enum CodingKeys: String, CodingKey { case limits, pausedUntil, tokens, filledAt }
 
@@ -65,6 +76,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
         // A stored number may be damaged: it may be negative.
         for index in limits.indices { limits[index].remaining = max(limits[index].remaining, 0) - 1 }
         underWay += 1
+        step += 1
         return .now
     }
 
@@ -72,24 +84,22 @@ package struct RateBudget: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - headers: the header fields of the response; nil without one.
+    ///   - admitted: ``step`` after the admission of the request; nil if no response is older.
     ///   - longestLimit: the longest time until a reset; longer ones are cut. See
     ///     ``Pace/longestLimit``.
     package mutating func answered(
-        status: Int = 0, _ headers: TransportHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
+        status: Int = 0, _ headers: TransportHeaders?, admitted: UInt64? = nil, now: Date,
+        longestLimit: Duration = .seconds(86_400)
     ) {
         underWay = max(0, underWay - 1)
+        step += 1
         guard let headers else { return }
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
-        // The server may not have counted the requests in progress yet.
-        let told = RateLimit.all(in: headers, now: now).map { limit in
-            RateLimit(
-                name: limit.name, remaining: limit.remaining - underWay,
-                resetsAt: limit.resetsAt.map { min($0, horizon) })
-        }
         // A limit without a reset time would stay for ever.
-        for limit in told.prefix(16) where limit.resetsAt != nil {
-            limits.removeAll { $0.name == limit.name }
-            limits.append(limit)
+        for var limit in RateLimit.all(in: headers, now: now).prefix(16) {
+            guard let end = limit.resetsAt else { continue }
+            limit.resetsAt = min(end, horizon)
+            note(limit, since: admitted ?? step)
         }
         if limits.count > 16 { limits.removeFirst(limits.count - 16) }
         let isRefusal =
@@ -98,6 +108,37 @@ package struct RateBudget: Sendable, Hashable, Codable {
         if isRefusal, let wait = RateLimit.wait(status: status, headers, now: now), wait > .zero {
             pausedUntil = max(pausedUntil ?? now, min(now.addingTimeInterval(wait.inSeconds), horizon))
         }
+    }
+
+    /// The difference of two reset times that may be the same one, in whole seconds from now.
+    private static let tolerance = 1.1
+    /// The number of told limits that are remembered.
+    private static let memory = 256
+
+    /// Updates a limit with one that a response has told.
+    ///
+    /// Responses may arrive in another order than the server has counted their requests. Among
+    /// those that arrived since the request was sent, the lowest number counts.
+    ///
+    /// - Parameter since: the step of the request's admission.
+    private mutating func note(_ told: RateLimit, since: UInt64) {
+        guard let end = told.resetsAt else { return }
+        var told = told
+        heard.removeAll { known in
+            known.limit.name == told.name
+                && (known.limit.resetsAt.map { $0.timeIntervalSince(end) < -RateBudget.tolerance } ?? true)
+        }
+        for known in heard where known.limit.name == told.name && known.step > since {
+            // The window has ended since the server told of it.
+            if let later = known.limit.resetsAt, later.timeIntervalSince(end) > RateBudget.tolerance { return }
+            told.remaining = min(told.remaining, known.limit.remaining)
+        }
+        heard.append(Heard(step: step, limit: told))
+        if heard.count > RateBudget.memory { heard.removeFirst(heard.count - RateBudget.memory / 2) }
+        // The server may not have counted the requests in progress yet.
+        told.remaining -= underWay
+        limits.removeAll { $0.name == told.name }
+        limits.append(told)
     }
 
     /// Drops limits that reset later than a duration from now.

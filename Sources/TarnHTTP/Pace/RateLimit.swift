@@ -38,7 +38,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
             let after = headers["\(prefix)-Reset-After"].flatMap { Double($0) }.flatMap {
                 isLength($0) ? now.addingTimeInterval($0) : nil
             }
-            let reset = after ?? headers["\(prefix)-Reset"].flatMap { self.reset($0, now: now) }
+            let reset = after ?? headers["\(prefix)-Reset"].flatMap { self.reset($0, headers, now: now) }
             return [RateLimit(remaining: remaining, resetsAt: reset)]
         }
         return []
@@ -65,17 +65,32 @@ package struct RateLimit: Sendable, Hashable, Codable {
     /// `Retry-After` (RFC 9110 §10.2.3) takes precedence over rate limits. Rate limits count only
     /// for the statuses 403, 429 and 503.
     package static func wait(status: Int, _ headers: TransportHeaders, now: Date) -> Duration? {
-        if let text = headers["Retry-After"], let wait = retryAfter(text, now: now) { return wait }
+        if let text = headers["Retry-After"], let wait = retryAfter(text, headers, now: now) { return wait }
         guard status == 429 || status == 403 || status == 503 else { return nil }
         let resets = all(in: headers, now: now).filter { $0.remaining == 0 }.compactMap(\.resetsAt)
         return resets.max().map { .seconds(clamping: $0.timeIntervalSince(now)) }
     }
 
     /// Returns the delay of a `Retry-After` value in seconds or as a date. A past date is no delay.
-    static func retryAfter(_ text: String, now: Date) -> Duration? {
+    ///
+    /// - Parameter headers: the header fields of the response, with the server's time.
+    static func retryAfter(_ text: String, _ headers: TransportHeaders, now: Date) -> Duration? {
         // Some servers send fractions.
         if let seconds = Double(text), isLength(seconds) { return .seconds(clamping: seconds) }
-        return HTTPDate.parse(text, now: now).map { .seconds(clamping: $0.timeIntervalSince(now)) }
+        return HTTPDate.parse(text, now: now).map {
+            .seconds(clamping: $0.timeIntervalSince(now) - lead(headers, now: now))
+        }
+    }
+
+    /// Returns the number of seconds by which the server's clock is ahead of this one.
+    ///
+    /// Dates of a server are by its own clock, which `Date` shows as of `Age` seconds ago (RFC 9110
+    /// §6.6.1, RFC 9111 §5.1). It has whole seconds: a difference of less than two is none.
+    private static func lead(_ headers: TransportHeaders, now: Date) -> Double {
+        guard let date = headers["Date"].flatMap({ HTTPDate.parse($0, now: now) }) else { return 0 }
+        let age = headers["Age"].flatMap { HTTPSyntax.decimal($0) } ?? 0
+        let lead = date.timeIntervalSince(now) + Double(age)
+        return abs(lead) < 2 ? 0 : lead
     }
 
     // MARK: Forms
@@ -116,16 +131,19 @@ package struct RateLimit: Sendable, Hashable, Codable {
     /// Parses a reset time.
     ///
     /// Servers send seconds from now, seconds or milliseconds since 1970, or a date. The magnitude
-    /// of a number distinguishes its unit.
-    private static func reset(_ text: String, now: Date) -> Date? {
+    /// of a number distinguishes its unit. The result is by this clock.
+    private static func reset(_ text: String, _ headers: TransportHeaders, now: Date) -> Date? {
+        let date: Date?
         if let number = Double(text), number >= 0, number.isFinite {
             switch number {
             case ..<1e8: return now.addingTimeInterval(number)
-            case ..<1e11: return Date(timeIntervalSince1970: number)
-            default: return Date(timeIntervalSince1970: number / 1000)
+            case ..<1e11: date = Date(timeIntervalSince1970: number)
+            default: date = Date(timeIntervalSince1970: number / 1000)
             }
+        } else {
+            date = HTTPDate.parse(text, now: now) ?? (try? Date(text, strategy: .iso8601))
         }
-        return HTTPDate.parse(text, now: now) ?? (try? Date(text, strategy: .iso8601))
+        return date.map { $0.addingTimeInterval(-lead(headers, now: now)) }
     }
 
     /// Parses the first integer of a text, or nil.

@@ -11,7 +11,7 @@ import Foundation
 /// The delay is random between 0 and a limit, which doubles with every attempt up to
 /// `longestDelay` ("full jitter"): clients that failed together do not return together. A delay
 /// that the server specifies (`Retry-After`, or an exhausted rate limit) takes precedence, unless
-/// it exceeds `longestWait`.
+/// it exceeds `longestWait`, or is shorter.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 for no retry.
     package var attempts: Int
@@ -23,6 +23,9 @@ public struct RetryPolicy: Sendable, Hashable {
     package var longestWait: Duration
     /// Additional methods that are retried, such as `POST` for a search.
     package var methods: Set<String>
+    /// Whether requests of every method are retried after 429 and 503: the server has refused them
+    /// unread.
+    package var repeatsRefused = false
 
     /// Creates a policy.
     public init(
@@ -73,7 +76,8 @@ public struct RetryPolicy: Sendable, Hashable {
         guard let asked = RateLimit.wait(status: status, headers, now: now) else { return .again(after: delay) }
         // Jitter beyond the server's delay: other clients wait for the same moment.
         guard asked <= longestWait else { return .giveUp }
-        return .again(after: asked + .seconds(clamping: random * min(1, asked.inSeconds / 10)))
+        // A server that demands no delay, or whose clock differs, must not use up the attempts.
+        return .again(after: max(delay, asked + .seconds(clamping: random * min(1, asked.inSeconds / 10))))
     }
 
     /// Returns the delay after an attempt: a random fraction of the attempt's limit.
@@ -85,8 +89,10 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Returns whether a request may be repeated: by its method, or because it was never received.
     private func mayRepeat(_ method: String, _ outcome: Outcome) -> Bool {
         if RetryPolicy.idempotent.contains(method) || methods.contains(method) { return true }
-        if case .failure(let kind) = outcome { return kind == .resolve || kind == .connect }
-        return false
+        switch outcome {
+        case .failure(let kind): return kind == .resolve || kind == .connect
+        case .answer(let status, _): return repeatsRefused && (status == 429 || status == 503)
+        }
     }
 
     /// The idempotent methods of RFC 9110 §9.2.2.

@@ -95,8 +95,9 @@ package struct RetryingTransport: Transport {
     private func send(
         _ request: TransportRequest, first: Result<TransportResponse, TransportError>?
     ) async throws(TransportError) -> TransportResponse {
-        var attempt = 1, mayRefresh = parts.refresh != nil, known = first
+        var attempt = 1, mayRefresh = parts.refresh != nil, known = first, request = request
         while true {
+            request.isRetry = attempt > 1
             let failure: TransportError
             do throws(TransportError) {
                 let response: TransportResponse

@@ -178,6 +178,8 @@ struct RecordFormatTests {
     func localTimes() async throws {
         for (zone, text) in [
             ("Asia/Kolkata", "2026-01-02T08:34:05.5+05:30"), ("America/St_Johns", "2026-01-01T23:34:05.5-03:30"),
+            // Before standard time, offsets have seconds. RFC 3339 has none.
+            ("LMT-0:53:28", "2026-01-02T03:57:05.5+00:53"),
         ] {
             for format in ["ndjson", "csv", "yaml", "table"] {
                 let arguments = ["list", "Event", "--fields", "at", "--limit", "1", "--format", format]

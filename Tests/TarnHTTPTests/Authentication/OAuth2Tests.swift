@@ -173,6 +173,20 @@ struct OAuth2Tests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
     }
 
+    @Test("of a file behind a link the link stays, and a group that could read it still can")
+    func linkedFile() throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/secret", link = folder + "/link"
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "secret")
+        #expect(PrivateFile.replace(link, with: Array("new".utf8)))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "secret")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
+    }
+
     @Test(
         "a refusal is an error of its own kind that says why, without the secrets that the server repeats",
         arguments: [
@@ -180,7 +194,7 @@ struct OAuth2Tests {
                 400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#,
                 "returned 400: invalid_client: no client with ***"
             ),
-            (503, "down", "returned 503"), (200, "{}", "returned no access_token"),
+            (501, "down", "returned 501"), (200, "{}", "returned no access_token"),
             (200, #"{"access_token":"a b"}"#, "a header field cannot contain"),
             (200, #"{"access_token":"x","token_type":"mac"}"#, "a type other than Bearer"),
             (200, "<html>", "returned no access_token"),
@@ -193,6 +207,108 @@ struct OAuth2Tests {
             error?.detail.contains(says) == true && error?.detail.contains("cl:i/ent") == false,
             "\(error?.detail ?? "")")
         #expect(inner.requests.count == 1)
+    }
+
+    @Test(
+        "a server of tokens that cannot answer now does not refuse the credentials",
+        arguments: [
+            (503, TransportError.Kind.protocol), (500, .protocol), (408, .protocol), (429, .rateLimit),
+        ])
+    func passingRefusals(status: Int, kind: TransportError.Kind) async throws {
+        let inner = ScriptedTransport([.status(status, [:], "cl:i/ent")])
+        let transport = AuthorizedTransport(inner, .oauth2(Self.client), origins: ["https://api.example"])
+        let error = await expectFailure(kind) { try await transport.send(request) }
+        #expect(error?.detail.contains("returned \(status)") == true)
+    }
+
+    /// A server of tokens that accepts each refresh token once, and an API that accepts everyone.
+    private final class RotatingServer: Transport {
+        private let state: Mutex<(current: Int, refusals: Int)>
+        /// Called before a refusal, with the refresh token that is valid.
+        private let onRefusal: @Sendable (String) -> Void
+
+        init(current: Int = 0, onRefusal: @escaping @Sendable (String) -> Void = { _ in }) {
+            state = Mutex((current, 0))
+            self.onRefusal = onRefusal
+        }
+
+        var refusals: Int { state.withLock { $0.refusals } }
+
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            guard request.url.hasSuffix("/token") else { return TransportResponse(status: 200) }
+            try? await Task.sleep(for: .milliseconds(20))
+            let form = String(decoding: request.body ?? [], as: UTF8.self)
+            let (isValid, current) = state.withLock { state in
+                let isValid = form.hasSuffix("refresh_token=refresh-\(state.current)")
+                if isValid { state.current += 1 } else { state.refusals += 1 }
+                return (isValid, state.current)
+            }
+            guard isValid else {
+                onRefusal("refresh-\(current)\n")
+                return TransportResponse(status: 400, body: Array("{\"error\":\"invalid_grant\"}".utf8))
+            }
+            let json = "{\"access_token\":\"t\(current)\",\"refresh_token\":\"refresh-\(current)\"}"
+            return TransportResponse(status: 200, body: Array(json.utf8))
+        }
+    }
+
+    @Test("those that share the file of a refresh token take turns: each uses the one of the last")
+    func sharedFile() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        var settings = Self.client
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
+        let server = RotatingServer(), authentication = Authentication.oauth2(settings), request = request
+        let transports = (0..<6).map { _ in
+            AuthorizedTransport(server, authentication, origins: ["https://api.example"])
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for transport in transports { group.addTask { try await transport.send(request).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        // Each has a token by now, and knows an old refresh token.
+        for transport in transports { #expect(try await transport.refresh()) }
+        #expect(server.refusals == 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-12\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["refresh"])
+    }
+
+    @Test("a refresh token that another program has replaced meanwhile is read again after the refusal, once")
+    func replacedMeanwhile() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        var settings = Self.client
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
+        let server = RotatingServer(current: 3) { valid in
+            try? Data(valid.utf8).write(to: URL(fileURLWithPath: path))
+        }
+        let transport = AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"])
+        #expect(try await transport.send(request).status == 200)
+        #expect(server.refusals == 1)
+        // The same token again would be refused again.
+        let refusing = RotatingServer(current: 9)
+        let refused = AuthorizedTransport(refusing, .oauth2(settings), origins: ["https://api.example"])
+        await expectFailure(.credentials) { try await refused.send(request) }
+        #expect(refusing.refusals == 1)
+    }
+
+    @Test("a token is kept for the next client, until the API refuses it")
+    func keptToken() async throws {
+        let server = TokenServer(), keeper = TokenKeeper()
+        func send() async throws -> Int {
+            try await AuthorizedTransport(
+                server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper
+            ).send(request).status
+        }
+        for _ in 0..<3 { #expect(try await send() == 200) }
+        #expect(server.tokenRequests.count == 1)
+        server.revoke()
+        for _ in 0..<2 { #expect(try await send() == 200) }
+        #expect(server.tokenRequests.count == 2)
     }
 
     @Test("a server of tokens that cannot be reached is unreachable, and the next request asks again")

@@ -45,6 +45,37 @@ struct SecretTests {
         }
     }
 
+    @Test("a command has its time and its length, whatever it does with signals, children and its output")
+    func boundedCommands() throws {
+        let started = ContinuousClock.now
+        // A child keeps the pipe.
+        let command = SecretSource.command(["sh", "-c", "sleep 60 & echo s3cret"])
+        #expect(try command.read(environment: [:]).exposed == "s3cret")
+        let error = #expect(throws: SecretError.self) {
+            try SecretSource.command(["sh", "-c", "yes | head -c 2000000000"]).read(environment: [:])
+        }
+        #expect(error?.reason.contains("more than 64 KiB") == true)
+        for words in [["sleep", "60"], ["sh", "-c", "trap '' TERM; sleep 60; echo s3cret"]] {
+            let error = #expect(throws: SecretError.self) {
+                try SecretCommand().run(words, .command(words), limit: 100, time: .milliseconds(200))
+            }
+            #expect(error?.reason.contains("was terminated") == true)
+        }
+        #expect(ContinuousClock.now - started < .seconds(30))
+    }
+
+    @Test("a command for which nobody waits any more is ended")
+    func cancelledCommand() async throws {
+        let transport = AuthorizedTransport(
+            ScriptedTransport([.status(200)]), .bearer(.command(["sleep", "60"])), origins: ["http://h"])
+        let started = ContinuousClock.now
+        let task = Task { try await transport.send(TransportRequest(url: "http://h/")) }
+        try await Task.sleep(for: .milliseconds(200))
+        task.cancel()
+        await expectFailure(.cancelled) { try await task.value }
+        #expect(ContinuousClock.now - started < .seconds(20))
+    }
+
     @Test("a secret does not show itself, however it is printed")
     func hidden() {
         let secret = Secret("s3cret"), authentication = Authentication.bearer(.value(secret))

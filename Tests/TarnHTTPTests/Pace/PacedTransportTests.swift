@@ -138,6 +138,26 @@ struct PacedTransportTests {
         await expectFailure(.cancelled) { try await late.value }
     }
 
+    @Test("a request that was refused is sent before those that wait for the first time")
+    func retriesFirst() async throws {
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let inner = ScriptedTransport([.status(200)]) { _ in for await _ in gate { break } }
+        let transport = PacedTransport(inner, pace: Pace(concurrent: 1))
+        let first = Task { try await transport.send(TransportRequest(url: "http://h.example/1")) }
+        while inner.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        let second = Task { try await transport.send(TransportRequest(url: "http://h.example/2")) }
+        try await Task.sleep(for: .milliseconds(100))
+        let third = Task {
+            var request = TransportRequest(url: "http://h.example/3")
+            request.isRetry = true
+            return try await transport.send(request)
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        open.finish()
+        for task in [first, second, third] { _ = try await task.value }
+        #expect(inner.requests.map { $0.url.suffix(1) } == ["1", "3", "2"])
+    }
+
     @Test("tasks cancelled at random moments all end, and every place is given back")
     func randomCancellation() async throws {
         let inner = ScriptedTransport([.status(200)]) { _ in try? await Task.sleep(for: .microseconds(200)) }

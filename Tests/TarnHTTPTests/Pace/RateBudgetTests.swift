@@ -166,6 +166,37 @@ struct RateBudgetTests {
         #expect(wait(budget.admit(Pace(), now: at(0))) == 30)
     }
 
+    @Test("responses in another order than the server counted: the lowest number counts, and newer ones later")
+    func otherOrder() {
+        var budget = RateBudget()
+        func told(_ left: Int, _ reset: Int = 1_800_000_030) -> TransportHeaders {
+            TransportHeaders([
+                .init("X-RateLimit-Remaining", "\(left)"), .init("X-RateLimit-Reset", "\(reset)"),
+            ])
+        }
+        var steps: [UInt64] = []
+        for _ in 0..<3 {
+            #expect(budget.admit(Pace(), now: at(0)) == .now)
+            steps.append(budget.step)
+        }
+        // The server has counted the third request first.
+        budget.answered(status: 200, told(7), admitted: steps[1], now: at(0))
+        budget.answered(status: 200, told(8), admitted: steps[0], now: at(0))
+        budget.answered(status: 200, told(9), admitted: steps[2], now: at(0))
+        #expect(budget.limits.map(\.remaining) == [7])
+        // A request that was sent later knows better: the server may not count every request.
+        #expect(budget.admit(Pace(), now: at(1)) == .now)
+        budget.answered(status: 200, told(9), admitted: budget.step, now: at(1))
+        #expect(budget.limits.map(\.remaining) == [9])
+        // A late response of the window before says nothing of this one.
+        #expect(budget.admit(Pace(), now: at(2)) == .now)
+        let late = budget.step
+        #expect(budget.admit(Pace(), now: at(2)) == .now)
+        budget.answered(status: 200, told(5, 1_800_000_060), admitted: budget.step, now: at(2))
+        budget.answered(status: 200, told(0), admitted: late, now: at(2))
+        #expect(budget.limits.map(\.remaining) == [4])
+    }
+
     @Test("several limits hold side by side; one without an end is not believed for ever")
     func severalLimits() {
         var budget = RateBudget()

@@ -86,4 +86,27 @@ struct RateLimitTests {
         #expect(wait(429, ["RateLimit": #""a";r=0;t=9"#, "Retry-After": "3"]) == .seconds(3))
         #expect(wait(429, [:]) == nil)
     }
+
+    @Test("dates of a server are by its own clock, which Date and Age tell")
+    func serverClock() {
+        func wait(_ lead: Double, _ fields: [String: String], age: String? = nil) -> Double? {
+            var headers = TransportHeaders(fields.map { .init($0.key, $0.value) })
+            headers["Date"] = HTTPDate.text(Self.now.addingTimeInterval(lead))
+            headers["Age"] = age
+            return RateLimit.wait(status: 429, headers, now: Self.now)?.inSeconds
+        }
+        func date(_ seconds: Double) -> String { HTTPDate.text(Self.now.addingTimeInterval(seconds)) }
+        for lead in [-3600.0, -10, 0, 10, 3600] {
+            #expect(wait(lead, ["Retry-After": date(lead + 4)]) == 4)
+            #expect(wait(lead, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": date(lead + 5)]) == 5)
+            let reset = "\(1_800_000_006 + Int(lead))"
+            #expect(wait(lead, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset]) == 6)
+            // A number of seconds is no date.
+            #expect(wait(lead, ["Retry-After": "7"]) == 7)
+        }
+        // A stored response.
+        #expect(wait(-100, ["Retry-After": date(8)], age: "100") == 8)
+        // Whole seconds and the time on the way are no difference of clocks.
+        #expect(wait(-1, ["Retry-After": date(9)]) == 9)
+    }
 }

@@ -65,7 +65,8 @@ struct RetryPolicyTests {
                 after: 60.5),
             Row(
                 name: "Retry-After as a date that has passed",
-                outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:00:00 GMT"]), after: 0),
+                outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:00:00 GMT"]), after: 0.25),
+            Row(name: "Retry-After of no time", outcome: answer(429, ["Retry-After": "0"]), after: 0.25),
             Row(name: "Retry-After that is nothing", outcome: answer(503, ["Retry-After": "soon"]), after: 0.25),
             Row(name: "Retry-After below zero", outcome: answer(503, ["Retry-After": "-5"]), after: 0.25),
             Row(name: "Retry-After beyond the limit", outcome: answer(503, ["Retry-After": "301"])),
@@ -93,6 +94,18 @@ struct RetryPolicyTests {
             row.outcome, method: row.method, attempt: row.attempt, isRetryable: row.isRetryable, now: Self.now,
             random: 0.5)
         #expect(decision == row.after.map { .again(after: .seconds(clamping: $0)) } ?? .giveUp)
+    }
+
+    @Test("a request that the server has refused unread may be repeated whatever its method, where that is allowed")
+    func refusedUnread() {
+        var policy = RetryPolicy()
+        policy.repeatsRefused = true
+        func decide(_ outcome: RetryPolicy.Outcome) -> RetryPolicy.Decision {
+            policy.decide(outcome, method: "POST", attempt: 1, now: Self.now, random: 0.5)
+        }
+        for status in [429, 503] { #expect(decide(Self.answer(status)) == .again(after: .milliseconds(250))) }
+        for status in [408, 500, 502] { #expect(decide(Self.answer(status)) == .giveUp) }
+        #expect(decide(.failure(.cutShort)) == .giveUp && decide(.failure(.timeout)) == .giveUp)
     }
 
     @Test("the wait is any length up to its limit, so that clients that failed together come back apart")

@@ -193,7 +193,7 @@ public struct APIClient: Sendable {
         // A retried token request may present a token that the first attempt has already used up.
         tokens.methods = []
         let authorized = AuthorizedTransport(
-            paced, api.authentication,
+            paced, api.authentication, account: api.account,
             origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
             tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
             environment: environment, time: options.time)

@@ -105,6 +105,17 @@ struct MirrorOrphanSafetyTests {
         #expect(try store.items() == [3])
     }
 
+    @Test("responses to a token that was replaced are removed by the second complete sync with the new one")
+    func unusedResponses() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("", api: "  auth: { bearer: { env: TOKEN } }"))
+        for (token, count) in [("a", 1), ("b", 2), ("a", 2), ("a", 1)] {
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(writtenPages([[1, 2]])), environment: ["TOKEN": token])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.read { try $0.responseCount } == count)
+        }
+    }
+
     @Test("the members of scans are forgotten with their records: nothing piles up")
     func membersGo() async throws {
         let store = try store("after_one_scan")

@@ -192,7 +192,7 @@ public struct APIClient: Sendable {
             ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
             budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         let authorized = AuthorizedTransport(
-            paced, api.authentication,
+            paced, api.authentication, account: api.account,
             origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
             tokens: RetryingTransport(
                 paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,

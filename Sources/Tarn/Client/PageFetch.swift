@@ -72,7 +72,11 @@ final class PageFetch: Sendable {
         self.stored = stored
         self.key = key
         var message = message
-        if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &message) }
+        if let stored {
+            let headers = TransportHeaders(flat: stored.validation.headers)
+            let now = Int(stored.validation.validatedAt.microseconds / 1_000_000)
+            Validators(headers).withoutWeakDate(of: headers, now: now).apply(to: &message)
+        }
         self.message = message
         let arrival = Arrival(arrivals)
         self.arrival = arrival

@@ -23,6 +23,12 @@ public struct APIDescription: Sendable, Hashable {
     public var parameters: [Endpoint.Parameter] = []
     /// The authentication of requests. The file contains no secrets.
     public var authentication = Authentication.none
+    /// The name of the account whose credentials the requests have; nil if the secrets distinguish
+    /// accounts.
+    ///
+    /// Stored data of one account is not served to another. With a name, a replaced secret is that
+    /// of the same account.
+    package var account: String?
     /// The pace of requests.
     public var pace = Pace()
     /// Time limits, sizes, proxies and certificates.

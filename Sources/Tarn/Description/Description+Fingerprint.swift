@@ -17,6 +17,8 @@ extension Description {
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         if let local = mapping.local { text += "local \(local.rawValue)\n" }
         if !mapping.bases.isEmpty { text += "bases \(mapping.bases)\n" }
+        // What is ignored is not kept with the rest.
+        let hasRest = mapping.entities.values.contains { $0.rest != nil }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             if let parent = entity.parent { text += "parent \(parent)\n" }
@@ -44,6 +46,7 @@ extension Description {
                 text += "by \(name) \(url.templates)\n"
             }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
+            if hasRest, !mapped.ignored.isEmpty { text += "ignored \(mapped.ignored.map(\.description).sorted())\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }
             for (name, rules) in mapped.fields.sorted(by: { $0.key < $1.key }) {

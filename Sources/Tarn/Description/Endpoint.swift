@@ -218,9 +218,11 @@ public struct Endpoint: Sendable, Hashable {
     ///
     /// A list that is asked for by the largest value of a field usually has the order of this
     /// field. A record that changes leaves its page for the last one, and others follow it to the
-    /// pages that were read before the interruption.
+    /// pages that were read before the interruption. A change feed names its pages by links or
+    /// cursors: if they are counted, changes move them as well.
     var movesWhileInterrupted: Bool {
-        if case .field? = incremental?.source { !pagination.namesPlaces } else { false }
+        guard let incremental else { return false }
+        return incremental.field != nil ? !pagination.namesPlaces : pagination.isCounted
     }
 
     /// Whether a scan consists of several lists.

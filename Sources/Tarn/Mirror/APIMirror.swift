@@ -167,6 +167,7 @@ public struct APIMirror: Sendable {
         sync.resumed = run.resumed
         sync.endpoints = await scan(requests, run, progress) + refused
         await finish(run, &sync)
+        if names == nil, refused.isEmpty { await removeUnused(Set(requests.map(\.authScope)), run, &sync) }
         await saveBudgets(&sync)
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
@@ -257,7 +258,7 @@ public struct APIMirror: Sendable {
     }
 
     /// Adds a failure of the store to a report, once.
-    private func addFailure(ofStore error: any Error, to sync: inout SyncReport) {
+    func addFailure(ofStore error: any Error, to sync: inout SyncReport) {
         if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) {
             sync.endpoints.append(failed(error))
         }

@@ -34,6 +34,8 @@ struct Batch {
         var parent: RecordKey?
         var checkpointName: String
         var scan: UInt64
+        /// The time when the complete scan before this one began; nil if it is unknown.
+        var previous: Timestamp?
     }
 
     private(set) var pages: [Page] = []

@@ -49,8 +49,6 @@ extension EndpointScan {
     /// If they have not, the scan is woken when they have.
     var isSharedDue: Bool {
         guard underWay == nil, !batch.isEmpty else { return false }
-        // The orphans of a list are looked for before the next list is stored, if possible.
-        if endpoint.orphans != nil { return true }
         let now = ContinuousClock.now
         guard let began = batchBegan else {
             batchBegan = now
@@ -104,6 +102,8 @@ extension EndpointScan {
     }
 
     /// Waits for the commit under way, then looks for the orphans of the scans it has completed.
+    ///
+    /// Those of several lists wait for the last list.
     func settle() async throws {
         guard let done = underWay else { return }
         underWay = nil
@@ -131,7 +131,12 @@ extension EndpointScan {
         }
         if !options.isDryRun { syncRun?.committed(done.checkpoints) }
         for page in done.pages { count(page) }
-        for scan in done.completed where !options.isDryRun { try await lookForOrphans(scan) }
+        if options.isDryRun { return }
+        if endpoint.hasSeveralLists {
+            heldOrphans += done.completed
+        } else {
+            for scan in done.completed { try await lookForOrphans(scan) }
+        }
     }
 }
 

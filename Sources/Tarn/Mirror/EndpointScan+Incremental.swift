@@ -17,7 +17,13 @@ extension EndpointScan {
     }
 
     /// The value that a scan has found up to a page.
-    func seen(_ entry: ResponseEntry, _ request: EndpointRequest, after known: String?) -> String? {
+    ///
+    /// A date in the future does not count: what changes until then would never be requested.
+    ///
+    /// - Parameter began: the time when the scan began.
+    func seen(
+        _ entry: ResponseEntry, _ request: EndpointRequest, after known: String?, began: Timestamp
+    ) -> String? {
         guard let rule = endpoint.incremental else { return nil }
         let found: String? =
             switch rule.source {
@@ -26,7 +32,16 @@ extension EndpointScan {
             case .header(let name): TransportHeaders(flat: entry.validation.headers)[name]
             }
         guard rule.field != nil else { return found.flatMap { $0.isEmpty ? nil : $0 } ?? known }
-        return request.increments?.largest([known, found].compactMap(\.self))
+        guard let increments = request.increments else { return nil }
+        let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
+            .map { Timestamp($0) }
+        let now = max(client.now, date ?? client.now)
+        var counted = found
+        if let found, let limited = increments.limited(found, after: now, to: min(began, date ?? began)) {
+            report.futureValue = report.futureValue ?? found
+            counted = limited
+        }
+        return increments.largest([known, counted].compactMap(\.self))
     }
 
     /// The value that a complete scan leaves to the next one.
@@ -55,10 +70,41 @@ extension EndpointScan {
 
     /// The value that an interrupted scan leaves to the next one.
     ///
-    /// In a list in the order of the field, what has moved past the scan has no smaller value.
+    /// In a list in the order of the field, what has moved past the scan has no smaller value. A
+    /// token from before the interruption names what has changed since.
     func held(by checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
+        if endpoint.incremental?.field == nil { return checkpoint.heldSince ?? checkpoint.since }
         let values = [checkpoint.since, checkpoint.heldSince].compactMap(\.self)
         return request.increments?.largest(values) ?? values.last
+    }
+
+    /// Forgets the progress of lists whose records are no longer stored.
+    ///
+    /// If such a record comes back, its list is requested as a whole: what it had was deleted.
+    func forgetLists(butOf parents: [ParentRecord]) async throws {
+        guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
+        var known: Set<String> = []
+        for partition in endpoint.combinations {
+            for parent in parents { known.insert(request.list(partition, parent).checkpointName(endpoint.name)) }
+        }
+        let own = "\(endpoint.name) ", variants = own + "#"
+        var forgotten: [String: Checkpoint] = [:]
+        try client.store.read { reader in
+            try reader.forEachCheckpoint { name, checkpoint in
+                guard name.hasPrefix(own), !name.hasPrefix(variants), !known.contains(name),
+                    checkpoint.isIncremental || checkpoint.state == .underWay
+                else { return }
+                var other = checkpoint
+                (other.plan, other.nextURL, other.state) = ("", nil, .complete)
+                (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
+                forgotten[name] = other
+            }
+        }
+        guard !forgotten.isEmpty else { return }
+        let all = forgotten
+        try await client.store.write(alone: true) { writer in
+            for (name, checkpoint) in all { try writer.setCheckpoint(name, checkpoint) }
+        }
     }
 
     /// Begins a list again without its value, which the server no longer accepts.

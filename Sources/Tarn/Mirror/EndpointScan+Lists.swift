@@ -16,7 +16,7 @@ extension EndpointScan {
             }
             if lists.isEmpty, queue.isEmpty {
                 await end()
-                if overtaken.isEmpty { return }
+                if overtaken.isEmpty { return await lookForHeldOrphans() }
                 continue
             }
             if Task.isCancelled {
@@ -185,9 +185,14 @@ extension EndpointScan {
         if !overtaken.isEmpty, !endsScans { report.failures.removeLast() }
     }
 
+    /// Notes that a list has failed: what the others miss may have moved to it, unless it is gone.
+    func noteFailure(_ kind: String) { hasNewFailure = hasNewFailure || !["404", "410"].contains(kind) }
+
     /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
     private func passBy(_ error: MirrorError) async {
-        let ends = passedBy.add(error, wasKnown: current?.target.beginning.failure?.kind == error.kind)
+        let wasKnown = current?.target.beginning.failure?.kind == error.kind
+        let ends = passedBy.add(error, wasKnown: wasKnown)
+        if !wasKnown { noteFailure(error.kind) }
         if let run = syncRun, let target = current?.target {
             var checkpoint = target.checkpoint
             checkpoint.sync = run.id

@@ -14,11 +14,11 @@ extension EndpointScan {
         let name = request.checkpointName(own)
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
+        scannedLists.insert(identity.responses)
         let old = try client.store.read { try $0.checkpoint(name) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let run = syncRun, run.hasFinished(old, plan: plan) {
-            if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
-            if let failure = old?.failure { passedBy.add(failure) }
+            noteFinished(old)
             return nil
         }
         let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncRun?.id)
@@ -61,26 +61,39 @@ extension EndpointScan {
         let beginning = checkpoint
         checkpoint.sync = syncRun?.id
         checkpoint.failure = nil
+        let isOwn = variant == nil && givenParents == nil
         let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
+            previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
             checkpoint: checkpoint)
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(index: index, pages: pages, target: target, different: different)
     }
 
+    /// Counts a list that the interrupted sync had completed or passed by.
+    private func noteFinished(_ checkpoint: Checkpoint?) {
+        if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
+        guard let failure = checkpoint?.failure else { return }
+        passedBy.add(failure)
+        noteFailure(failure.kind)
+    }
+
     /// The different records of the pages that an interrupted scan has stored, if they are counted.
+    ///
+    /// What the page before has said of the list is noted in any case.
     private func listedRecords(
         before pages: inout PageSequence, _ identity: ScanIdentity, scan: UInt64
     ) throws -> DifferentRecords {
         let root = endpoint.envelope.isEmpty ? nil : client.store.catalog.entity(endpoint.entity)?.root
         let before = (pages.ordinal - pages.pagesSinceRestart)..<pages.ordinal
-        guard pages.countsRecords, !before.isEmpty else { return DifferentRecords(root: root) }
+        guard !before.isEmpty else { return DifferentRecords(root: root) }
+        let isCounted = pages.countsRecords
         let (different, last) = try client.store.read { reader in
             var different = DifferentRecords(root: root), last: ResponseEntry?
             try reader.access.responses.forEach(of: identity.responses, scan: scan) { entry in
                 let number = entry.listing.position?.page ?? 1
                 guard before.contains(number) else { return }
-                different.add(entry.listing)
+                if isCounted { different.add(entry.listing) }
                 if number == before.upperBound - 1 { last = entry }
             }
             return (different, last)
@@ -89,9 +102,12 @@ extension EndpointScan {
         return different
     }
 
-    /// The digest of a scan's first request and of its mapping.
+    /// The digest of a scan's first request, of its mapping, and of its credentials, if any.
+    ///
+    /// The list of another account is another one.
     static func plan(of page: PageRequest, _ request: EndpointRequest) -> String {
-        SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint)
+        let scope = request.authScope.isEmpty ? "" : "\n" + request.authScope
+        return SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint + scope)
     }
 
     // MARK: Requests
@@ -164,7 +180,8 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
-        checkpoint.seen = seen(page.entry, list.target.request, after: checkpoint.seen)
+        checkpoint.seen = seen(
+            page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
         do {
             hasNext = try list.pages.advance(list.facts(of: page.entry), answeredBy: page.entry.validation.answeredBy)
@@ -191,7 +208,7 @@ extension EndpointScan {
         if hasNext {
             try prefetch(list.pages.request, list)
         } else {
-            complete(&list.target, isCutOff: list.pages.isCutOff)
+            complete(&list.target, isCutOff: list.pages.isCutOff, isInDoubt: list.pages.isInDoubt)
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
@@ -314,7 +331,9 @@ extension EndpointScan {
     }
 
     /// Marks the current scan as complete.
-    private func complete(_ target: inout ScanTarget, isCutOff: Bool) {
+    ///
+    /// - Parameter isInDoubt: see ``PageSequence/isInDoubt``.
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool, isInDoubt: Bool = false) {
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete
@@ -324,7 +343,7 @@ extension EndpointScan {
             report.cutOff += 1
         } else {
             // The responses of a cache are its own, even if they belong to a scan, too.
-            if target.request.since == nil, checkpoint.skipped == 0, !endpoint.isTypedRequest {
+            if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !endpoint.isTypedRequest {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
             }
             checkpoint.since =
@@ -342,12 +361,13 @@ extension EndpointScan {
             batch.add(run.completed(at: client.now), run.name)
         }
         if let rules = endpoint.orphans {
-            checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint, since: target.request.since, isCutOff: isCutOff)
+            checkpoint.hasOrphans = mayHaveOrphans(
+                rules, checkpoint, since: target.request.since, isCutOff: isCutOff, isInDoubt: isInDoubt)
             if checkpoint.hasOrphans {
                 batch.completed.append(
                     Batch.Completed(
                         identity: target.identity, parent: target.request.parent?.key, checkpointName: target.name,
-                        scan: checkpoint.scan))
+                        scan: checkpoint.scan, previous: target.previous))
             }
         }
         batch.add(checkpoint, target.name)

@@ -62,6 +62,12 @@ final class EndpointScan {
     var queue = ListQueue(count: 0)
     /// The list whose page is being processed, with its progress; nil between pages.
     var current: ListScan?
+    /// The lists of this sync, by the identities in their responses.
+    var scannedLists: Set<String> = []
+    /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
+    var heldOrphans: [Batch.Completed] = []
+    /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
+    var hasNewFailure = false
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.
@@ -113,6 +119,7 @@ final class EndpointScan {
                 parents = given
             } else if let forEach = endpoint.forEach {
                 (parents, report.skippedParents) = try request.parents(forEach)
+                try await forgetLists(butOf: parents.compactMap(\.self))
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
             queue = ListQueue(count: min(count, options.mostLists))

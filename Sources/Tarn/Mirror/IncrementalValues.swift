@@ -53,6 +53,15 @@ struct IncrementalValues: Sendable {
         return !(other < given)
     }
 
+    /// Returns the text of a time instead of a date that is later than `now`; nil for other values,
+    /// and for a format that is only read.
+    func limited(_ text: String, after now: Timestamp, to time: Timestamp) -> String? {
+        guard case .date(let date, let format)? = comparable(text), date.microseconds > now.microseconds else {
+            return nil
+        }
+        return format.text(of: time)
+    }
+
     /// The value that a scan sends after one that has seen `text`.
     ///
     /// - Throws: `MirrorError.endpoint` if the value cannot be moved back as the rule demands.
@@ -176,8 +185,16 @@ extension DateFormat {
     }
 
     /// Writes a date; nil for a pattern, which is only read.
+    ///
+    /// A year has four digits: a date beyond them becomes the first or the last one that has.
     fileprivate func text(of time: Timestamp) -> String? {
         let micro: Int64 = 1_000_000
+        var time = time
+        if case .epoch = self {
+        } else {
+            let least: Int64 = -62_167_219_200 * micro, most: Int64 = 253_402_300_800 * micro - 1
+            time = Timestamp(microseconds: min(max(time.microseconds, least), most))
+        }
         let rest = (time.microseconds % micro + micro) % micro
         let seconds = (time.microseconds - rest) / micro, day = (seconds % 86_400 + 86_400) % 86_400
         switch self {

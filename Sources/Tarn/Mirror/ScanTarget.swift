@@ -13,21 +13,26 @@ struct ScanTarget {
         let name: String
         let identity: ScanIdentity
         let beginning: Checkpoint
+        let previous: Timestamp?
 
-        init(_ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint) {
+        init(
+            _ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint,
+            _ previous: Timestamp?
+        ) {
             self.pages = pages
             self.name = name
             self.identity = identity
             self.beginning = beginning
+            self.previous = previous
         }
     }
 
     init(
         request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
-        checkpoint: Checkpoint
+        previous: Timestamp?, checkpoint: Checkpoint
     ) {
         self.request = request
-        constants = Constants(pages, name, identity, beginning)
+        constants = Constants(pages, name, identity, beginning, previous)
         self.checkpoint = checkpoint
     }
 
@@ -37,6 +42,8 @@ struct ScanTarget {
     var identity: ScanIdentity { constants.identity }
     /// The progress at the beginning, with the failure of an earlier sync.
     var beginning: Checkpoint { constants.beginning }
+    /// The time when the complete scan before this one began; nil if there is none.
+    var previous: Timestamp? { constants.previous }
 
     /// The name under which listed records are noted; nil if no orphans are looked for.
     var members: String? { request.endpoint.orphans == nil ? nil : identity.members }

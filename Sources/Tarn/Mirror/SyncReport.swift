@@ -56,6 +56,10 @@ public struct SyncReport: Sendable {
         ///
         /// Unless an earlier one has left a value, the next scan lists everything again.
         package var withoutValue = 0
+        /// A date in the future that a record has as the value for the next scan; nil without one.
+        ///
+        /// The next scan requests what has changed since the beginning of this one.
+        package var futureValue: String?
         /// The responses to requests for one record that contained another one.
         package var otherRecords: OtherRecords?
         /// The pagination style that `paginate: auto` has chosen, and the reason.

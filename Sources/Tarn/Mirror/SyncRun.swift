@@ -19,6 +19,8 @@ final class SyncRun: Sendable {
     let id: UInt64
     /// The time when the interrupted sync began; nil for a new sync.
     let resumed: Timestamp?
+    /// The time when the complete sync before this one began; nil if this one continues another.
+    let previous: Timestamp?
     private let begun: Checkpoint
     private let state: Guarded<State>
 
@@ -61,12 +63,14 @@ final class SyncRun: Sendable {
         {
             self.id = id
             resumed = old.startedAt
+            previous = nil
             var checkpoint = old
             checkpoint.continuedAt = now
             begun = checkpoint
         } else {
             id = UInt64.random(in: 1...UInt64.max)
             resumed = nil
+            previous = old?.state == .complete ? old?.startedAt : nil
             var checkpoint = Checkpoint(
                 state: .underWay, plan: plan, scan: 0, startedAt: now, completedAt: old?.completedAt)
             checkpoint.sync = id

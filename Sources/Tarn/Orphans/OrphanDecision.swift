@@ -22,6 +22,8 @@ struct OrphanDecision: Sendable {
     let details: [Endpoint]
     /// The name of the scan's checkpoint, which has the time of its beginning.
     let checkpointName: String
+    /// Lists that are no longer requested; nil if they are unknown.
+    let unused: UnusedLists?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -127,7 +129,8 @@ struct OrphanDecision: Sendable {
     /// Whether a response of another scan lists the record.
     ///
     /// The detail that was requested for the record itself only says what it was like. A page that
-    /// the last scan of its list did not reach says nothing any more.
+    /// the last scan of its list did not reach says nothing any more, nor does a list that is no
+    /// longer requested.
     ///
     /// - Parameter wholeScans: see `ResponseTable.isListed`; read when a record needs them.
     private func isListedElsewhere(
@@ -144,7 +147,14 @@ struct OrphanDecision: Sendable {
         guard try access.responses.isListed(listed, exceptBy: isOwn) else { return false }
         let scans = try wholeScans ?? access.checkpoints.wholeScans()
         wholeScans = scans
-        return try access.responses.isListed(listed, after: scans, exceptBy: isOwn)
+        guard try access.responses.isListed(listed, after: scans, exceptBy: isOwn) else { return false }
+        guard let unused else { return true }
+        return try access.responses.ids(listing: listed).contains { id in
+            guard let entry = try access.responses.view(id: id)?.entry else { return false }
+            let identity = entry.listing.identity
+            if let whole = identity.flatMap({ scans[$0] }), entry.listing.scan < whole { return false }
+            return !isOwn(identity, entry.request) && !unused.contain(entry)
+        }
     }
 
     private enum Removal {

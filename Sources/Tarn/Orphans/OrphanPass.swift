@@ -16,6 +16,10 @@ struct OrphanPass {
     let parent: RecordKey?
     let scan: UInt64
     private let checkpointName: String
+    /// The lists of the endpoint, by the identities in their responses.
+    private let lists: Set<String>
+    /// The time when the complete scan before this one began; nil if it is unknown.
+    private let previous: Timestamp?
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -24,7 +28,8 @@ struct OrphanPass {
     private var checksLeft: Int
 
     init(
-        _ request: EndpointRequest, _ options: APIMirror.Options, _ rules: Orphans, _ completed: Batch.Completed
+        _ request: EndpointRequest, _ options: APIMirror.Options, _ rules: Orphans, _ completed: Batch.Completed,
+        lists: Set<String> = []
     ) {
         self.request = request
         self.options = options
@@ -33,6 +38,8 @@ struct OrphanPass {
         parent = completed.parent
         scan = completed.scan
         checkpointName = completed.checkpointName
+        self.lists = lists
+        previous = completed.previous
         checksLeft = options.orphanCheckLimit
         report.isDryRun = options.reportsOrphansOnly
         imported = ImportReport(keyLimit: request.client.options.keyLimit)
@@ -215,6 +222,7 @@ struct OrphanPass {
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
+            unused: previous.map { UnusedLists($0, lists, client.description, endpoint, checkpointName) },
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

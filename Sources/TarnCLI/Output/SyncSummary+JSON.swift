@@ -41,6 +41,10 @@ extension SyncSummary {
         if endpoint.cutOff > 0 { text += ",\"cut_off\":\(endpoint.cutOff)" }
         if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
         if endpoint.withoutValue > 0 { text += ",\"without_since\":\(endpoint.withoutValue)" }
+        if let value = endpoint.futureValue {
+            text += ",\"future_since\":"
+            text.appendJSONString(value)
+        }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
             text.appendJSONString(others.url)

@@ -198,7 +198,12 @@ struct SyncSummary {
                 let lists = endpoint.withoutValue > 1 ? " in \(countText(endpoint.withoutValue, "list"))" : ""
                 lines.append(
                     "\(endpoint.name): no value for since was found\(lists), so that the next sync requests the same "
-                        + "again: check the path in the description")
+                        + "again: check field and format under since")
+            }
+            if let value = endpoint.futureValue {
+                lines.append(
+                    "\(endpoint.name): a record has a date in the future for since, \(value.excerpt): the next sync "
+                        + "requests what has changed since this one began")
             }
         }
         return lines

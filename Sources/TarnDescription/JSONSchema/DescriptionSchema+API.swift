@@ -39,6 +39,7 @@ extension DescriptionSchema {
                         ], required: ["user", "password"])),
                 Property(name: "api_key", about: "A key in a header field, a parameter or a cookie.", node: apiKey),
                 Property(name: "oauth2", about: "OAuth 2.0: client credentials or a refresh token.", node: oauth2),
+                Property(name: "account", about: "A name for the account that the secret belongs to.", node: .text),
             ], required: [])
     }
 

@@ -21,7 +21,7 @@ extension DescriptionReader {
         else { return read }
         let base = variableText(section, "base").flatMap { baseURL($0, section.path("base"), section["base"]?.mark) }
         let aliases = baseURLs(section, "aliases"), follows = baseURLs(section, "follow")
-        let authentication = authentication(section)
+        let (authentication, account) = authentication(section)
         read.authenticationField = authentication.headerField
         currentAPI = read
         let headers = headers(section), parameters = parameters(section, "parameters")
@@ -41,6 +41,7 @@ extension DescriptionReader {
         api.headers = headers
         api.parameters = parameters
         api.authentication = authentication
+        api.account = account
         api.pace = pace
         api.transport = transport
         api.retry = retry

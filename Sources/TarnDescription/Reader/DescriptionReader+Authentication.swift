@@ -6,26 +6,31 @@ import TarnHTTP
 extension DescriptionReader {
     private static let secretForm = "env: NAME_OF_THE_VARIABLE, file: PATH or command: [PROGRAM]"
 
-    mutating func authentication(_ api: Section) -> Authentication {
-        guard let value = api["auth"] else { return .none }
+    /// Reads the scheme, and the name of the account beside it.
+    mutating func authentication(_ api: Section) -> (scheme: Authentication, account: String?) {
+        guard let value = api["auth"] else { return (.none, nil) }
         let form = "write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
         guard case .mapping(let entries) = value.content else {
             report(api, "auth", "expected a mapping: \(form)")
-            return .none
+            return (.none, nil)
         }
         let kinds = ["bearer", "basic", "api_key", "oauth2"]
         guard
             let auth = section(
-                value, api.path("auth"), keys: kinds,
+                value, api.path("auth"), keys: kinds + ["account"],
                 instead: [
                     "oauth": "write oauth2", "token": form,
                     "digest": "not supported: use one of \(kinds.joined(separator: ", "))",
                 ])
-        else { return .none }
-        guard entries.count == 1 else {
+        else { return (.none, nil) }
+        guard entries.count(where: { $0.key != "account" }) == 1 else {
             report(auth.field, keyMark(auth.field), "expected one of \(kinds.joined(separator: ", ")): \(form)")
-            return .none
+            return (.none, nil)
         }
+        return (scheme(auth), text(auth, "account"))
+    }
+
+    private mutating func scheme(_ auth: Section) -> Authentication {
         if let bearer = auth["bearer"] {
             return secret(bearer, auth.path("bearer")).map(Authentication.bearer) ?? .none
         }

@@ -23,18 +23,19 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     /// - Parameters:
     ///   - origins: the origins that get credentials, in the form of ``HTTPURL/origin``. Requests
     ///     to others carry none.
+    ///   - account: the name of the account; nil if the secrets distinguish accounts.
     ///   - tokens: the transport to the token endpoint; nil for `inner`.
     ///   - keeper: keeps OAuth 2.0 tokens for the next transport; nil for none.
     package init(
-        _ inner: any Transport, _ authentication: Authentication, origins: Set<String>, tokens: (any Transport)? = nil,
-        environment: [String: String] = ProcessInfo.processInfo.environment, time: TimeSource = .system,
-        keeper: TokenKeeper? = nil
+        _ inner: any Transport, _ authentication: Authentication, account: String? = nil, origins: Set<String>,
+        tokens: (any Transport)? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+        time: TimeSource = .system, keeper: TokenKeeper? = nil
     ) {
         self.inner = inner
         self.origins = origins
         if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
         authorizer = Authorizer(
-            authentication, transport: tokens ?? inner, environment: environment, time: time,
+            authentication, account: account, transport: tokens ?? inner, environment: environment, time: time,
             keeper: keeper)
     }
 

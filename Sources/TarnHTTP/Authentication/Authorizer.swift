@@ -5,6 +5,8 @@ import Foundation
 /// The owner of an API's credentials.
 actor Authorizer {
     private let authentication: Authentication
+    /// The name of the account; nil if the secrets distinguish accounts.
+    private let account: String?
     private let transport: any Transport
     private let environment: [String: String]
     private let time: TimeSource
@@ -38,10 +40,11 @@ actor Authorizer {
     }
 
     init(
-        _ authentication: Authentication, transport: any Transport, environment: [String: String], time: TimeSource,
-        keeper: TokenKeeper? = nil
+        _ authentication: Authentication, account: String?, transport: any Transport, environment: [String: String],
+        time: TimeSource, keeper: TokenKeeper? = nil
     ) {
         self.authentication = authentication
+        self.account = account
         self.keeper = keeper
         if case .oauth2(let settings) = authentication { credentials = keeper?.credentials(of: settings) }
         self.transport = transport
@@ -132,11 +135,30 @@ actor Authorizer {
             // Access tokens change; the account that requests them does not.
             let secrets = try await read(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
-            let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
+            var names = Authorizer.names(of: settings.sources, secrets)
+            if case .refreshToken(.file(let path)) = settings.grant {
+                // A new token replaces the one in the file.
+                names[names.count - 1] = "file " + (path.split(separator: "/").last.map(String.init) ?? path)
+            }
+            let who = (account ?? settings.account).map { [names[0], $0] } ?? names
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
         default:
             let secrets = try await current(for: TransportRequest(url: "")).secrets
-            return Secret(secrets.map(\.exposed).joined(separator: "\n"))
+            if let account { return Secret("account\n\(account)") }
+            return Secret(Authorizer.names(of: authentication.sources, secrets).joined(separator: "\n"))
+        }
+    }
+
+    /// The texts that distinguish the secrets of accounts.
+    ///
+    /// A program may print another token each time: its call stands for the token.
+    private static func names(of sources: [SecretSource], _ secrets: [Secret]) -> [String] {
+        zip(sources, secrets).map { source, secret in
+            if case .command(let words) = source {
+                (["command"] + words).joined(separator: " ")
+            } else {
+                secret.exposed
+            }
         }
     }
 

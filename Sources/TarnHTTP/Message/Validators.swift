@@ -23,6 +23,17 @@ package struct Validators: Sendable, Hashable, Codable {
         lastModified = headers["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The validators without a date that does not distinguish two states of the resource.
+    ///
+    /// RFC 9110 §8.8.2.2: if a response was made within a second of `Last-Modified`, the resource
+    /// may have changed once more in that second.
+    package func withoutWeakDate(of headers: TransportHeaders, now: Int) -> Validators {
+        guard etag == nil, let modified = lastModified.flatMap({ HTTPDate.seconds($0, now: now) }),
+            let date = headers["Date"].flatMap({ HTTPDate.seconds($0, now: now) }), date - modified < 1
+        else { return self }
+        return Validators()
+    }
+
     /// Whether there is no validator.
     package var isEmpty: Bool { etag == nil && lastModified == nil }
 

@@ -8,15 +8,28 @@
 package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
-    /// Links with an anchor describe another resource and are skipped (RFC 8288 §3.2). The target
-    /// is as written: resolve it against the URL of the request.
-    package static func target(relation: String, in headers: TransportHeaders) -> String? {
+    /// Links with an anchor describe another resource and are skipped (RFC 8288 §3.2), unless the
+    /// anchor is the list itself. The target is as written: resolve it against the URL of the
+    /// request.
+    ///
+    /// - Parameter url: the URL of the page; nil if it is unknown.
+    package static func target(relation: String, in headers: TransportHeaders, of url: String? = nil) -> String? {
         for value in headers.all("Link") {
-            for link in parse(value) where link.has(relation: relation) && (link.anchor ?? "").isEmpty {
+            for link in parse(value) where link.has(relation: relation) && describes(url, link.anchor) {
                 return link.target
             }
         }
         return nil
+    }
+
+    /// Returns whether a link with an anchor describes a page, or the list that it belongs to: the
+    /// URL without its query.
+    private static func describes(_ url: String?, _ anchor: String?) -> Bool {
+        guard let anchor, !anchor.isEmpty else { return true }
+        guard let url, !anchor.contains("#"), let page = try? HTTPURL(url), let other = try? page.resolving(anchor)
+        else { return false }
+        func list(_ url: HTTPURL) -> Substring { url.description.prefix { $0 != "?" } }
+        return other.description == page.description || list(other) == list(page) && !anchor.contains("?")
     }
 
     /// Returns all links of one field value, in order.

@@ -6,6 +6,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     package var name: String
     /// The meaning of the value, in words: `says that there are 100 records`.
     var meaning: String
+    /// Whether it is on a page before the one at which the scan ends.
+    var isBefore = false
 
     public var description: String { "\(name) \(meaning)" }
 
@@ -264,7 +266,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     private static func successor(
         _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
     ) -> PageEvidence? {
-        if !rule.ignores("Link"), let link = LinkHeader.target(relation: "next", in: facts.headers),
+        if !rule.ignores("Link"),
+            let link = LinkHeader.target(relation: "next", in: facts.headers, of: taken.request.url),
             !taken.isTaken(link)
         {
             return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
@@ -335,6 +338,27 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
                 if hasTotal || taken.request.hasValue(count) { continue }
             }
             return PageEvidence(name: name, meaning: "says that there are \(count) records")
+        }
+        return nil
+    }
+
+    /// Returns evidence from counts on pages before an empty page that has none itself, or nil.
+    ///
+    /// A page that was lost, such as an answer with 204, says nothing about the end of the list.
+    static func found(before facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
+        guard rule != .ignore, facts.recordCount == 0, !taken.isDeclaredOver, counts(facts).isEmpty else { return nil }
+        for (name, count) in taken.counts.sorted(by: { $0.key < $1.key }) where !rule.ignores(name) {
+            switch pageCountFields.contains(name) ? .pages : meaning(of: name) {
+            case .count: continue
+            case .pages, .lastPage:
+                if count <= taken.pages { continue }
+                return PageEvidence(
+                    name: name, meaning: "said on a page before that there are \(count) pages", isBefore: true)
+            default:
+                if count <= taken.records { continue }
+                return PageEvidence(
+                    name: name, meaning: "said on a page before that there are \(count) records", isBefore: true)
+            }
         }
         return nil
     }

@@ -66,6 +66,10 @@ package struct PageSequence: Sendable, Hashable {
     /// The position behind the page at which ``Bounds/partLimit`` stopped the scan; nil if it did
     /// not.
     package private(set) var positionBehindPart: String?
+    /// Whether the scan has ended at a page without records that the page before had announced.
+    ///
+    /// The last page of some lists is empty. Another one may have been lost.
+    package private(set) var isInDoubt = false
 
     /// The number of records that earlier parts of the scan have listed.
     private var listedBefore = 0
@@ -81,8 +85,10 @@ package struct PageSequence: Sendable, Hashable {
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
     private var counts: [String: Int] = [:]
-    /// The declared total of the page before; nil without one.
+    /// The declared total of the last page that has one; nil without one.
     private var total: Int?
+    /// Whether the page before has announced another one: by a link, a cursor, a flag or a count.
+    private var isAnnounced = false
 
     /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
     ///
@@ -179,7 +185,10 @@ package struct PageSequence: Sendable, Hashable {
         let step = try step(facts, answeredBy: answeredBy)
         // Also a scan that a limit ends here reports its style.
         choice = step.choice
-        guard let next = step.next else { return false }
+        guard let next = step.next else {
+            isInDoubt = isInDoubt(at: facts)
+            return false
+        }
         guard ordinal < bounds.pageLimit else {
             return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url))
         }
@@ -201,7 +210,8 @@ package struct PageSequence: Sendable, Hashable {
         repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
         lastDigest = isRestart ? nil : facts.digest
         counts = isRestart ? [:] : step.counts
-        total = isRestart ? nil : declaredTotal(facts)
+        total = isRestart ? nil : declaredTotal(facts) ?? total
+        isAnnounced = announcesNext(facts)
         window = step.window
         return true
     }
@@ -251,7 +261,10 @@ package struct PageSequence: Sendable, Hashable {
         var next = request
         switch found {
         case .end:
-            if let evidence = evidence(facts, pagination.style, counts, listed: listed, answeredBy) {
+            let evidence =
+                evidence(facts, pagination.style, counts, listed: listed, answeredBy)
+                ?? lostTotal(facts, pagination.style, listed: listed)
+            if let evidence {
                 let advice = AutomaticPagination.choose(request, facts)
                 throw .more(
                     evidence, listed: sum, style: pagination.style.name,
@@ -286,6 +299,7 @@ package struct PageSequence: Sendable, Hashable {
             return visited.contains(Visit(PageRequest(url: url, body: request.body)))
         }
         return PageEvidence.find(facts, taken, bounds.more)
+            ?? PageEvidence.found(before: facts, taken, bounds.more)
     }
 
     /// Stops the scan at a limit: without an error if `bounds.stopsAtLimit` is true.
@@ -322,10 +336,42 @@ package struct PageSequence: Sendable, Hashable {
     }
 
     /// Notes the page before the current one, of a scan that continues.
-    package mutating func note(pageBefore facts: PageFacts) { total = declaredTotal(facts) }
+    package mutating func note(pageBefore facts: PageFacts) {
+        total = declaredTotal(facts)
+        isAnnounced = announcesNext(facts)
+        for found in PageEvidence.counts(facts) { counts[found.name] = found.count }
+    }
 
     private func declaredTotal(_ facts: PageFacts) -> Int? {
         ((choice?.pagination ?? pagination).style as? any TotalPagination)?.total(of: facts)
+    }
+
+    /// Returns evidence of a declared total that the list has not reached, from a page before.
+    ///
+    /// The page at which the scan ends has none: it may be the answer of a server that has failed.
+    private func lostTotal(_ facts: PageFacts, _ style: any PaginationStyle, listed: Int) -> PageEvidence? {
+        guard let total, listed < total, declaredTotal(facts) == nil, !style.isDeclaredLast(facts),
+            let name = (style as? any TotalPagination)?.total, !bounds.more.ignores(name)
+        else { return nil }
+        return PageEvidence(
+            name: name, meaning: "said on a page before that there are \(total) records", isBefore: true)
+    }
+
+    /// Returns whether a page that has a successor says so itself.
+    ///
+    /// Without a sign on its page, the next number or offset is only tried.
+    private func announcesNext(_ facts: PageFacts) -> Bool {
+        let style = (choice?.pagination ?? pagination).style
+        guard style.isCounted else { return true }
+        return (style as? any TotalPagination)?.announcesNext(facts) ?? false
+    }
+
+    /// Returns whether a page that ends the scan is empty although it was announced.
+    private func isInDoubt(at facts: PageFacts) -> Bool {
+        guard facts.recordCount == 0, isAnnounced, bounds.more != .ignore else { return false }
+        let style = (choice?.pagination ?? pagination).style
+        if style.isDeclaredLast(facts) || !style.isCounted && style.endsAtEmptyPage { return false }
+        return PageEvidence.counts(facts).isEmpty
     }
 
     // MARK: Deep pages
@@ -342,6 +388,7 @@ package struct PageSequence: Sendable, Hashable {
         lastDigest = nil
         repeated = 0
         total = nil
+        isAnnounced = false
         return true
     }
 
@@ -387,6 +434,7 @@ package struct PageSequence: Sendable, Hashable {
         self.ordinal = ordinal
         self.listed = listed
         listedBefore = listed
+        isAnnounced = ordinal > 1 && !pagination.style.isCounted
         window = Window(
             pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
         visited.insert(Visit(request))

@@ -45,6 +45,10 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
         case .shrunk(let listed, let hint):
             "the pages seem to end after \(listed) records, but the server says otherwise: \(hint). "
                 + "It may give less than it is asked for: ask for a smaller page, or write end: empty"
+        case .more(let evidence, let listed, _, _, let url) where evidence.isBefore:
+            "the pages end after \(listed) records at one without counts, but \(evidence): \(Redaction.url(url)). "
+                + "A page may be missing: the next sync begins the list again; "
+                + "if nothing is missing, write more: { ignore: ['\(evidence.name)'] }"
         case .more(let evidence, let listed, let style, let advice, let url):
             "paginate: \(style) ends after \(listed) records, but the page speaks of more: \(evidence): \(Redaction.url(url)). "
                 + (advice.map { "Write paginate: \($0)" } ?? "Name the style of these pages under paginate")

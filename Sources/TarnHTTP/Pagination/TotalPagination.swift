@@ -2,6 +2,9 @@
 protocol TotalPagination: PaginationStyle {
     /// The path of the total number of records in the body; nil if it is not declared.
     var total: String? { get }
+
+    /// Returns whether a page says that there is another one, by a flag or a count of pages.
+    func announcesNext(_ facts: PageFacts) -> Bool
 }
 
 extension TotalPagination {

@@ -86,7 +86,7 @@ struct SyncCommandTests {
         #expect(
             result.status == 0
                 && result.errorLines.filter { !$0.contains("nmapped") && !$0.contains("Sync") } == [
-                    since + "check the path in the description",
+                    since + "check field and format under since",
                     "item: 1 response to a request for one record contained another one; the first: "
                         + "\(server.base)/items/2, for the key 2",
                 ], "\(result.error)")

@@ -145,6 +145,30 @@ struct AuthorizedTransportTests {
         #expect(try await scope(oauth("a", "s", account: "x")) == scope(oauth("a", "t", account: "x")))
         #expect(try await scope(oauth("a", "s", account: "x")) != scope(oauth("a", "s", account: "y")))
     }
+
+    @Test("an account with a name keeps its scope with another secret, as does a program, or a file of refresh tokens")
+    func accounts() async throws {
+        func scope(_ authentication: Authentication, _ account: String? = nil) async throws -> String? {
+            try await AuthorizedTransport(
+                ScriptedTransport([.status(200)]), authentication, account: account, origins: []
+            ).scope()?.exposed
+        }
+        let other = Authentication.bearer(.value(Secret("other")))
+        #expect(try await scope(.bearer(Self.source), "ada") == scope(other, "ada"))
+        #expect(try await scope(other, "ada") != scope(other, "bob"))
+        let program = Authentication.bearer(.command(["date", "+%N"]))
+        #expect(try await scope(program) == scope(program))
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var scopes: Set<String?> = []
+        for token in ["first", "second"] {
+            try Data(token.utf8).write(to: URL(fileURLWithPath: folder + "/refresh"))
+            var settings = OAuth2(tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")))
+            settings.grant = .refreshToken(.file(folder + "/refresh"))
+            scopes.insert(try await scope(.oauth2(settings)))
+        }
+        #expect(scopes.count == 1)
+    }
 }
 
 private struct FailingTransport: Transport {

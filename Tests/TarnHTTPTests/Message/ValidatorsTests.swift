@@ -61,6 +61,19 @@ struct ValidatorsTests {
         #expect(request.headers["If-Modified-Since"] == "yesterday")
     }
 
+    @Test("RFC 9110 §8.8.2.2: a date within a second of the response is no validator")
+    func weakDate() {
+        let modified = TransportHeaders.Field("Last-Modified", "Tue, 19 Jul 2022 04:38:40 GMT")
+        for (second, isWeak) in [(40, true), (41, false)] {
+            let headers = TransportHeaders([modified, .init("Date", "Tue, 19 Jul 2022 04:38:\(second) GMT")])
+            #expect(Validators(headers).withoutWeakDate(of: headers, now: 0).isEmpty == isWeak)
+        }
+        let undated = TransportHeaders([modified])
+        #expect(!Validators(undated).withoutWeakDate(of: undated, now: 0).isEmpty)
+        let tagged = TransportHeaders([modified, .init("Date", modified.value), .init("ETag", "\"a\"")])
+        #expect(Validators(tagged).withoutWeakDate(of: tagged, now: 0).etag == "\"a\"")
+    }
+
     @Test("a 304 replaces fields in place, adds new ones, and leaves alone what speaks of the body or the connection")
     func updatedByNotModified() {
         let stored = TransportHeaders([

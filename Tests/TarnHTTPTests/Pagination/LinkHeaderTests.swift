@@ -105,6 +105,19 @@ struct LinkHeaderTests {
         #expect(LinkHeader.target(relation: relation, in: TransportHeaders([.init("Link", field)])) == target)
     }
 
+    @Test(
+        "a link with an anchor belongs to the page if the anchor is its URL, or that of its list",
+        arguments: [
+            ("http://h/items", true), ("/items?page=2", true), ("/items?page=1", false), ("#x", false),
+            ("/others", false), ("http://other/items", false),
+        ])
+    func anchors(anchor: String, isOwn: Bool) {
+        let headers = TransportHeaders([.init("Link", "</items?page=3>; rel=next; anchor=\"\(anchor)\"")])
+        let target = LinkHeader.target(relation: "next", in: headers, of: "http://h/items?page=2")
+        #expect(target == (isOwn ? "/items?page=3" : nil))
+        #expect(LinkHeader.target(relation: "next", in: headers) == nil)
+    }
+
     @Test("every link of a field is parsed, in order")
     func allLinksInOrder() {
         let links = LinkHeader.parse(#"</1>; rel="first prev", </3>; rel=next, nonsense, </9>; rel=last; anchor="/x""#)

@@ -343,6 +343,59 @@ struct PaginationGuardTests {
         }
     }
 
+    @Test("a page without counts does not end a walk before the counts of the pages before")
+    func lostPages() {
+        let total = Pagination.pageNumber(.query("p"), size: .init(parameter: "n", value: 2), total: "all")
+        for last in [page(0), page(1)] {
+            let error = #expect(throws: PaginationError.self) {
+                try Styles.walk(total, [page(2, ["all": "6"]), last])
+            }
+            #expect(error?.description.contains("but all said on a page before that there are 6 records") == true)
+        }
+        let linked = [page(2, [:], ["Link": "</items?p=2>; rel=next", "X-Total-Count": "6"]), page(0)]
+        #expect(throws: PaginationError.self) { try Styles.walk(.headerLink(), linked) }
+        #expect(throws: Never.self) { try Styles.walk(.headerLink(), linked) { $0.more = .ignore } }
+        #expect(throws: PaginationError.self) {
+            try Styles.walk(
+                .pageNumber(.query("p"), totalPages: "total_pages"), [page(2, ["total_pages": "3"]), page(0)])
+        }
+    }
+
+    @Test("an empty page that was announced leaves the end in doubt; one that was only tried does not")
+    func doubt() throws {
+        func isInDoubt(_ pagination: Pagination, _ pages: [PageFacts]) throws -> Bool {
+            var sequence = try PageSequence(
+                pagination, PageRequest(url: "http://h/items"), PageSequence.Bounds(base: "http://h"))
+            for facts in pages { _ = try sequence.advance(facts) }
+            return sequence.isInDoubt
+        }
+        let cursor = Pagination.cursor(path: "next", sends: .query("c"))
+        #expect(try isInDoubt(cursor, [page(2, ["next": "a"]), page(0)]))
+        #expect(try !isInDoubt(cursor, [page(2, ["next": "a"]), page(1)]))
+        let more = Pagination.pageNumber(.query("p"), hasMore: "more")
+        #expect(try isInDoubt(more, [page(2, ["more": "true"]), page(0)]))
+        #expect(try !isInDoubt(more, [page(2, ["more": "true"]), page(0, ["more": "false"])]))
+        #expect(try !isInDoubt(.pageNumber(.query("p")), [page(2), page(0)]))
+        let ends = Pagination.cursor(path: "next", sends: .query("c"), endsAtEmptyPage: true)
+        #expect(try !isInDoubt(ends, [page(2, ["next": "a"]), page(0)]))
+    }
+
+    @Test("records without the id that the next request names are an error with its path")
+    func withoutIDs() {
+        let style = Pagination.recordCursor(.backward, sends: .query("max_id"), path: "num")
+        let error = #expect(throws: PaginationError.self) { try Styles.walk(style, [page(2)]) }
+        #expect(error?.description.contains("`num`") == true)
+    }
+
+    @Test("false in place of a link or a cursor is the end, and so is 0 in place of a link")
+    func noLink() throws {
+        for text in ["false", "0"] {
+            #expect(try Styles.walk(.jsonLink(path: "nxt"), [page(2, ["nxt": text])]) == ["/items?state=all"])
+        }
+        let cursor = Pagination.cursor(path: "nxt", sends: .query("c"))
+        #expect(try Styles.walk(cursor, [page(2, ["nxt": "false"])]) == ["/items?state=all"])
+    }
+
     @Test(
         "a server that gives less than it is asked for does not end the walk at its first page, if anything in it says that there is more",
         arguments: [

@@ -101,6 +101,12 @@ struct DescriptionRequestsTests {
         #expect(try api("auth: { \(written) }").authentication == authentication)
     }
 
+    @Test("the account has its name beside the scheme")
+    func account() throws {
+        let description = try api("auth: { account: ada, bearer: { env: T } }")
+        #expect(description.account == "ada" && description.authentication == .bearer(.environment("T")))
+    }
+
     @Test("a secret's file lies beside the description")
     func secretFile() throws {
         let text = thingDescription("auth: { bearer: { file: token } }", "", "int?")

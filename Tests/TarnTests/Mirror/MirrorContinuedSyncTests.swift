@@ -320,7 +320,10 @@ struct MirrorContinuedSyncTests {
             state.statuses = [2: "403 No"]
             state.bodies = [3: #"[{"id":33,"text":"t"}]"#]
         }
-        for _ in 0..<3 { _ = try await bed.sync() }
+        // The record may have moved to the list that fails, unless that has failed before.
+        #expect(try await bed.sync().orphans?.refusals.first?.contains("not complete") == true)
+        #expect(try bed.store.read { try $0.record("Card", RecordKey(3)) } != nil)
+        for _ in 0..<2 { _ = try await bed.sync() }
         #expect(try bed.store.read { try $0.record("Card", RecordKey(2)) } != nil)
         #expect(try bed.store.read { try $0.record("Card", RecordKey(3)) } == nil)
         // The parent that was passed by is looked at again when it is complete.

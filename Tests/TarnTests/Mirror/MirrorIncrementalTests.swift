@@ -276,6 +276,78 @@ struct MirrorIncrementalTests {
         #expect(try store.items() == [2, 3])
     }
 
+    @Test("with an initial value, a full sync finds orphans of what the endpoint has listed")
+    func orphansWithInitialValue() async throws {
+        let rule = "{ param: since, field: changed_at, initial: 2026-01-01 }"
+        let store = try MirrorStore(
+            yaml: Self.yaml(rule, more: "paginate: header_link\n    orphans: after_one_scan"))
+        let items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        items.set(Array(Self.first.dropFirst()))
+        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
+        #expect(items.log.last == "/items?since=2026-01-01")
+        #expect(try store.items() == [2, 3])
+    }
+
+    @Test("another account does not begin with the value of the one before")
+    func otherAccount() async throws {
+        let yaml = Self.yaml("{ param: since, field: changed_at }").replacing(
+            "test.example }", with: "test.example, auth: { bearer: { env: TOKEN } } }")
+        let store = try MirrorStore(yaml: yaml), items = Items()
+        items.set([(1, "2026-01-01T10:00:00Z")])
+        for (token, target) in [("a", "/items"), ("b", "/items"), ("b", "/items?since=2026-01-01T10:00:00Z")] {
+            try await store.sync(nil, transport: items.transport, environment: ["TOKEN": token])
+            #expect(items.log == [target])
+        }
+    }
+
+    @Test("a date in the future does not count: the next sync begins with the time of this one")
+    func future() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set([(1, "2026-01-01T10:00:00Z"), (2, "2999-01-01T00:00:00Z")])
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.endpoint("items")?.futureValue == "2999-01-01T00:00:00Z")
+        let since = try #require(try store.checkpoint("items")?.since)
+        #expect(since > "2026-01-01T10:00:00Z" && since < "2999")
+    }
+
+    @Test("a list whose record was deleted is requested as a whole when the record comes back")
+    func ownerComesBack() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Box:
+                    key: id
+                    attributes: { id: int }
+                    relationships: { items: { to: [Item], inverse: box, on_delete: cascade } }
+                  Item: { key: id, attributes: { id: int }, relationships: { box: { to: Box, inverse: items } } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+                  items:
+                    path: '/boxes/{box.id}/items'
+                    for_each: { entity: Box, parent: box }
+                    entity: Item
+                    paginate: single_page
+                    since: { param: since, field: id }
+                """)
+        let boxes = Mutex("[]"), log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example", with: "")
+            log.withLock { $0.append(target) }
+            let body = target == "/boxes" ? boxes.withLock { $0 } : target.hasPrefix("/boxes/1") ? #"[{"id":7}]"# : "[]"
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for list in [#"[{"id":1},{"id":2}]"#, #"[{"id":2}]"#, #"[{"id":1},{"id":2}]"#] {
+            boxes.withLock { $0 = list }
+            log.withLock { $0 = [] }
+            #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        }
+        #expect(log.withLock { $0.contains("/boxes/1/items") })
+        #expect(try store.items() == [7])
+    }
+
     @Test("a value in the body of a request is a member there")
     func body() async throws {
         let store = try MirrorStore(
@@ -347,6 +419,29 @@ struct MirrorIncrementalTests {
             #expect(feed.log == [expected.replacing("1", with: "2")])
             #expect(try store.items() == [1, 2])
         }
+    }
+
+    @Test("an interrupted change feed with counted pages begins again with the token from before")
+    func interruptedFeed() async throws {
+        let pages = "records: items\n    paginate: { page_number: { param: page, has_more: more } }"
+        let store = try MirrorStore(yaml: Self.yaml("{ cursor: sync, param: token }", type: "date?", more: pages))
+        let log = Mutex<[String]>([]), isBroken = Mutex(true)
+        let transport = ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example", with: "")
+            log.withLock { $0.append(target) }
+            if !target.contains("page=1"), isBroken.withLock({ $0 }) { return TransportResponse(status: 404) }
+            let body =
+                target.contains("page=1")
+                ? #"{"items":[{"id":1}],"more":true}"# : #"{"items":[{"id":2}],"more":false,"sync":"t"}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
+        isBroken.withLock { $0 = false }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try store.checkpoint("items").map { $0.state == .complete && $0.since == nil } == true)
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(log.withLock { $0 } == [1, 2, 2, 1, 2].map { "/items?page=\($0)" })
+        #expect(try store.checkpoint("items")?.since == "t")
     }
 
     @Test("a token that the server has forgotten is dropped: everything is listed again")

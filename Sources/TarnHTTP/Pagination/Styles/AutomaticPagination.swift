@@ -83,7 +83,7 @@ struct AutomaticPagination: PaginationStyle {
     ///
     /// If the page has no sign of another one, the style is `single_page`.
     static func choose(_ request: PageRequest, _ facts: PageFacts) -> PaginationChoice {
-        if LinkHeader.target(relation: "next", in: facts.headers) != nil {
+        if LinkHeader.target(relation: "next", in: facts.headers, of: request.url) != nil {
             return PaginationChoice(
                 pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")
         }

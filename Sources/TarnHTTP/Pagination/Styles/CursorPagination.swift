@@ -9,7 +9,7 @@ struct CursorPagination: PaginationStyle {
         needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
         make: CursorPagination.init(values:))
 
-    /// The path of the cursor in the body. The scan ends if it is missing, null or empty.
+    /// The path of the cursor in the body. The scan ends if it is missing, null, false or empty.
     var path: String
     /// The parameter that carries the cursor.
     var sends: Pagination.ParameterPlace
@@ -32,9 +32,9 @@ struct CursorPagination: PaginationStyle {
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let facts = page.facts
         if facts.recordCount == 0, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
-        guard facts.flag(hasMore) ?? true, let value = facts.values[path], !value.isEmpty, value != last else {
-            return .end
-        }
+        guard facts.flag(hasMore) ?? true, let value = facts.values[path], !["", "false"].contains(value),
+            value != last
+        else { return .end }
         guard value != PageFacts.container else {
             throw .refused(
                 by: name,

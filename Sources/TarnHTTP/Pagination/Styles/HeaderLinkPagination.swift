@@ -11,7 +11,7 @@ struct HeaderLinkPagination: PaginationStyle {
     var isCounted: Bool { false }
 
     func next(after page: FetchedPage) -> NextPage {
-        LinkHeader.target(relation: relation, in: page.facts.headers).map(NextPage.next) ?? .end
+        LinkHeader.target(relation: relation, in: page.facts.headers, of: page.request.url).map(NextPage.next) ?? .end
     }
 
     func isDetermined(byHeaders headers: TransportHeaders) -> Bool { true }

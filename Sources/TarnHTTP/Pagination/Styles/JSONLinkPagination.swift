@@ -45,7 +45,8 @@ struct JSONLinkPagination: PaginationStyle {
             }
             return .end
         }
-        return link.isEmpty ? .end : .next(link)
+        // In place of a URL, some servers write false or 0 on the last page.
+        return ["", "false", "0"].contains(link) ? .end : .next(link)
     }
 }
 

@@ -60,7 +60,9 @@ struct OffsetPagination: PaginationStyle {
     }
 }
 
-extension OffsetPagination: TotalPagination {}
+extension OffsetPagination: TotalPagination {
+    func announcesNext(_ facts: PageFacts) -> Bool { facts.flag(hasMore) == true }
+}
 
 extension OffsetPagination: ReversiblePagination {
     // The page may overlap with the current one if the first offset is nearer than a page.

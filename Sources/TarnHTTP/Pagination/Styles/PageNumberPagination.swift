@@ -71,7 +71,12 @@ struct PageNumberPagination: PaginationStyle {
     }
 }
 
-extension PageNumberPagination: TotalPagination {}
+extension PageNumberPagination: TotalPagination {
+    func announcesNext(_ facts: PageFacts) -> Bool {
+        // If the page has a successor, the number of pages is larger than its own.
+        facts.flag(hasMore) == true || facts.number(totalPages).map { $0 > 0 } ?? false
+    }
+}
 
 extension PageNumberPagination: ReversiblePagination {
     func previous(before page: FetchedPage) -> PreviousPage {

@@ -22,7 +22,13 @@ struct RecordCursorPagination: PaginationStyle {
     func firstPage(of request: PageRequest) -> PageRequest { request.sized(size) }
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
-        guard page.facts.recordCount > 0, let records = page.facts.records else { return .end }
+        guard page.facts.recordCount > 0 else { return .end }
+        guard let records = page.facts.records else {
+            throw .refused(
+                by: name,
+                reason: "no record of the page has a value at `\(path)`: write id: PATH under paginate, "
+                    + "with the location of a record's id")
+        }
         var value = direction == .backward ? records.smallest : records.largest
         if includesNamed, let number = Int(value) {
             // Overflow: no number lies beyond the smallest or the largest integer.

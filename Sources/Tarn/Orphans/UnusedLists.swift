@@ -1,0 +1,48 @@
+// Stored responses of lists that are no longer requested: they say nothing about orphans.
+
+import TarnHTTP
+import TarnStore
+
+/// Lists that an endpoint, or an earlier description, has requested, and that nothing requests now.
+///
+/// Such a list belongs to other credentials, to a record that was deleted, or to an endpoint that
+/// the description no longer has. It counts as unused when a complete scan of the endpoint has
+/// begun after its last response: until then, two accounts may use the store in turn.
+struct UnusedLists: Sendable {
+    private let time: Timestamp
+    private let lists: Set<String>
+    private let endpoints: Set<String>
+    private let endpoint: Endpoint
+    private let checkpointName: String
+
+    /// - Parameters:
+    ///   - time: the time when the complete scan before the present one began.
+    ///   - lists: the lists of the endpoint that are in use, by the identities in their responses.
+    ///   - checkpointName: the name of the list whose orphans are looked for.
+    init(
+        _ time: Timestamp, _ lists: Set<String>, _ description: Description, _ endpoint: Endpoint,
+        _ checkpointName: String
+    ) {
+        self.time = time
+        self.lists = lists
+        endpoints = Set(description.endpoints.map(\.name))
+        self.endpoint = endpoint
+        self.checkpointName = checkpointName
+    }
+
+    /// Whether a response belongs to such a list.
+    func contain(_ entry: ResponseEntry) -> Bool {
+        typealias Listing = ResponseEntry.Listing
+        guard entry.validation.validatedAt < time, let identity = entry.listing.identity, !lists.contains(identity),
+            !identity.hasPrefix(Listing.cachedIdentity), !identity.hasPrefix(Listing.listIdentity),
+            // The name of an endpoint, and the fingerprint of its mapping.
+            let space = entry.request.endpoint.lastIndex(of: " ")
+        else { return false }
+        let name = String(entry.request.endpoint[..<space])
+        guard name == endpoint.name else { return !endpoints.contains(name) }
+        // A program may have requested a single list with other parameters.
+        return endpoint.hasSeveralLists
+            || identity
+                == ScanIdentity.responses(of: checkpointName, endpoint, authScope: entry.request.authScope)
+    }
+}

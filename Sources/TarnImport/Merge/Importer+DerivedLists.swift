@@ -41,7 +41,8 @@ extension Importer {
                 if hasLocal, !relationship.isListed,
                     try referrer.withUnsafeBytes({
                         try keepsLocalReference(
-                            plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, &writer)
+                            plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil,
+                            leaving: Array(drafter.derived.bytes(list.target)), &writer)
                     })
                 {
                     continue
@@ -122,6 +123,7 @@ extension Importer {
             guard let outcome else {
                 // An object's own draft was not stored, because the record was deleted or left out.
                 if drafter.derived.members[place].isNested, !relationship.isListed { continue }
+                leftOut.insert(ListedRecord(entity: relationship.root, storageKey: target))
                 var diagnostic = relationship.unstorable(member, of: target, path: path(of: list))
                 diagnostic.source = target.withUnsafeBytes { location(of: $0, relationship.root).source }
                 report(diagnostic)

@@ -233,6 +233,20 @@ extension Importer {
         return true
     }
 
+    /// Notes that the reference of a changed record no longer leads to another one at the server.
+    func noteMissing(
+        _ key: Bytes, _ plan: EntityPlan, _ field: UInt16, from owner: [UInt8], _ writer: inout StoreWriter
+    ) throws {
+        let record = ListedRecord(entity: plan.entity.root, storageKey: Array(key))
+        guard try !yieldsToServer(plan, key, writer), !overtaken.contains(record),
+            var mark = try writer.access.localChanges.mark(plan.entity.root, key),
+            try writer.access.outbox.serverTarget(of: field, record) == owner
+        else { return }
+        var value = ByteWriter()
+        value.appendValueNull()
+        if mark.remember(field, EncodedValue(value.bytes)) { try writer.putLocalMark(mark, plan.entity.root, key) }
+    }
+
     func reportKept(_ entity: Catalog.Entity, _ key: Bytes, _ field: String?, _ message: String) {
         let (path, source) = location(of: key, entity.root)
         var diagnostic = Diagnostic(

@@ -80,6 +80,19 @@ struct OutboxImportTests {
         #expect(try server() == [Record.Field("issue", .null)])
     }
 
+    @Test("a list that lacks a member which was moved out of it here says that the server has removed it as well")
+    func movedAndRemoved() throws {
+        let bed = try bed()
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Comment", RecordKey(3), [Record.Field("issue", .reference(RecordKey(2)))])
+        }
+        try bed.take(#"[{"id":1,"title":"old","comments":[]},{"id":2,"title":"other","comments":[]}]"#, "Issue")
+        #expect(try mark(bed, 3, entity: "Comment")?.server == [Record.Field("issue", .null)])
+        #expect(try bed.value("Comment", 3, "issue") == .reference(RecordKey(2)))
+        _ = try bed.store.write { try $0.discardOperation(1) }
+        #expect(try bed.value("Comment", 3, "issue") == .null)
+    }
+
     @Test("a page that no longer lists a member leaves the members that were added here")
     func members() throws {
         let bed = try bed()

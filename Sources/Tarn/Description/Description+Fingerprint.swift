@@ -25,8 +25,10 @@ extension Description {
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
                 text += "attribute \(attribute.name) \(attribute.type) \(attribute.isOptional)"
                 if case .enumeration(let values) = attribute.type { text += " \(values)" }
+                if attribute.isUnique { text += " unique" }
                 text += "\n"
             }
+            for index in entity.indexes where index.isUnique { text += "unique \(index.name)\n" }
             for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
                 text += "relationship \(relationship.name) \(relationship.destination) \(relationship.isToMany)"
                 text +=

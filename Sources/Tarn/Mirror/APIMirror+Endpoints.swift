@@ -33,7 +33,8 @@ extension APIMirror {
         let names = Set(requests.map(\.client.apiName))
         let stops = Dictionary(uniqueKeysWithValues: names.map { ($0, SyncStop()) })
         var pending = EndpointQueue(
-            SyncOrder(requests.map(\.endpoint), description.schema), groups: requests.map(\.client.apiName),
+            SyncOrder(requests.map(\.endpoint), description.schema, description.mapping),
+            groups: requests.map(\.client.apiName),
             isSequential: options.concurrency == 1)
         for request in requests {
             // Hooks of a program may share state: they are never called for two endpoints at once.

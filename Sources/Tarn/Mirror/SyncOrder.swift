@@ -1,5 +1,6 @@
 // The order of the endpoints of a sync: those that do not depend on one another side by side.
 
+import TarnImport
 import TarnStore
 
 /// The dependencies between endpoints of a sync.
@@ -7,13 +8,15 @@ import TarnStore
 /// An endpoint with `for_each` is scanned when those are complete that may store records of its
 /// parents: every endpoint before it whose responses can contain them, and every endpoint that
 /// lists them. Endpoints with orphan rules keep their order relative to those that can store the
-/// same records. All other endpoints are independent.
+/// same records. An endpoint whose records list others by a path of its own, as in
+/// `from: task_ids`, is scanned when those that list these are complete: a bare key of a record
+/// that is not stored says nothing. All other endpoints are independent.
 struct SyncOrder {
     /// For each endpoint, the indexes of those that must be complete before it.
     let predecessors: [Set<Int>]
 
     /// - Parameter endpoints: the endpoints, in the order of the description.
-    init(_ endpoints: [Endpoint], _ schema: Schema) {
+    init(_ endpoints: [Endpoint], _ schema: Schema, _ mapping: Mapping) {
         let graph = EntityGraph(schema)
         let listed = endpoints.map { graph.roots($0.entities) }, stored = listed.map(graph.reachable)
         let parents = endpoints.map { graph.parentRoots($0) }
@@ -32,7 +35,23 @@ struct SyncOrder {
                 if removes || isRemoved { before[index].insert(other) }
             }
         }
+        for index in endpoints.indices {
+            let members = graph.memberRoots(endpoints[index].entities, mapping)
+            for other in endpoints.indices where other != index && !listed[other].isDisjoint(with: members) {
+                if !SyncOrder.waits(other, for: index, before) { before[index].insert(other) }
+            }
+        }
         predecessors = before
+    }
+
+    /// Whether an endpoint waits for another one, perhaps through others.
+    private static func waits(_ endpoint: Int, for other: Int, _ before: [Set<Int>]) -> Bool {
+        var known: Set<Int> = [endpoint], next = [endpoint]
+        while let index = next.popLast() {
+            if before[index].contains(other) { return true }
+            for earlier in before[index] where known.insert(earlier).inserted { next.append(earlier) }
+        }
+        return false
     }
 }
 
@@ -91,11 +110,32 @@ private struct EntityGraph {
         return found
     }
 
+    /// The roots of the records that lists of entities name by paths of their own, and that store
+    /// the references.
+    func memberRoots(_ entities: [String], _ mapping: Mapping) -> Set<String> {
+        let roots = roots(entities)
+        var found: Set<String> = []
+        for definition in definitions.values where roots.contains(root(definition.name)) {
+            for relationship in definition.relationships where relationship.isToMany && relationship.join == nil {
+                guard mapping.entities[definition.name]?.paths[relationship.name]?.isEmpty == false,
+                    let inverse = relationship.inverse,
+                    self.definition(of: inverse, in: relationship.destination)?.isToMany == false
+                else { continue }
+                found.insert(root(relationship.destination))
+            }
+        }
+        return found.subtracting(roots)
+    }
+
     private func relationship(_ name: String, of entity: String) -> String? {
+        definition(of: name, in: entity)?.destination
+    }
+
+    private func definition(of name: String, in entity: String) -> RelationshipDefinition? {
         var entity: String? = entity
         for _ in 0...definitions.count {
             guard let definition = entity.flatMap({ definitions[$0] }) else { return nil }
-            if let found = definition.relationships.first(where: { $0.name == name }) { return found.destination }
+            if let found = definition.relationships.first(where: { $0.name == name }) { return found }
             entity = definition.parent
         }
         return nil

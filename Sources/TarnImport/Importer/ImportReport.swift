@@ -82,6 +82,11 @@ public struct ImportReport: Sendable, Hashable {
     ///
     /// They were skipped, or a response reported them as deleted and they were not stored before.
     package var dropped: [ListedRecord] = []
+    /// Records of which something was left out because of what the store has at the moment.
+    ///
+    /// A later import of the same response may store it: they have unique values of another record,
+    /// a local change or a delete rule holds them, or a member of their list is not stored yet.
+    package var leftOut: Set<ListedRecord> = []
     /// The unmapped paths, sorted by entity and path.
     public var unmapped: [UnmappedPath] = []
     /// The number of records that the responses list, before duplicates are merged.
@@ -160,6 +165,7 @@ public struct ImportReport: Sendable, Hashable {
         }
         skipped += other.skipped
         dropped += other.dropped
+        leftOut.formUnion(other.leftOut)
         listed += other.listed
         conflicts += other.conflicts
         keyLimit = max(keyLimit, other.keyLimit)

@@ -65,10 +65,29 @@ package struct ImportUnit: Sendable {
         }
     }
 
-    /// Removes records that were not stored from the entries.
-    func removeDropped(_ dropped: Set<ListedRecord>, _ writer: inout StoreWriter) throws {
-        for var entry in responses where !dropped.isEmpty && entry.listing.listed.contains(where: dropped.contains) {
-            guard try writer.access.responses.entry(of: entry.request) != nil else { continue }
+    /// Makes the entries agree with what was stored of the responses.
+    ///
+    /// - Parameters:
+    ///   - dropped: the records that were not stored: no entry lists them.
+    ///   - leftOut: the records of which something was left out for now. The next request for such
+    ///     a response has no condition, and its body is not recognised. The record may be nested in
+    ///     a response that does not list it: if none does, that holds for all of the unit.
+    func correctResponses(
+        dropped: Set<ListedRecord>, leftOut: Set<ListedRecord>, _ writer: inout StoreWriter
+    ) throws {
+        guard !dropped.isEmpty || !leftOut.isEmpty else { return }
+        var listed: Set<ListedRecord> = []
+        if !leftOut.isEmpty { for response in responses { listed.formUnion(response.listing.listed) } }
+        let isAnywhere = !leftOut.isSubset(of: listed)
+        for response in responses {
+            let isPart = isAnywhere || response.listing.listed.contains(where: leftOut.contains)
+            guard isPart || response.listing.listed.contains(where: dropped.contains) else { continue }
+            // A deletion of the unit may have removed it.
+            guard var entry = try writer.access.responses.entry(of: response.request) else { continue }
+            if isPart {
+                entry.validation.removeValidators()
+                entry.imported = nil
+            }
             entry.listing.listed.removeAll { dropped.contains($0) }
             try writer.putResponse(entry)
         }
@@ -76,17 +95,18 @@ package struct ImportUnit: Sendable {
 
     /// Writes the progress of scans.
     ///
-    /// A scan that has lost a record to a local change leaves the value of ``Checkpoint/since`` as
-    /// it was: the next one lists the record again.
+    /// A scan of which something was left out leaves the value of ``Checkpoint/since`` as it was:
+    /// the next one lists the record again.
     ///
-    /// - Parameter isOvertaken: whether a record of the unit keeps its values.
-    func putCheckpoints(isOvertaken: Bool, _ writer: inout StoreWriter) throws {
+    /// - Parameter isIncomplete: whether a record of the unit keeps its values, or something was
+    ///   left out for now.
+    func putCheckpoints(isIncomplete: Bool, _ writer: inout StoreWriter) throws {
         for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
-            if checkpoint.isIncremental {
+            if checkpoint.isIncremental || isIncomplete {
                 let stored = try writer.access.checkpoints.checkpoint(name).flatMap {
                     $0.plan == checkpoint.plan ? $0 : nil
                 }
-                if isOvertaken || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false {
+                if isIncomplete || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false {
                     checkpoint.isOvertaken = checkpoint.state == .underWay
                     checkpoint.since = stored?.since
                 }

@@ -37,6 +37,9 @@ public final class Importer {
     var overtaken: Set<ListedRecord> = []
     /// The number of times that a record of the unit has kept its values because of these.
     var overtakenCount = 0
+    /// The records of the current merge of which something was left out: see
+    /// ``ImportReport/leftOut``.
+    var leftOut: Set<ListedRecord> = []
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.

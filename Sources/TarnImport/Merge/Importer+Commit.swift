@@ -46,8 +46,8 @@ extension Importer {
             let isClean = report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
             try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)
         }
-        try unit.removeDropped(Set(report.dropped), &writer)
-        try unit.putCheckpoints(isOvertaken: overtakenCount > 0, &writer)
+        try unit.correctResponses(dropped: Set(report.dropped), leftOut: report.leftOut, &writer)
+        try unit.putCheckpoints(isIncomplete: overtakenCount > 0 || !report.leftOut.isEmpty, &writer)
         try unit.additions?(report, &writer)
         // The last moment before the commit.
         try cancellation?.check()

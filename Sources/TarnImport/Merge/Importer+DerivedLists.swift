@@ -17,6 +17,8 @@ extension Importer {
         let counts = countingLists()
         let lost = lostMembers(counts)
         var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
+        // By relationship.
+        var moved: [UInt64: MovedMembers] = [:]
         for (number, list) in drafter.derived.lists.enumerated() where counts[number] {
             try cancellation?.check()
             // Consecutive lists are mostly of the same relationship.
@@ -33,30 +35,39 @@ extension Importer {
             if list.hasUnset {
                 try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &writer, &tally)
             }
-            if list.keepsOthers { continue }
-            try writer.applyIndexChanges()
             // A reference that is part of a key cannot be cleared.
-            if relationship.isKey { continue }
-            for referrer in try left(list, relationship, through: index, writer.access) {
-                if hasLocal, !relationship.isListed,
-                    try referrer.withUnsafeBytes({
-                        try keepsLocalReference(
-                            plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, &writer)
-                    })
-                {
-                    continue
-                }
-                let outcome =
-                    relationship.isListed
-                    ? try set(
-                        relationship.field, contains: Array(drafter.derived.bytes(list.target)), false,
-                        of: relationship.owner, referrer,
-                        &writer)
-                    : try set(relationship.field, to: nil, position: nil, of: relationship.owner, referrer, &writer)
-                if case .updated? = outcome {
-                    countUpdated(relationship.ownerPlan, referrer, in: &tally)
-                }
+            if list.keepsOthers || relationship.isKey { continue }
+            if hasLocal, !relationship.isListed {
+                let seed = seed(of: list)
+                if moved[seed] == nil { moved[seed] = try movedMembers(relationship, &writer) }
+                if let known = moved[seed] { try noteMissing(from: list, known, relationship, &writer) }
             }
+            try writer.applyIndexChanges()
+            try clearFormer(list, relationship, through: index, hasLocal: hasLocal, &writer, &tally)
+        }
+    }
+
+    /// Clears the references of records that are no longer in a list.
+    private func clearFormer(
+        _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, hasLocal: Bool,
+        _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws {
+        let target = Array(drafter.derived.bytes(list.target))
+        for referrer in try left(list, relationship, through: index, writer.access) {
+            if hasLocal, !relationship.isListed,
+                try referrer.withUnsafeBytes({
+                    try keepsLocalReference(
+                        plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, leaving: target,
+                        &writer)
+                })
+            {
+                continue
+            }
+            let outcome =
+                relationship.isListed
+                ? try set(relationship.field, contains: target, false, of: relationship.owner, referrer, &writer)
+                : try set(relationship.field, to: nil, position: nil, of: relationship.owner, referrer, &writer)
+            if case .updated? = outcome { countUpdated(relationship.ownerPlan, referrer, in: &tally) }
         }
     }
 
@@ -122,6 +133,7 @@ extension Importer {
             guard let outcome else {
                 // An object's own draft was not stored, because the record was deleted or left out.
                 if drafter.derived.members[place].isNested, !relationship.isListed { continue }
+                leftOut.insert(ListedRecord(entity: relationship.root, storageKey: target))
                 var diagnostic = relationship.unstorable(member, of: target, path: path(of: list))
                 diagnostic.source = target.withUnsafeBytes { location(of: $0, relationship.root).source }
                 report(diagnostic)

@@ -5,6 +5,7 @@ internal import TarnStore
 extension Importer {
     /// Merges the drafts of the unit into the store, and discards the unit.
     func merge(_ writer: inout StoreWriter) throws -> ImportReport {
+        leftOut = []
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         var merge = UnitMerge(
@@ -125,6 +126,7 @@ extension Importer {
             merge.report.entities[plan.plans[index].entity.name] = counts
         }
         merge.report.listed = listed
+        merge.report.leftOut = leftOut
         merge.report.diagnostics = drafter.diagnostics.diagnostics
         merge.report.diagnosticCount = drafter.diagnostics.count
         merge.report.diagnosticGroups = drafter.diagnostics.groups

@@ -55,10 +55,13 @@ extension Importer {
         }
         if merge.isNews { try writer.putLocalMark(merge.mark, entity.root, key) }
         if mark.operation == .delete {
+            leftOut.insert(ListedRecord(entity: entity.root, storageKey: Array(key)))
             reportKept(
                 entity, key, nil, "deleted locally, and not yet at the server; it is not restored")
             return .nothing
         }
+        // No response tells the kind again by itself.
+        if keptPlan != nil { leftOut.insert(ListedRecord(entity: entity.root, storageKey: Array(key))) }
         reportKept(merge.kept, entity, key, as: keptPlan.map { self.plan.plans[$0].entity })
         rest.removeAll()
         let restIsWide = merge.builder.isWide
@@ -172,6 +175,7 @@ extension Importer {
             mark.isGoneAtServer = true
             try writer.putLocalMark(mark, plan.entity.root, key)
         }
+        leftOut.insert(ListedRecord(entity: plan.entity.root, storageKey: Array(key)))
         reportKept(
             plan.entity, key, nil,
             "deleted at the server, but changed locally; it is kept")
@@ -197,8 +201,14 @@ extension Importer {
     }
 
     /// Returns whether a reference keeps its local value against another record's list.
+    ///
+    /// - Parameters:
+    ///   - target: the record whose list has the one with the reference; nil if a list lacks it.
+    ///   - owner: the record whose list lacks it. Only if the reference leads there at the server,
+    ///     as far as that is known, it is null there now: otherwise it is in another list.
     func keepsLocalReference(
-        _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, _ writer: inout StoreWriter
+        _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, leaving owner: [UInt8]? = nil,
+        _ writer: inout StoreWriter
     ) throws -> Bool {
         if isOvertaken(plan.entity.root, key) { return true }
         guard try !yieldsToServer(plan, key, writer),
@@ -211,12 +221,30 @@ extension Importer {
         } else {
             value.appendValueNull()
         }
-        if mark.remember(field, EncodedValue(value.bytes)) { try writer.putLocalMark(mark, plan.entity.root, key) }
+        let record = ListedRecord(entity: plan.entity.root, storageKey: Array(key))
+        let isNews = try owner == nil || writer.access.outbox.serverTarget(of: field, record) == owner
+        if isNews, mark.remember(field, EncodedValue(value.bytes)) {
+            try writer.putLocalMark(mark, plan.entity.root, key)
+        }
         let name = plan.entity.field(id: field)?.name
         reportKept(
             plan.entity, key, name,
             "changed locally, and not yet at the server; \(name ?? "it") keeps the local value")
         return true
+    }
+
+    /// Notes that the reference of a changed record no longer leads to another one at the server.
+    func noteMissing(
+        _ key: Bytes, _ plan: EntityPlan, _ field: UInt16, from owner: [UInt8], _ writer: inout StoreWriter
+    ) throws {
+        let record = ListedRecord(entity: plan.entity.root, storageKey: Array(key))
+        guard try !yieldsToServer(plan, key, writer), !overtaken.contains(record),
+            var mark = try writer.access.localChanges.mark(plan.entity.root, key),
+            try writer.access.outbox.serverTarget(of: field, record) == owner
+        else { return }
+        var value = ByteWriter()
+        value.appendValueNull()
+        if mark.remember(field, EncodedValue(value.bytes)) { try writer.putLocalMark(mark, plan.entity.root, key) }
     }
 
     func reportKept(_ entity: Catalog.Entity, _ key: Bytes, _ field: String?, _ message: String) {

@@ -81,7 +81,11 @@ extension Importer {
                 if let error = try delete(index, &writer, &tally, &report) { denied.append((index, error)) }
             }
             guard denied.count < rest.count, rounds < Importer.longestDeletion else {
-                for (index, error) in denied { reportDenied(index, error) }
+                for (index, error) in denied {
+                    let draft = drafter.list.drafts[index], root = plan.plans[Int(draft.plan)].entity.root
+                    leftOut.insert(ListedRecord(entity: root, storageKey: Array(drafter.list.key(draft))))
+                    reportDenied(index, error)
+                }
                 return
             }
             // The other way round: a long chain needs two rounds in either order.
@@ -157,6 +161,7 @@ extension Importer {
             guard let position = found.map({ Int(drafter.list.drafts[$0.1].plan) }) ?? plans.first else { continue }
             let entity = plan.plans[position].entity
             tally.dropped(position, dropped.storageKey, draft: found?.1, dropped.outcome)
+            leftOut.insert(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
             report.skipped += 1
             tally.skipped(position)
             if case .created = dropped.outcome {

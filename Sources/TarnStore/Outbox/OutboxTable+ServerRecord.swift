@@ -38,6 +38,27 @@ extension OutboxTable {
         return try withoutLocalChanges(record, row.record, earlier, takingServer: takingServer)
     }
 
+    /// Returns the target of a marked record's reference at the server; nil if it has none there, or
+    /// if that is not known.
+    ///
+    /// It is the one that a later response has brought, else the one before the first operation
+    /// that changes the reference.
+    package func serverTarget(of field: UInt16, _ listed: ListedRecord) throws -> [UInt8]? {
+        let mark = try listed.storageKey.withUnsafeBytes { try access.localChanges.mark(listed.entity, $0) }
+        guard let mark, let root = access.catalog.entity(id: listed.entity) else { return nil }
+        if let known = mark.serverValue(of: field) { return known.referenceTarget }
+        let place = RecordFieldPlace(record: listed, field: field), catalog = access.catalog
+        let changing = try touching(listed).filter { $0.touchedFields($0.record(catalog)).contains(place) }
+        guard !changing.isEmpty || mark.operation == .update && !mark.covers(field) else { return nil }
+        var value = try access.lending {
+            try listed.storageKey.withUnsafeBytes {
+                try access.records.row(root, $0)?.body.value(of: field).map { Array($0.bytes) }
+            }
+        }
+        for operation in changing.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
+        return value?.referenceTarget
+    }
+
     private func withoutLocalChanges(
         _ record: Record, _ listed: ListedRecord, _ operations: [UInt64], takingServer: Bool = true
     ) throws -> ServerRecord {

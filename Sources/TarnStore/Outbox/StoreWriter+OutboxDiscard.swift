@@ -8,7 +8,11 @@ extension StoreWriter {
     /// Each changed field that no other operation changes gets the server's value: the one that a
     /// later response has brought, otherwise the one before the change. A created record is
     /// deleted, with all operations that depend on it, unless a response has brought it. A deleted
-    /// record is restored.
+    /// record is restored. A record that the server has deleted meanwhile is deleted with its last
+    /// change, by its delete rules.
+    ///
+    /// The responses that list the records of the operation are requested without a condition the
+    /// next time.
     ///
     /// - Parameter evenIfSending: whether an operation is discarded that a sender has claimed. The
     ///   request may still reach the server.
@@ -19,7 +23,25 @@ extension StoreWriter {
         guard evenIfSending || operation.state != .sending else {
             throw OutboxError.wrongState(id: id, state: .sending, expected: [.pending, .dead])
         }
-        return try discard(id)
+        guard let stored = try outbox.stored(id) else { return OutboxDiscard() }
+        let gone = try stored.touchedRecords(stored.record(access.catalog)).filter {
+            try mark(of: $0)?.isGoneAtServer ?? false
+        }
+        var result = try discard(id)
+        for record in gone.sorted(by: ListedRecord.precedes) where try mark(of: record) == nil {
+            let deleted = outbox.decoded(record)
+            guard try deleteGone(record) else { continue }
+            if !result.records.contains(deleted) { result.records.append(deleted) }
+        }
+        return result
+    }
+
+    /// Deletes a record that the server has deleted, unless a delete rule forbids it.
+    ///
+    /// - Returns: whether it is deleted now.
+    private mutating func deleteGone(_ listed: ListedRecord) throws -> Bool {
+        guard let record = try access.record(listed) else { return false }
+        do { return try delete(record.entity, record.key) } catch StoreWriteError.deleteDenied { return false }
     }
 
     /// Discards an operation in any state.
@@ -97,12 +119,26 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
+        for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
         records.formUnion(changed.keys)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
+    }
+
+    /// The records of which responses may have told something that the operation has held back: those
+    /// that it has changed, and those whose lists have a reference that it has changed.
+    private func toldRecords(_ operation: StoredOperation) -> Set<ListedRecord> {
+        var result = operation.touchedRecords(operation.record(access.catalog))
+        for change in operation.changes {
+            guard let root = access.state.outboxSchema.destinationRoot(change.kind, change.field) else { continue }
+            for target in [change.before?.referenceTarget, change.after.referenceTarget] {
+                if let target { result.insert(ListedRecord(entity: root, storageKey: target)) }
+            }
+        }
+        return result
     }
 
     /// Removes the row of a record that will never exist from the operations that have deleted it.

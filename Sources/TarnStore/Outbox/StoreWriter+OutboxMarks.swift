@@ -84,7 +84,8 @@ extension StoreWriter {
     /// Makes the mark of a record that an ended operation has touched the union of the remaining
     /// ones.
     ///
-    /// Fields that were marked without an operation stay marked.
+    /// Fields that were marked without an operation stay marked, and so does a deletion or creation
+    /// of a record that the operation has updated.
     mutating func renewMark(_ record: ListedRecord, after ended: StoredOperation) throws {
         if let known = try mark(of: record) { try renewMark(known, record, after: ended) }
     }
@@ -106,6 +107,9 @@ extension StoreWriter {
             if let union = mark, union.operation == .update {
                 mark?.fields = known.fields.isEmpty ? [] : others.union(union.fields).sorted()
             }
+        }
+        if known.operation != .update, touch?.operation == .update, mark?.operation != known.operation {
+            mark = LocalMark(known.operation, [], entity: known.entity, since: known.since)
         }
         if ended.kind == .create, !ended.unsent.isEmpty, record == ended.record(catalog), mark?.operation != .delete {
             // No request has sent them.

@@ -156,6 +156,9 @@ extension StoreWriter {
 
     /// Removes the references to deleted records from a field.
     /// A to-one reference becomes null, a list loses elements.
+    ///
+    /// The responses that list the record are requested without a condition the next time: they
+    /// have told the reference, and the target may exist again by then.
     private mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -183,6 +186,7 @@ extension StoreWriter {
             guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
             _ = try merge(access.catalog.entity(id: row.entity) ?? owner, key, body, isComplete: false)
         }
+        try removeValidators(ofResponsesListing: ListedRecord(entity: owner.root, storageKey: place.key))
     }
 }
 

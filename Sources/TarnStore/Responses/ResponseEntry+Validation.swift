@@ -35,7 +35,7 @@ extension ResponseEntry {
         }
 
         /// Removes the validators: no 304 can confirm the response.
-        mutating func removeValidators() {
+        package mutating func removeValidators() {
             var kept: [String] = []
             for index in stride(from: 0, to: headers.count - 1, by: 2)
             where !["etag", "last-modified"].contains(headers[index].lowercased()) {

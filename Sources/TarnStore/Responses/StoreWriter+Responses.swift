@@ -59,13 +59,25 @@ extension StoreWriter {
         for id in try access.responses.ids(listing: ListedRecord(entity: root, storageKey: key.storageKey)) {
             guard let view = try access.responses.view(id: id) else { continue }
             isNewer = isNewer || view.fetchedAt > time
-            guard !ResponseEntry.Validation.validators(of: view.headers).isEmpty, var entry = view.entry else {
-                continue
-            }
-            entry.validation.removeValidators()
-            _ = try access.responses.put(entry, sequence: sequence)
+            try removeValidators(of: view)
         }
         return isNewer
+    }
+
+    /// Removes the validators of the entries that list a record, because the store no longer has
+    /// what they have told of it, although the server may still tell the same.
+    ///
+    /// The entries stay usable.
+    mutating func removeValidators(ofResponsesListing record: ListedRecord) throws {
+        for id in try access.responses.ids(listing: record) {
+            if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
+        }
+    }
+
+    private mutating func removeValidators(of view: ResponseView) throws {
+        guard !ResponseEntry.Validation.validators(of: view.headers).isEmpty, var entry = view.entry else { return }
+        entry.validation.removeValidators()
+        _ = try access.responses.put(entry, sequence: sequence)
     }
 
     /// Stores the times when entries of a cache were last used.

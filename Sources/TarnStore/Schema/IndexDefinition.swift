@@ -6,13 +6,13 @@
 /// is for combinations, and for indexes that are unique, partial, or ignore case.
 public struct IndexDefinition: Sendable, Hashable {
     /// The name, unique among the indexes of the entity and its ancestors.
-    var name: String
+    package var name: String
     /// The fields that the entries are sorted by; the first takes precedence. At least one.
     var components: [Component]
     /// Whether no two records may have the same values. Checked at the end of a write.
     ///
     /// Records with a component that is null or absent are not compared (nulls are distinct).
-    var isUnique: Bool
+    package var isUnique: Bool
     /// The conditions of a partial index: it has the records that meet all of them.
     package var conditions: [IndexCondition]
     /// The former name of a renamed index. Its entries stay, under the new name.

@@ -55,8 +55,9 @@ package struct Checkpoint: Sendable, Hashable {
     ///
     /// Records that moved past the scan meanwhile have no smaller value: the next scan begins here.
     package var heldSince: String?
-    /// Whether a record of this scan kept its values, because an operation of the outbox has
-    /// reached the server meanwhile. The scan leaves ``since`` as it was.
+    /// Whether something of this scan was left out: a record kept its values, because an operation
+    /// of the outbox has reached the server meanwhile, or could not be stored for now. The scan
+    /// leaves ``since`` as it was.
     package var isOvertaken = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false

@@ -42,6 +42,57 @@ struct OutboxImportTests {
         #expect(try mark(bed, 1) == nil)
     }
 
+    @Test("a record with a discarded change that the server has deleted is deleted with its last change")
+    func goneWithItsLastChange() throws {
+        let bed = try bed()
+        for title in ["a", "b"] {
+            _ = try bed.store.write {
+                try $0.enqueueUpdate("Issue", RecordKey(1), [Record.Field("title", .string(title))])
+            }
+            // So that the next change is another operation.
+            if title == "a" { _ = try bed.store.write { try $0.claimOperations([1]) } }
+        }
+        try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
+        #expect(try bed.value("Issue", 1, "title") == .string("b"))
+        _ = try bed.store.write { try $0.discardOperation(1, evenIfSending: true) }
+        #expect(try bed.value("Issue", 1, "title") == .string("b") && mark(bed, 1)?.isGoneAtServer == true)
+        let result = try bed.store.write { try $0.discardOperation(2) }
+        #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
+        #expect(result.records == [OutboxRecord("Issue", RecordKey(1))])
+    }
+
+    @Test("a list that a member was moved to here says nothing of where the member is at the server")
+    func moved() throws {
+        let bed = try bed()
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Comment", RecordKey(3), [Record.Field("issue", .reference(RecordKey(2)))])
+        }
+        func server() throws -> [Record.Field]? { try mark(bed, 3, entity: "Comment")?.server }
+        try bed.take(#"[{"id":2,"title":"other","comments":[]}]"#, "Issue")
+        #expect(try server() == [])
+        let lists = #"[{"id":1,"title":"old","comments":[3]},{"id":2,"title":"other","comments":[]}]"#
+        try bed.take(lists, "Issue")
+        #expect(try server() == [Record.Field("issue", .reference(RecordKey(1)))])
+        // It was moved there at the server as well, and then taken out of the list.
+        try bed.take(#"[{"id":2,"title":"other","comments":[3]}]"#, "Issue")
+        #expect(try server() == [Record.Field("issue", .reference(RecordKey(2)))])
+        try bed.take(#"[{"id":2,"title":"other","comments":[]}]"#, "Issue")
+        #expect(try server() == [Record.Field("issue", .null)])
+    }
+
+    @Test("a list that lacks a member which was moved out of it here says that the server has removed it as well")
+    func movedAndRemoved() throws {
+        let bed = try bed()
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Comment", RecordKey(3), [Record.Field("issue", .reference(RecordKey(2)))])
+        }
+        try bed.take(#"[{"id":1,"title":"old","comments":[]},{"id":2,"title":"other","comments":[]}]"#, "Issue")
+        #expect(try mark(bed, 3, entity: "Comment")?.server == [Record.Field("issue", .null)])
+        #expect(try bed.value("Comment", 3, "issue") == .reference(RecordKey(2)))
+        _ = try bed.store.write { try $0.discardOperation(1) }
+        #expect(try bed.value("Comment", 3, "issue") == .null)
+    }
+
     @Test("a page that no longer lists a member leaves the members that were added here")
     func members() throws {
         let bed = try bed()

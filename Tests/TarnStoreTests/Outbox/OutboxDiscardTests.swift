@@ -38,6 +38,26 @@ struct OutboxDiscardTests {
         #expect(try title() == .string("server"))
     }
 
+    @Test(
+        "a deletion and a creation that were marked without an operation outlast an update", arguments: [true, false])
+    func markedBeside(isSent: Bool) throws {
+        try bed.update(17, ["title": .string("a")])
+        _ = try store.write { try $0.deleteLocally("Issue", 17) }
+        try store.write { try $0.putLocally("Issue", 18, [Record.Field("title", .string("new"))]) }
+        try bed.update(18, ["title": .string("newer")])
+        for id: UInt64 in [1, 2] {
+            try bed.claim(id)
+            if isSent {
+                try bed.complete(id)
+            } else {
+                try bed.bury(id)
+                try bed.discard(id)
+            }
+        }
+        #expect(try bed.marks() == ["create Issue 18 ", "delete Issue 17 "])
+        #expect(try store.record("Issue", 17) == nil)
+    }
+
     @Test("a partial record is partial again")
     func partial() throws {
         let schema = Schema([

@@ -1,0 +1,46 @@
+internal import TarnStore
+
+/// Records whose reference was changed here, by the record to which it leads at the server, as far
+/// as that is known.
+struct MovedMembers {
+    fileprivate var keys: [[UInt8]: [[UInt8]]] = [:]
+}
+
+extension Importer {
+    /// Finds the records of a relationship that were moved here.
+    func movedMembers(_ relationship: DerivedRelationship, _ writer: inout StoreWriter) throws -> MovedMembers {
+        var changed: [ListedRecord] = []
+        let root = relationship.owner.root, name = relationship.field.name
+        try writer.reader().forEachLocalChange { change in
+            if change.operation == .update, change.fields.isEmpty || change.fields.contains(name),
+                let entity = catalog.entity(change.entity), entity.root == root
+            {
+                changed.append(ListedRecord(entity: root, storageKey: change.key.storageKey))
+            }
+            return true
+        }
+        var moved = MovedMembers()
+        for record in changed {
+            guard let target = try writer.access.outbox.serverTarget(of: relationship.field.id, record) else {
+                continue
+            }
+            moved.keys[target, default: []].append(record.storageKey)
+        }
+        return moved
+    }
+
+    /// Notes that a list lacks records that were in it at the server, and that were moved out of it
+    /// here: the server's list of the record to which they were moved does not tell.
+    func noteMissing(
+        from list: DerivedList, _ moved: MovedMembers, _ relationship: DerivedRelationship, _ writer: inout StoreWriter
+    ) throws {
+        let target = Array(drafter.derived.bytes(list.target))
+        guard let keys = moved.keys[target] else { return }
+        let members = Set(drafter.derived.members[list.members].map { Array(drafter.derived.bytes($0.key)) })
+        for key in keys where !members.contains(key) {
+            try key.withUnsafeBytes {
+                try noteMissing($0, plan.plans[relationship.ownerPlan], relationship.field.id, from: target, &writer)
+            }
+        }
+    }
+}

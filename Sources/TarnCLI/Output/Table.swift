@@ -29,8 +29,10 @@ struct Table {
         }
     }
 
-    /// The columns of a cell that is cut: a table of many columns may be wider than the terminal.
+    /// The least columns of a cell that is cut.
     private static let leastColumns = 4
+    /// The same in a table that does not fit either way.
+    private static let usualColumns = 8
 
     /// Returns the widths of the columns of rows that fit a width.
     static func widths(_ rows: [[String]], width: Int) -> [Int] {
@@ -38,8 +40,10 @@ struct Table {
             rows.map { VisibleText.columns(of: $0[column]) }.max() ?? 0
         }
         let room = width - 2 * (widths.count - 1)
+        // Narrow cells are worth it only if the table fits then.
+        let least = widths.reduce(0) { $0 + min($1, leastColumns) } <= room ? leastColumns : usualColumns
         while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
-            widths[widest] > leastColumns
+            widths[widest] > least
         {
             widths[widest] -= 1
         }

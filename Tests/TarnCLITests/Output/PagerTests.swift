@@ -62,8 +62,9 @@ struct PagerTests {
             #expect(result.output.split(separator: "\n").count >= 331, "\(pager)")
         }
         // More than the kernel keeps for a pager.
-        let long = try await list(["list", "Comment", "--all", "--fields", "all"], ["PAGER": "false"])
-        #expect(long.status == 0 && long.output.split(separator: "\n").count > 500)
+        let long = try await list(["list", "Comment", "--all", "--format", "ndjson"], ["PAGER": "false"])
+        #expect(long.status == 0 && long.output.utf8.count > 1 << 16, "\(long.output.utf8.count)")
+        #expect(long.output.split(separator: "\n").count { $0.hasPrefix("{") } == 500)
     }
 
     @Test("a user who leaves the pager early ends the command without an error")

@@ -56,7 +56,7 @@ struct SyncEventTests {
                 let errors = try of("error", events(result))
                 #expect(errors.count == 1 && errors[0]["endpoint"] == nil, "\(errors)")
             } else {
-                #expect(result.output.contains("\n(interrupted) labels "), "\(result.output)")
+                #expect(result.output.contains("\n(interrupted) "), "\(result.output)")
                 #expect(!result.output.contains("FAILED"), "\(result.output)")
             }
         }

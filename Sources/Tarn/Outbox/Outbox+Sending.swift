@@ -19,7 +19,14 @@ extension Outbox {
     /// - Throws: ``WriteError/busy(processID:)`` if another task or process is sending;
     ///   `CancellationError`; the errors of the store.
     @discardableResult
-    public func drain() async throws -> OutboxReport { try await drain(without: []) }
+    public func drain() async throws -> OutboxReport {
+        let report = try await drainUntilCancelled()
+        if report.isInterrupted { throw CancellationError() }
+        return report
+    }
+
+    /// Sends as ``drain()`` does, and returns a report also if the task is cancelled.
+    package func drainUntilCancelled() async throws -> OutboxReport { try await drain(without: []) }
 
     private func drain(without waiting: Set<String>) async throws -> OutboxReport {
         let lock: SyncLock?
@@ -47,6 +54,7 @@ extension Outbox {
             do {
                 let report = try await drain(without: waiting)
                 progress(report)
+                if report.isInterrupted { throw CancellationError() }
                 pauses.note(report.stops, without: waiting, at: now, client.options.time.random())
                 // New operations would fail as well.
                 isWoken = pauses.names(at: now).count < client.all.count

@@ -58,7 +58,8 @@ final class OutboxDrain: Sendable {
         case committed([ClaimedOperation])
     }
 
-    /// Sends until nothing is left that can be sent.
+    /// Sends until nothing is left that can be sent, or until the task is cancelled: the report
+    /// tells which.
     func run() async throws -> OutboxReport {
         try await withThrowingTaskGroup(of: Event.self) { group in
             var ready: [ClaimedOperation] = [], answered: [SentOperation] = []
@@ -99,9 +100,10 @@ final class OutboxDrain: Sendable {
                 }
             }
         }
-        try Task.checkCancellation()
-        try await client.saveBudgets()
+        let isInterrupted = Task.isCancelled
+        if !isInterrupted { try await client.saveBudgets() }
         var report = state.withLock(\.report)
+        report.isInterrupted = isInterrupted
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)

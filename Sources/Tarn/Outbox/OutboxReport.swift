@@ -32,6 +32,8 @@ public struct OutboxReport: Sendable, Hashable {
     /// The next end of a back-off; nil if no operation waits for one.
     public var nextAttempt: Timestamp?
 
+    /// Whether the task was cancelled before everything was sent.
+    package var isInterrupted = false
     /// Whether the rate limit of a server was used up.
     package var isLimited = false
     /// The number of operations that wait for a dead one, of the first 1,000.

@@ -30,7 +30,7 @@ struct DiffCommand: InspectingCommand {
     var store: String { first }
 
     func run(on inspector: StoreInspector) throws {
-        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
         let stores = [first, second]
         let differences = try StoreInspector(at: second).differences(
             from: inspector, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") },

@@ -4,10 +4,21 @@ import Foundation
 import TarnProposal
 
 enum InitQuestions {
-    /// Asks for the file to write.
-    static func file(_ proposed: String) -> String {
-        let answer = ask("Write which file?", proposed)
-        return answer == "-" ? proposed : answer
+    /// Asks for the file to write, which must not exist unless it may be overwritten.
+    static func file(_ proposed: String, overwriting: Bool) -> String {
+        func exists(_ path: String) -> Bool { !overwriting && FileManager.default.fileExists(atPath: path) }
+        let free = exists(proposed) ? (2...99).lazy.map { numbered(proposed, $0) }.first { !exists($0) } : nil
+        while true {
+            let answer = ask("Write which file?", free ?? proposed), path = answer == "-" ? free ?? proposed : answer
+            if path == free || path == proposed && free == nil || !exists(path) { return path }
+            Output.note("\(path) exists: name another file, or overwrite it with --force")
+        }
+    }
+
+    /// `tarn-2.yaml`
+    private static func numbered(_ path: String, _ number: Int) -> String {
+        let url = path as NSString, ending = url.pathExtension
+        return url.deletingPathExtension + "-\(number)" + (ending.isEmpty ? "" : "." + ending)
     }
 
     /// Asks about uncertain guesses.
@@ -18,7 +29,7 @@ enum InitQuestions {
         for question in questions.prefix(12) {
             switch question.subject {
             case .entityName:
-                let answer = ask("Name of \(question.reason)?", question.proposed)
+                let answer = name(question)
                 guard answer != question.proposed else { continue }
                 options.entityNames[question.proposed] = answer
             case .key:
@@ -34,6 +45,15 @@ enum InitQuestions {
             hasChanged = true
         }
         return hasChanged ? options : nil
+    }
+
+    /// Asks until the name is one that an entity can have.
+    private static func name(_ question: Proposal.Question) -> String {
+        while true {
+            let answer = ask("Name of \(question.reason)?", question.proposed)
+            if answer == question.proposed || EnglishName.isValid(answer) { return answer }
+            Output.note("\(answer): a name has letters (a to z), digits and _, and begins with a letter")
+        }
     }
 
     private static func ask(_ text: String, _ proposed: String) -> String {

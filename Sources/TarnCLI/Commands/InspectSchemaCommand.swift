@@ -15,7 +15,7 @@ struct InspectSchemaCommand: InspectingCommand {
 
             Examples:
               tarn inspect schema forge.tarn
-              tarn inspect schema forge.tarn > tarn.yaml && tarn check --file tarn.yaml
+              tarn inspect schema forge.tarn > catalog.yaml && tarn check --file catalog.yaml
               tarn inspect schema forge.tarn --json | jq '.entities[] | [.name, .id]'
             """)
 

@@ -26,11 +26,11 @@ struct InspectShellCommand: ParsableCommand {
     @Argument(help: "Store directory, or its data.mdb.") var store: String
 
     func run() throws {
-        let session = try ShellSession(store), isInteractive = LineEditor.isPossible
+        let session = try ShellSession(store)
         try session.run()
         Output.finish()
         // The commands have reported their errors.
-        guard !isInteractive, let code = Failure.Code(rawValue: session.worst) else { return }
+        guard !session.isInteractive, let code = Failure.Code(rawValue: session.worst) else { return }
         throw Failure(code, "")
     }
 }

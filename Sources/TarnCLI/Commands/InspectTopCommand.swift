@@ -30,7 +30,7 @@ struct InspectTopCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
-        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal), damage = DamageReport(store, meter)
+        let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable), damage = DamageReport(store, meter)
         let top = try inspector.extremes(
             limit: limit, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") }, damaged: damage.add)
         meter.clear()

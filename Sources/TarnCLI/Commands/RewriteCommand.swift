@@ -22,7 +22,7 @@ struct RewriteCommand: ParsableCommand {
     @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run() throws {
-        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
         let report = try Failure.ofLocking { try Store.open(at: store) }.rewrite(
             entity, progress: { meter.show($0.rows, of: $0.total, "rows") })
         meter.clear()

@@ -25,7 +25,7 @@ struct SalvageCommand: ParsableCommand {
     @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run() throws {
-        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
         let report: SalvageReport
         do {
             report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }

@@ -76,6 +76,13 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Print a line for each page, and the counts of each entity.") var verbose = false
     @Flag(name: [.short, .long], help: "Print only warnings and errors.") var quiet = false
 
+    mutating func validate() throws {
+        guard let name = scope.watch?.unknown else { return }
+        // `--watch issues` has no time: the name is that of an endpoint.
+        endpoints.insert(name, at: 0)
+        scope.watch = .scheduled
+    }
+
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
         let refused = RefusedAPIs(), tokens = TokenKeeper()
@@ -166,7 +173,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         Output.flush()
         summary.warnings.forEach(Output.note)
-        if !quiet { SyncScopeNotes(report, scope).lines.forEach(Output.note) }
+        if !quiet { SyncScopeNotes(report, scope, names, description).lines.forEach(Output.note) }
         refused.note(report)
         do { try conclude(report, summary) } catch let failure as Failure {
             // A watch goes on for the other APIs.
@@ -219,7 +226,9 @@ struct SyncCommand: AsyncParsableCommand {
         }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
             let known = description.endpoints.map(\.name)
-            throw Failure(.usage, "\(description.file): " + Spelling.unknown("endpoint", name, among: known))
+            let message = "\(description.file): " + Spelling.unknown("endpoint", name, among: known)
+            guard scope.watch != nil else { throw Failure(.usage, message) }
+            throw Failure(.usage, message + " (a time behind --watch is one such as 30s, 15m, 2h or 1d)")
         }
         return description
     }
@@ -292,8 +301,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
         guard let first = report.failures.first else { return try conclude(summary.skipFailure) }
-        for text in report.failureTexts.prefix(20) { Output.error(text) }
-        if report.failures.count > 20 { Output.error("… and \(countText(report.failures.count - 20, "more failure"))") }
+        let texts = report.failureTexts
+        for text in texts.prefix(20) { Output.error(text) }
+        if texts.count > 20 { Output.error("… and \(countText(texts.count - 20, "more failure"))") }
         // The error that stopped the sync is last, and is more specific than an earlier endpoint's.
         if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
             throw Failure(last, "")
@@ -323,13 +333,15 @@ extension SyncReport {
     /// Whether an earlier run of this sync has finished an endpoint, or the lists of some parents.
     fileprivate var hasFinishedBefore: Bool { endpoints.contains { $0.wasFinished || $0.finishedParents > 0 } }
 
-    /// The texts of all failures; those of credentials name the API, if there are several.
+    /// The texts of all failures, each once; those of credentials name the API, if there are
+    /// several.
     fileprivate var failureTexts: [String] {
-        endpoints.flatMap { endpoint in
+        var known: Set<String> = []
+        return endpoints.flatMap { endpoint in
             endpoint.failures.map { failure in
                 guard let api = endpoint.api, failure.isAuthentication else { return failure.description }
                 return "\(api): \(failure)"
             }
-        }
+        }.filter { known.insert($0).inserted }
     }
 }

@@ -25,7 +25,7 @@ struct VerifyCommand: InspectingCommand {
     @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run(on inspector: StoreInspector) throws {
-        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
         let report = try inspector.verification { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
         if json { try Output.json(text(report)) } else { show(report) }

@@ -33,6 +33,8 @@ struct Completer {
     private var word: String
     /// The text before the completion in the word, such as `--format=`.
     private var prefix = ""
+    /// The part of the word that bash takes for earlier words: up to its last colon.
+    private var taken = ""
     /// The names to offer; nil for those of the store and the description on the command line.
     private var known: KnownNames?
 
@@ -65,11 +67,30 @@ struct Completer {
         self.shell = shell
         before = Array(words.prefix(index).dropFirst())
         word = index < words.count ? words[index] : ""
-        // bash splits `--format=json` into three words.
+        // bash splits `--format=json` into three words, and `http://host:80` into five.
         if shell == .bash {
+            joinAroundColons()
             if word == "=" { word = "" }
             before.removeAll { $0 == "=" }
         }
+    }
+
+    private mutating func joinAroundColons() {
+        func isColon(_ word: String) -> Bool { !word.isEmpty && word.allSatisfy { $0 == ":" } }
+        var joined: [String] = [], isOpen = false
+        for word in before + [word] {
+            let joins = isColon(word)
+            if joins || isOpen && !word.isEmpty, let last = joined.popLast() {
+                joined.append(last + word)
+            } else {
+                joined.append(word)
+            }
+            isOpen = joins
+        }
+        let own = isColon(word) ? "" : word
+        word = joined.popLast() ?? ""
+        before = joined
+        taken = String(word.dropLast(own.count))
     }
 
     private mutating func answer() -> (Kind, [Completion]) {
@@ -272,8 +293,10 @@ struct Completer {
         if shell == .bash, prefix.hasPrefix("--"), let equals = prefix.firstIndex(of: "=") {
             prefix = String(prefix[prefix.index(after: equals)...])
         }
-        let found = completions.filter { $0.text.hasPrefix(word) }.map {
-            Completion(text: prefix + $0.text, about: $0.about)
+        let found = completions.filter { $0.text.hasPrefix(word) }.map { completion in
+            let text = prefix + completion.text
+            return Completion(
+                text: text.hasPrefix(taken) ? String(text.dropFirst(taken.count)) : text, about: completion.about)
         }
         return (.words, found)
     }

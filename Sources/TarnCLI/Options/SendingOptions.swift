@@ -74,13 +74,16 @@ extension Outbox {
     ///
     /// - Throws: `Failure` if an operation was not sent for another reason than that it waits.
     func sendAndReport(isJSON: Bool) async throws {
-        let task = Task { try await drain() }
+        let task = Task { try await drainUntilCancelled() }
         // The next push sends again every operation without an answer.
         let interrupts = Interrupts { task.cancel() }
         defer { interrupts.stop() }
         let report: OutboxReport
         do { report = try await task.value } catch is CancellationError { throw Failure(.interrupted, "") }
         report.show(isJSON: isJSON)
+        guard !report.isInterrupted else {
+            throw Failure(.interrupted, "interrupted; the next push sends what is left, and what has no answer again")
+        }
         if let failure = report.end { throw failure }
     }
 }
@@ -106,18 +109,19 @@ extension OutboxReport {
         }
     }
 
-    /// `3 sent, 1 failed, 2 dead; 3 left`
+    /// `3 sent, 1 failed; 3 left; 2 dead (tarn outbox list)`
     private var line: String {
         var parts = ["\(sent) sent"]
         if failed > 0 { parts.append("\(failed) failed") }
-        if dead > 0 { parts.append("\(dead) dead") }
         if conflicts > 0 { parts.append(countText(conflicts, "conflict")) }
         if withdrawn > 0 { parts.append("\(withdrawn) withdrawn") }
         if unread > 0 { parts.append("\(countText(unread, "unread answer"))") }
         var text = parts.joined(separator: ", ")
-        if remaining.total > 0 { text += "; \(remaining.total) left" }
+        let left = remaining.total - remaining.dead
+        if left > 0 { text += "; \(left) left" }
         if blocked > 0 { text += ", \(blocked) behind dead ones" }
         if let nextAttempt { text += ", next attempt at \(nextAttempt)" }
+        if remaining.dead > 0 { text += "; \(remaining.dead) dead (tarn outbox list)" }
         return text
     }
 

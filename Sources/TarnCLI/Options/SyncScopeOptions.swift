@@ -32,6 +32,9 @@ struct SyncScopeOptions: ParsableArguments {
     var concurrent: Int?
 
     func validate() throws {
+        if let text = watch?.unknown, !SyncInterval.isName(text) {
+            throw ValidationError("--watch \(text): \(SyncInterval.expectation)")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let concurrent, concurrent < 1 { throw ValidationError("--concurrent must be at least 1") }
         if full, since != nil { throw ValidationError("--full and --since exclude each other") }
@@ -117,16 +120,26 @@ struct SyncScopeOptions: ParsableArguments {
 /// The time between two syncs; or none, if schedules and freshness determine it.
 struct SyncInterval: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int?
+    /// The text that is no time; nil for a time and for none.
+    ///
+    /// It is kept, as a text that is refused counts as no value: `--watch=15x` would be `--watch`.
+    private(set) var unknown: String?
+
+    /// What is expected instead of a wrong time.
+    static let expectation = "expected a time such as 30s, 15m, 2h or 1d, or none"
 
     /// By schedules and freshness.
     static let scheduled = SyncInterval(seconds: nil)
 
     private init(seconds: Int?) { self.seconds = seconds }
 
-    init?(argument: String) {
-        guard let seconds = DurationText.seconds(argument) else { return nil }
-        self.seconds = seconds
+    init(argument: String) {
+        seconds = DurationText.seconds(argument)
+        if seconds == nil { unknown = argument }
     }
+
+    /// Whether a text behind `--watch` may be the name of an endpoint.
+    static func isName(_ text: String) -> Bool { text.first.map { !$0.isNumber && $0 != "-" } ?? false }
 
     var description: String { seconds.map { "\($0)s" } ?? "by schedule and freshness" }
 

@@ -10,13 +10,21 @@ enum Output {
     /// Whether standard output is a terminal: asked once, since each line depends on it.
     static let isTerminal = isatty(STDOUT_FILENO) == 1
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    /// Whether the terminal has no escape sequences.
+    static let isDumb = ProcessInfo.processInfo.environment["TERM"] == "dumb"
+    /// Whether lines on standard error can be drawn over.
+    static var errorIsDrawable: Bool { errorIsTerminal && !isDumb }
 
     /// The columns of tables: `COLUMNS`, else those of the terminal on standard output, else 100.
-    static let width: Int = {
-        if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns >= 20 {
-            return min(columns, 10_000)
+    static let width = chosenWidth ?? columns(of: STDOUT_FILENO)
+    /// The columns of tables whose rows stay whole in a pipe or a file.
+    static let summaryWidth = chosenWidth ?? (isTerminal ? width : .max)
+
+    private static let chosenWidth: Int? = {
+        guard let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns >= 20 else {
+            return nil
         }
-        return columns(of: STDOUT_FILENO)
+        return min(columns, 10_000)
     }()
     /// The columns of the terminal on standard error; 100 without a terminal.
     ///
@@ -32,8 +40,8 @@ enum Output {
 
     private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 100 }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return max(20, Int(size.ws_col))
     }
 
     // MARK: Standard output
@@ -128,7 +136,7 @@ enum Output {
     /// Writes what is buffered, and waits until the user has left the pager.
     static func finish() {
         flush()
-        Pager.finish()
+        if !Pager.finish() { writeUnpaged() }
     }
 
     private static func drain() {
@@ -136,17 +144,24 @@ enum Output {
             defer { buffer.removeAll(keepingCapacity: true) }
             return (buffer, Pager.descriptor ?? STDOUT_FILENO)
         }
+        if descriptor != STDOUT_FILENO { Pager.keep(bytes) }
         guard !write(bytes, to: descriptor) else { return }
         let code = errno
-        // The user has left the pager before the end.
         if Pager.descriptor != nil {
-            Pager.finish()
-            TarnCommand.end(0)
+            // Otherwise the user has left the pager before the end.
+            guard !Pager.finish() else { TarnCommand.end(0) }
+            return writeUnpaged()
         }
         // As the signal, which a command that handles interrupts ignores.
         if code == EPIPE { TarnCommand.end(128 + SIGPIPE) }
         error("cannot write the output: \(String(cString: strerror(code)))")
         TarnCommand.end(Failure.Code.failed.rawValue)
+    }
+
+    /// Writes what a pager that failed has not shown.
+    private static func writeUnpaged() {
+        let bytes = Pager.takeUnshown()
+        _ = write(bytes, to: STDOUT_FILENO)
     }
 
     private static let buffer = Guarded<[UInt8]>([])

@@ -8,10 +8,14 @@ enum Pager {
         case off
         /// Lines wait until they fill the screen, or for half a second.
         case holding(rows: Int, columns: Int)
-        case running(processID: pid_t, descriptor: Int32)
+        case running(processID: pid_t, descriptor: Int32, program: String)
     }
 
     private static let state = Guarded<State>(.off)
+    /// What has gone to the pager so far; nil once it is more than a pager that fails has taken.
+    private static let sent = Guarded<[UInt8]?>([])
+    /// More than the kernel keeps for a pager that reads nothing.
+    private static let mostKept = 1 << 20
 
     /// Lets the output of the command go through a pager, if it is longer than the screen.
     ///
@@ -21,7 +25,7 @@ enum Pager {
             !command.isEmpty
         else { return }
         var size = winsize()
-        guard ioctl(Output.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 20 else { return }
+        guard ioctl(Output.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col >= 20 else { return }
         state.withLock { $0 = .holding(rows: Int(size.ws_row) - 1, columns: Int(size.ws_col)) }
         awaitLines()
     }
@@ -71,7 +75,9 @@ enum Pager {
             guard case .holding = state else { return }
             state = .off
             guard let command = command(environment), let running = spawn(command) else { return }
-            state = .running(processID: running.processID, descriptor: running.descriptor)
+            state = .running(
+                processID: running.processID, descriptor: running.descriptor, program: command.first ?? "")
+            sent.withLock { $0 = [] }
             // The pager handles the keys, and the process ends with it.
             signal(SIGINT, SIG_IGN)
             signal(SIGPIPE, SIG_IGN)
@@ -80,7 +86,7 @@ enum Pager {
 
     /// The descriptor of the running pager; nil if none runs.
     static var descriptor: Int32? {
-        state.withLock { if case .running(_, let descriptor) = $0 { descriptor } else { nil } }
+        state.withLock { if case .running(_, let descriptor, _) = $0 { descriptor } else { nil } }
     }
 
     /// Ends the wait for a full screen: the output fits it.
@@ -88,15 +94,36 @@ enum Pager {
         state.withLock { if case .holding = $0 { $0 = .off } }
     }
 
+    /// Notes what goes to the pager.
+    static func keep(_ bytes: [UInt8]) {
+        sent.withLock { sent in
+            sent = sent.flatMap { $0.count + bytes.count > mostKept ? nil : $0 + bytes }
+        }
+    }
+
+    /// Returns what a pager that failed has not shown.
+    static func takeUnshown() -> [UInt8] {
+        sent.withLock { sent in
+            defer { sent = [] }
+            return sent ?? []
+        }
+    }
+
     /// Closes the pager's input, and waits until the user has left it.
-    static func finish() {
+    ///
+    /// - Returns: false if the pager has failed, such as for a wrong option, before it can have
+    ///   taken much.
+    @discardableResult static func finish() -> Bool {
         let running = state.withLock { state -> State in
             defer { state = .off }
             return state
         }
-        guard case .running(let processID, let descriptor) = running else { return }
+        guard case .running(let processID, let descriptor, let program) = running else { return true }
         close(descriptor)
-        _ = ChildProcess.wait(processID)
+        guard let code = ChildProcess.exitCode(processID), code != 0 else { return true }
+        // `less -K` ends with 2 after Ctrl-C.
+        if code == 2, program.split(separator: "/").last == "less" { return true }
+        return sent.withLock { $0 == nil }
     }
 
     private static func spawn(_ command: [String]) -> (processID: pid_t, descriptor: Int32)? {

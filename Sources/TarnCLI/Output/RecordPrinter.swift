@@ -50,7 +50,10 @@ struct RecordPrinter {
 
     /// Parses the names in the argument of `--fields`.
     static func names(in argument: String) -> [String] {
-        argument.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        argument.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.reduce(into: []) { names, name in
+            // A name twice would be a member twice.
+            if !name.isEmpty, !names.contains(name) { names.append(name) }
+        }
     }
 
     func relationship(_ name: String, of entity: String) -> Catalog.Relationship? {
@@ -64,20 +67,31 @@ struct RecordPrinter {
         if text == RecordColumn.kindName { return .kind }
         if hasField(text, [entity] + kinds) { return included.contains(text) ? .included(text) : .field(text) }
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        var owners = [entity] + kinds
+        guard !names.contains("") else {
+            throw Failure(.usage, "--fields \(text): expected a name before and behind each .")
+        }
+        var owners = [entity] + kinds, lastMany: Int?
         for (index, name) in names.enumerated() {
-            let owner = owners[0]
+            let owner = owners[0], found = owners.lazy.compactMap { catalog.relationship(name, of: $0) }.first
             if index == names.count - 1 {
                 guard hasField(name, owners) else { throw unknown(name, owner) }
+                // A stored list is one value.
+                if let found, found.isToMany, !found.isStored { lastMany = index }
                 break
             }
-            let found = owners.lazy.compactMap { catalog.relationship(name, of: $0) }.first
-            guard let found, let destination = catalog.entity(id: found.destination) else { throw unknown(name, owner) }
+            guard let found, let destination = catalog.entity(id: found.destination) else {
+                guard hasField(name, owners) else { throw unknown(name, owner) }
+                throw Failure(
+                    .usage,
+                    "--fields \(text): \(owner.name).\(name) is an attribute, and has no fields; expected a "
+                        + "relationship, or no \".\" after it")
+            }
+            if found.isToMany { lastMany = index }
             owners =
                 [destination]
                 + catalog.entities.filter { $0.id != destination.id && catalog.isKind($0.id, of: destination.id) }
         }
-        return .path(names)
+        return .path(RecordPath(names, lastMany: lastMany))
     }
 
     private func hasField(_ name: String, _ owners: [Catalog.Entity]) -> Bool {

@@ -58,7 +58,7 @@ struct StatusReport {
         let names = apis.compactMap(\.name), first = names.isEmpty ? [] : ["api"], shift = first.count
         var table = Table(
             first + ["endpoint", "state", "last complete scan", "age", "fresh", "due", "pages", "records"],
-            rightAligned: Set([3, 6, 7].map { $0 + shift }))
+            rightAligned: Set([3, 6, 7].map { $0 + shift }), named: shift)
         for status in endpoints {
             let state = StatusReport.state(status)
             table.add(
@@ -71,7 +71,7 @@ struct StatusReport {
                     "\(status.complete?.records ?? 0)",
                 ])
         }
-        for (index, line) in table.lines(width: Output.width).enumerated() {
+        for (index, line) in table.lines(width: Output.summaryWidth).enumerated() {
             guard index > 0, index <= endpoints.count else {
                 Output.line(line)
                 continue

@@ -42,7 +42,7 @@ final class SyncDisplay: Sendable {
     }
 
     /// The form for standard error as it is.
-    static func form(isQuiet: Bool) -> Form { isQuiet ? .none : Output.errorIsTerminal ? .lines : .plain }
+    static func form(isQuiet: Bool) -> Form { isQuiet ? .none : Output.errorIsDrawable ? .lines : .plain }
 
     // MARK: Events
 

@@ -117,11 +117,20 @@ final class SyncEvents: Sendable {
                 "absent", entity: attribute.entity, field: attribute.attribute, count: attribute.records,
                 "\(attribute.entity).\(attribute.attribute) has no value in any record")
         }
+        var interruption: String?
         for endpoint in report.endpoints {
             for failure in endpoint.failures {
-                events.append(error(failure.description, Failure.Code(failure).rawValue, endpoint: endpoint.name))
+                let code = Failure.Code(failure).rawValue,
+                    event = error(failure.description, code, endpoint: endpoint.name)
+                // An interrupt is one event, not one of each active endpoint.
+                if case .cancelled = failure {
+                    interruption = error(failure.description, code, endpoint: "")
+                } else {
+                    events.append(event)
+                }
             }
         }
+        if let interruption { events.append(interruption) }
         if let failure = summary.skipFailure { events.append(error(failure)) }
         return events + [summary.json]
     }

@@ -7,10 +7,14 @@ import Tarn
 struct SyncScopeNotes {
     private let report: SyncReport
     private let scope: SyncScopeOptions
+    /// Whether one of the endpoints can request only what has changed.
+    private let hasSince: Bool
 
-    init(_ report: SyncReport, _ scope: SyncScopeOptions) {
+    /// - Parameter names: the endpoints that were synced; nil for all.
+    init(_ report: SyncReport, _ scope: SyncScopeOptions, _ names: Set<String>?, _ description: Description) {
         self.report = report
         self.scope = scope
+        hasSince = description.endpoints.contains { $0.incremental != nil && (names?.contains($0.name) ?? true) }
     }
 
     var lines: [String] {
@@ -26,6 +30,9 @@ struct SyncScopeNotes {
             lines.append(
                 (scope.dryRun ? "more to fetch: " : "stopped at --limit; the next sync continues: ")
                     + names.joined(separator: ", "))
+        }
+        if scope.since != nil, !hasSince {
+            lines.append("--since has no effect: no endpoint that was synced declares `since`")
         }
         // The parents of a dry run's own pages are rolled back.
         let parentless = report.endpoints.filter {

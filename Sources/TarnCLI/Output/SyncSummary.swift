@@ -34,17 +34,17 @@ struct SyncSummary {
         var table = Table(
             (hasAPIs ? ["api"] : [])
                 + ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"],
-            rightAligned: Set(hasAPIs ? 2...8 : 1...7))
+            rightAligned: Set(hasAPIs ? 2...8 : 1...7), named: hasAPIs ? 1 : 0)
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
             let imported = endpoint.report
             table.add(
                 (hasAPIs ? [endpoint.api ?? ""] : []) + [
-                    endpoint.name + SyncSummary.mark(endpoint), "\(endpoint.pages)", "\(endpoint.notModified)",
+                    SyncSummary.mark(endpoint) + endpoint.name, "\(endpoint.pages)", "\(endpoint.notModified)",
                     "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)",
                     "\(imported.unchanged + endpoint.confirmed)", SyncSummary.seconds(endpoint.seconds),
                 ])
         }
-        var lines = table.lines(width: Output.width)
+        var lines = table.lines(width: Output.summaryWidth)
         lines += resumptionLines
         let imported = report.report
         if isVerbose { lines += entityLines }
@@ -61,13 +61,16 @@ struct SyncSummary {
     /// The lines of the table that belong to failed endpoints, by index in ``lines(isVerbose:)``.
     var failedLines: Set<Int> {
         let endpoints = report.endpoints.filter { !$0.name.isEmpty }
-        return Set(endpoints.indices.filter { !endpoints[$0].failures.isEmpty }.map { $0 + 1 })
+        return Set(
+            endpoints.indices.filter { !endpoints[$0].failures.isEmpty && !endpoints[$0].wasInterrupted }.map { $0 + 1 }
+        )
     }
 
-    /// The state of an endpoint behind its name.
+    /// The state of an endpoint before its name, where a narrow terminal does not cut it.
     private static func mark(_ endpoint: SyncReport.Endpoint) -> String {
-        if !endpoint.failures.isEmpty { return " (FAILED)" }
-        return endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""
+        if endpoint.wasInterrupted { return "(interrupted) " }
+        if !endpoint.failures.isEmpty { return "(FAILED) " }
+        return endpoint.wasFinished ? "(finished before) " : endpoint.isResumed ? "(resumed) " : ""
     }
 
     /// The endpoints and parents that were not requested again after an interrupted sync.
@@ -101,7 +104,7 @@ struct SyncSummary {
                     ]
                     .map { "\($0)" })
         }
-        return table.lines(width: Output.width)
+        return table.lines(width: Output.summaryWidth)
     }
 
     /// The ignored requests, and the detected pagination styles.
@@ -214,5 +217,12 @@ struct SyncSummary {
         let milliseconds = Int((value * 1000).rounded())
         let fraction = String(milliseconds % 1000)
         return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+    }
+}
+
+extension SyncReport.Endpoint {
+    /// Whether nothing has failed but that the sync was interrupted.
+    var wasInterrupted: Bool {
+        !failures.isEmpty && failures.allSatisfy { if case .cancelled = $0 { true } else { false } }
     }
 }

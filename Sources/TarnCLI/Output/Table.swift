@@ -4,10 +4,15 @@ struct Table {
     private let header: [String]
     private var rows: [[String]] = []
     private let rightAligned: Set<Int>
+    /// The column whose cells are cut in the middle; nil for none.
+    private let named: Int?
 
-    init(_ header: [String], rightAligned: Set<Int> = []) {
+    /// - Parameter named: the column with the names of the rows: a cut leaves their beginnings and
+    ///   their ends, by which they differ.
+    init(_ header: [String], rightAligned: Set<Int> = [], named: Int? = nil) {
         self.header = header.map(VisibleText.cell)
         self.rightAligned = rightAligned
+        self.named = named
     }
 
     mutating func add(_ row: [String]) {
@@ -17,8 +22,17 @@ struct Table {
     /// Returns the lines, cut to a width: columns shrink, the widest first.
     func lines(width: Int) -> [String] {
         let all = [header] + rows, widths = Table.widths(all, width: width)
-        return all.map { Table.line($0, widths, rightAligned) }
+        return all.map { row in
+            var row = row
+            if let named { row[named] = VisibleText.cutInside(row[named], columns: widths[named]) }
+            return Table.line(row, widths, rightAligned)
+        }
     }
+
+    /// The least columns of a cell that is cut.
+    private static let leastColumns = 4
+    /// The same in a table that does not fit either way.
+    private static let usualColumns = 8
 
     /// Returns the widths of the columns of rows that fit a width.
     static func widths(_ rows: [[String]], width: Int) -> [Int] {
@@ -26,8 +40,10 @@ struct Table {
             rows.map { VisibleText.columns(of: $0[column]) }.max() ?? 0
         }
         let room = width - 2 * (widths.count - 1)
+        // Narrow cells are worth it only if the table fits then.
+        let least = widths.reduce(0) { $0 + min($1, leastColumns) } <= room ? leastColumns : usualColumns
         while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
-            widths[widest] > 8
+            widths[widest] > least
         {
             widths[widest] -= 1
         }

@@ -23,6 +23,19 @@ extension VisibleText {
         return (result + "…", used + 1)
     }
 
+    /// Returns a text of at most `width` columns: a cut leaves its beginning and its end.
+    static func cutInside(_ text: String, columns width: Int) -> String {
+        guard columns(of: text) > width, width > 8 else { return cut(text, columns: width) }
+        var tail = "", used = 0
+        for character in text.reversed() {
+            let columns = self.columns(of: character)
+            if used + columns > width / 3 { break }
+            tail = String(character) + tail
+            used += columns
+        }
+        return cut(text, columns: width - used) + tail
+    }
+
     static func columns(of text: String) -> Int {
         if isPrintableASCII(text) { return text.utf8.count }
         return text.reduce(0) { $0 + columns(of: $1) }

@@ -41,11 +41,16 @@ enum ChildProcess {
     /// Waits for the end of a program.
     ///
     /// - Returns: whether its exit code is 0.
-    static func wait(_ processID: pid_t) -> Bool {
+    static func wait(_ processID: pid_t) -> Bool { exitCode(processID) == 0 }
+
+    /// Waits for the end of a program.
+    ///
+    /// - Returns: its exit code; nil if a signal has ended it.
+    static func exitCode(_ processID: pid_t) -> Int32? {
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 {
-            guard errno == EINTR else { return false }
+            guard errno == EINTR else { return nil }
         }
-        return status == 0
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
     }
 }

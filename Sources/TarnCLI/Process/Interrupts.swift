@@ -40,7 +40,8 @@ final class Interrupts {
 
     func stop() { sources.forEach { $0.cancel() } }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
+    /// Whether the program that started this one lets it ignore a signal.
+    static func isIgnored(_ number: Int32) -> Bool {
         var current = sigaction()
         guard sigaction(number, nil, &current) == 0 else { return false }
         return unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self)

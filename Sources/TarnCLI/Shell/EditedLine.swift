@@ -15,9 +15,10 @@ struct EditedLine {
 
     /// Inserts a text; a mark joins the character before it.
     mutating func insert(_ text: String) {
-        let before = Array(textBeforeCursor + text), after = characters[cursor...]
-        characters = before + after
-        cursor = before.count
+        // Only what is before the cursor can grow, and a long line is not copied for each key.
+        let start = max(0, cursor - 1), joined = Array(String(characters[start..<cursor]) + text)
+        characters.replaceSubrange(start..<cursor, with: joined)
+        cursor = start + joined.count
     }
 
     /// Replaces the characters between an offset and the cursor.

@@ -8,7 +8,11 @@ enum KeyStroke: Hashable {
     case enter, tab, backspace, delete
     case left, right, up, down, home, end, wordLeft, wordRight
     case killToEnd, killToStart, killWord, clear
-    case interrupt, endOfInput
+    case interrupt
+    /// Ctrl-D: the end of the input on an empty line.
+    case endOfInput
+    /// The terminal is gone: no key follows.
+    case inputEnded
     /// A key without a meaning here.
     case other
 
@@ -19,7 +23,7 @@ enum KeyStroke: Hashable {
     ///   - hasMore: A closure that tells whether a byte comes at once: an escape sequence does, a
     ///     lone Escape does not.
     static func next(byte: () -> UInt8?, hasMore: () -> Bool) -> KeyStroke {
-        guard let first = byte() else { return .endOfInput }
+        guard let first = byte() else { return .inputEnded }
         switch first {
         case 0x1B: return hasMore() ? escape(byte) : .other
         case 0..<0x20, 0x7F: return control(first)
@@ -51,7 +55,7 @@ enum KeyStroke: Hashable {
     }
 
     private static func escape(_ byte: () -> UInt8?) -> KeyStroke {
-        guard let kind = byte() else { return .endOfInput }
+        guard let kind = byte() else { return .inputEnded }
         switch kind {
         case UInt8(ascii: "b"): return .wordLeft
         case UInt8(ascii: "f"): return .wordRight

@@ -1,6 +1,7 @@
 // A line editor for a terminal: it needs no library at run time.
 
 import Foundation
+import Locking
 
 /// An editor that reads lines from the terminal on standard input, and draws on standard error.
 final class LineEditor {
@@ -9,6 +10,10 @@ final class LineEditor {
         /// The offset of the word in the line, in characters.
         var start = 0
         var words: [String] = []
+        /// The word as it is typed, without quotes.
+        var typed = ""
+        /// The quote that is open at its end; nil for none.
+        var quote: Unicode.Scalar?
         /// Whether nothing follows a completed word at once.
         var endsWord = true
     }
@@ -19,16 +24,12 @@ final class LineEditor {
     private var prompt = ""
     /// The offset of the first column of the line that is shown.
     private var scroll = 0
+    /// The settings of the terminal before the line that is being read.
+    private static let settings = Guarded<termios?>(nil)
 
     init(history: LineHistory, completions: @escaping (_ textBeforeCursor: String) -> Completions) {
         self.history = history
         self.completions = completions
-    }
-
-    /// Whether the terminal can be edited on: input and standard error are terminals.
-    static var isPossible: Bool {
-        isatty(STDIN_FILENO) == 1 && Output.errorIsTerminal
-            && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
     /// Reads a line.
@@ -42,13 +43,15 @@ final class LineEditor {
         // Output of other threads keeps its line breaks.
         raw.c_oflag = cooked.c_oflag
         // Type-ahead is kept: TCSADRAIN, not TCSAFLUSH.
+        LineEditor.settings.withLock { [cooked] in $0 = cooked }
         tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
-        defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked) }
-        (self.prompt, line, scroll) = (VisibleText.line(prompt), EditedLine(), 0)
+        defer { LineEditor.restoreTerminal() }
+        (self.prompt, line, scroll) = (VisibleText.line(prompt) + " ", EditedLine(), 0)
         draw()
         while true {
             switch press(KeyStroke.next(byte: LineEditor.byte, hasMore: LineEditor.hasMore)) {
-            case .goesOn: draw()
+            // A pasted text is drawn once.
+            case .goesOn: if !LineEditor.hasMore(within: 0) { draw() }
             case .ends(let text):
                 line.moveToEnd()
                 draw()
@@ -59,9 +62,18 @@ final class LineEditor {
         }
     }
 
-    private enum Step { case goesOn, ends(String?) }
+    /// Takes the terminal out of raw mode, if a line is being read.
+    static func restoreTerminal() {
+        settings.withLock { settings in
+            guard var cooked = settings else { return }
+            tcsetattr(STDIN_FILENO, TCSANOW, &cooked)
+            settings = nil
+        }
+    }
 
-    private func press(_ key: KeyStroke) -> Step {
+    enum Step: Equatable { case goesOn, ends(String?) }
+
+    func press(_ key: KeyStroke) -> Step {
         switch key {
         case .enter: return .ends(line.text)
         case .interrupt:
@@ -70,6 +82,7 @@ final class LineEditor {
         case .endOfInput:
             if line.isEmpty { return .ends(nil) }
             line.deleteForward()
+        case .inputEnded: return .ends(nil)
         case .text(let text): line.insert(text)
         case .tab: complete()
         case .backspace: line.deleteBackward()
@@ -98,11 +111,10 @@ final class LineEditor {
         guard let first = found.words.first else { return }
         var common = first
         for word in found.words.dropFirst() { common = String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
-        let typed = String(line.textBeforeCursor.dropFirst(found.start))
         if found.words.count == 1 {
-            line.replace(from: found.start, with: ShellWords.quoted(common) + (found.endsWord ? " " : ""))
-        } else if common.count > typed.count {
-            line.replace(from: found.start, with: common)
+            line.replace(from: found.start, with: ShellWords.completed(common, found.quote, isWhole: found.endsWord))
+        } else if common.count > found.typed.count {
+            line.replace(from: found.start, with: ShellWords.completed(common, found.quote, isWhole: false))
         } else {
             line.moveToEnd()
             draw()
@@ -127,17 +139,27 @@ final class LineEditor {
     /// Draws the part of the line around the cursor that fits the terminal.
     private func draw() {
         let head = VisibleText.columns(of: prompt), room = max(8, Output.errorWidth - 1 - head)
-        let cells = line.characters.map { VisibleText.line(String($0)) }
-        let widths = cells.map { VisibleText.columns(of: $0) }
-        scroll = min(scroll, line.cursor)
-        while widths[scroll..<line.cursor].reduce(0, +) >= room { scroll += 1 }
-        var shown = "", used = 0
-        for index in scroll..<cells.count {
-            guard used + widths[index] < room else { break }
-            shown += cells[index]
-            used += widths[index]
+        func cell(_ index: Int) -> (text: String, columns: Int) {
+            let text = VisibleText.line(String(line.characters[index]))
+            return (text, VisibleText.columns(of: text))
         }
-        Output.edit(prompt + shown, cursor: head + widths[scroll..<line.cursor].reduce(0, +))
+        // Only the characters that are shown are looked at: a line may be long.
+        var first = line.cursor, before = 0
+        scroll = min(scroll, line.cursor)
+        while first > scroll {
+            let columns = cell(first - 1).columns
+            guard before + columns < room else { break }
+            (first, before) = (first - 1, before + columns)
+        }
+        scroll = first
+        var shown = "", used = 0
+        for index in scroll..<line.characters.count {
+            let (text, columns) = cell(index)
+            guard used + columns < room else { break }
+            shown += text
+            used += columns
+        }
+        Output.edit(prompt + shown, cursor: head + before)
     }
 
     // MARK: - Input
@@ -151,8 +173,11 @@ final class LineEditor {
         }
     }
 
-    private static func hasMore() -> Bool {
+    private static func hasMore() -> Bool { hasMore(within: 50) }
+
+    /// Whether a byte comes within some milliseconds.
+    private static func hasMore(within milliseconds: Int32) -> Bool {
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        return poll(&input, 1, 50) > 0
+        return poll(&input, 1, milliseconds) > 0
     }
 }

@@ -28,10 +28,13 @@ final class ShellSession {
         (self.store, self.outline) = (store, outline)
     }
 
+    /// Whether a person types the commands.
+    var isInteractive: Bool { input.isInteractive }
+
     /// Runs until the input ends.
     func run() throws {
-        let source = input.isInteractive ? interrupts() : nil
-        defer { source?.cancel() }
+        let sources = input.isInteractive ? [interrupts()] + endings() : []
+        defer { sources.forEach { $0.cancel() } }
         let interrupted = interrupted
         var isGoingOn = true
         while isGoingOn {
@@ -50,8 +53,22 @@ final class ShellSession {
         return source
     }
 
+    /// Restores the terminal before a signal ends the process: at the prompt it is in raw mode.
+    private func endings() -> [any DispatchSourceSignal] {
+        [SIGTERM, SIGHUP].filter { !Interrupts.isIgnored($0) }.map { number in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                LineEditor.restoreTerminal()
+                _exit(128 + number)
+            }
+            source.resume()
+            return source
+        }
+    }
+
     private func makeInput() -> ShellInput {
-        guard LineEditor.isPossible else { return .pipe }
+        guard isatty(STDIN_FILENO) == 1, Output.errorIsTerminal else { return .pipe }
+        guard !Output.isDumb else { return .plainTerminal }
         let history = LineHistory(path: LineHistory.path(ProcessInfo.processInfo.environment))
         return .terminal(LineEditor(history: history) { [unowned self] in completions($0) })
     }
@@ -71,7 +88,7 @@ final class ShellSession {
         while true {
             let behind = input.isInteractive ? inspector.commitsBehind : 0
             let note = behind > 0 ? " (\(countText(Int(clamping: behind), "commit")) behind; .refresh)" : ""
-            guard let line = input.next(prompt: "\(name)\(note)> ") else { return false }
+            guard let line = input.next(prompt: "\(name)\(note)>") else { return false }
             interrupted.withLock { $0 = false }
             let split = ShellWords(line)
             guard let first = split.words.first, !first.hasPrefix("#") else { continue }
@@ -154,6 +171,7 @@ final class ShellSession {
         var found = LineEditor.Completions(start: split.lastStart)
         var words = split.words
         if split.endsWithBlank { words.append("") }
+        (found.typed, found.quote) = (words.last ?? "", split.openQuote)
         guard words.count > 1 else {
             let known = outline.shownSubcommands.map(\.commandName).filter { $0 != "help" } + ShellSession.dots
             found.words = known.filter { $0.hasPrefix(words[0]) }.sorted()

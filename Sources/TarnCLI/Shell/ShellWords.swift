@@ -6,6 +6,8 @@ struct ShellWords {
     private(set) var lastStart = 0
     /// Whether the line ends inside of a quotation, or behind a backslash.
     private(set) var isOpen = false
+    /// The quote that is open at the end of the line; nil for none.
+    private(set) var openQuote: Unicode.Scalar?
     /// Whether a blank or nothing is before the end of the line.
     private(set) var endsWithBlank = true
 
@@ -38,6 +40,7 @@ struct ShellWords {
         }
         if isWord { words.append(word) }
         isOpen = quote != nil || isEscaped
+        openQuote = quote
         endsWithBlank = !isWord
         lastStart = isWord ? line.distance(from: line.startIndex, to: start) : line.count
     }
@@ -45,13 +48,27 @@ struct ShellWords {
     /// Returns a word as it is written in a line.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { $0.value > 0x20 && !"'\"\\#".unicodeScalars.contains($0) }
-        return isPlain ? word : "'" + escaped(word) + "'"
+        return isPlain ? word : opened(word, "'") + "'"
     }
 
-    private static func escaped(_ word: String) -> String {
-        var text = ""
+    /// Returns a completed word in the quotation that the user has begun.
+    ///
+    /// - Parameter isWhole: whether the word has its end: otherwise its quotation stays open.
+    static func completed(_ word: String, _ quote: Unicode.Scalar?, isWhole: Bool) -> String {
+        guard let quote else { return quoted(word) + (isWhole ? " " : "") }
+        return opened(word, quote) + (isWhole ? String(quote) + " " : "")
+    }
+
+    /// Returns a word behind a quote that stays open.
+    static func opened(_ word: String, _ quote: Unicode.Scalar) -> String {
+        var text = String(quote)
         for scalar in word.unicodeScalars {
-            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
+            if quote == "'", scalar == quote {
+                text += "'\\''"
+            } else {
+                if quote != "'", scalar == quote || scalar == "\\" { text += "\\" }
+                text.unicodeScalars.append(scalar)
+            }
         }
         return text
     }

@@ -48,7 +48,8 @@ enum HelpTopic: String, CaseIterable {
                              never).
           TARN_HISTORY       History of `tarn inspect shell` (default: tarn/inspect-history in XDG_STATE_HOME, or in
                              ~/.local/state); empty for none.
-          TERM               If dumb: no colours, no pager, no editing of lines. If not set: no pager.
+          TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not
+                             set: no pager.
           TZ                 Time zone of --local.
           http_proxy, https_proxy, no_proxy
                              Proxies, as libcurl reads them.

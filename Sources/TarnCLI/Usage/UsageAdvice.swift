@@ -9,11 +9,15 @@ enum UsageAdvice {
     /// - Returns: nil if all commands and options are known: the arguments are wrong for another
     ///   reason.
     static func message(_ arguments: some Sequence<String>, _ program: CommandOutline) -> String? {
-        var command = program, skipsValue = false
+        var command = program, skipsValue = false, previous = ""
         for argument in arguments {
             if argument == "--" { return nil }
+            defer { previous = argument }
             if skipsValue {
                 skipsValue = false
+                if previous == "--watch", argument.hasPrefix("-"), argument.dropFirst().first?.isNumber == true {
+                    return VisibleText.line("--watch \(argument): \(SyncInterval.expectation)", limit: 512)
+                }
             } else if argument.hasPrefix("-") {
                 let name = String(argument.prefix { $0 != "=" })
                 if let option = command.option(name) {

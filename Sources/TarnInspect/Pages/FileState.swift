@@ -60,6 +60,7 @@ struct FileState: Sendable {
                     isTruncated = error.kind == .truncated
                 default: break
                 }
+                if PageFile.isFile(directory) { reason = "locks are used only for a file with the name data.mdb" }
                 break
             }
         }

@@ -57,6 +57,12 @@ final class PageFile {
         if isOwned, descriptor >= 0 { close(descriptor) }
     }
 
+    /// Whether a path leads to a file, not to a directory.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     private static func failure(_ path: String, _ code: Int32) -> StoreOpenError {
         code == ENOENT || code == ENOTDIR
             ? .noSuchStore(path: path) : .store(.lmdb(LMDBError(code: code, operation: "open", path: path)))

@@ -7,14 +7,15 @@ const interval = 1000;
 
 export async function changes(parameters, isCurrent) {
   const before = parameters.get("before"), box = element("div");
-  let shown = null;
+  let shown = null, newest = null;
   async function show() {
     const log = await request("changes", { before });
     if (!isCurrent()) return;
     // A live view is drawn again only after a commit.
     if (log.newest + " " + log.trimmed !== shown) {
       shown = log.newest + " " + log.trimmed;
-      box.replaceChildren(...part(log, before));
+      replace(box, part(log, before), log.changes.filter((one) => newest !== null && BigInt(one.sequence) > newest).length);
+      newest = BigInt(log.newest);
     }
     if (before === null) setTimeout(() => isCurrent() && show().catch(failed), interval);
   }
@@ -26,6 +27,17 @@ export async function changes(parameters, isCurrent) {
   const live = element("span", { class: "live" }, "live");
   await show();
   return [element("h1", {}, "Changes", before === null ? live : ""), box];
+}
+
+/** Replaces the rows; the current one stays current below those that are new. */
+function replace(box, parts, added) {
+  const rows = () => [...box.querySelectorAll("tbody tr")];
+  const index = rows().findIndex((row) => row.classList.contains("current"));
+  const hasFocus = box.contains(document.activeElement);
+  box.replaceChildren(...parts);
+  const row = index < 0 ? null : rows()[Math.min(index + added, rows().length - 1)];
+  row?.classList.add("current");
+  if (hasFocus) row?.focus({ preventScroll: true });
 }
 
 function part(log, before) {

@@ -20,7 +20,7 @@ export async function records(parameters, isCurrent) {
     found.records.push(...page.records);
     found.damages.push(...page.damages);
     found.examined += page.examined;
-    Object.assign(found, { next: page.next, sortable: page.sortable });
+    Object.assign(found, { next: page.next, sortable: page.sortable, keyField: page.keyField });
   }
   const hasMore = () => isFiltered && found.next && found.records.length < most;
   const draw = () => box.replaceChildren(...list(found, wanted, parameters.get("after"), hasMore()));
@@ -43,17 +43,26 @@ export async function records(parameters, isCurrent) {
 }
 
 function form(names, wanted) {
-  const choice = element("select", { name: "entity", "aria-label": "Entity" },
+  const choice = element("select", { name: "entity", "aria-label": "Entity", title: "By keyboard: Enter opens the entity" },
     names.map((name) => element("option", { value: name, selected: name === wanted.entity }, data(name).textContent)));
   const text = element("input", { name: "text", type: "search", placeholder: "Text in any field", "aria-label": "Text in any field", value: wanted.text ?? "" });
   const condition = element("input", {
     name: "where", type: "search", placeholder: "Condition: state = open and …", "aria-label": "Condition", value: wanted.where ?? "", spellcheck: "false",
   });
   const form = element("form", { role: "search" }, choice, text, condition, element("button", {}, "Filter"));
-  choice.addEventListener("change", () => (location.hash = address("records", { entity: choice.value })));
+  // An arrow key changes the choice at once: with the keyboard, Enter ends it.
+  let isKeyed = false;
+  const open = () => (location.hash = address("records", { entity: choice.value }));
+  choice.addEventListener("pointerdown", () => (isKeyed = false));
+  choice.addEventListener("keydown", (event) => {
+    isKeyed = event.key !== "Enter";
+    if (event.key === "Enter" && choice.value !== wanted.entity) open();
+  });
+  choice.addEventListener("change", () => isKeyed || open());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    location.hash = address("records", { ...wanted, text: text.value, where: condition.value });
+    const kept = choice.value === wanted.entity ? wanted : { entity: choice.value };
+    location.hash = address("records", { ...kept, text: text.value, where: condition.value });
   });
   return form;
 }

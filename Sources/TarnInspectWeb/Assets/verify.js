@@ -47,7 +47,7 @@ function parts(state, last) {
     case "done":
       return [
         element("p", { class: "result " + (state.isSound ? "good" : "bad"), id: "result" },
-          (state.isSound ? "The store is sound" : `${number(state.findingCount)} findings`) + `; ${state.seconds.toFixed(1)} s`),
+          (state.isSound ? "The store is sound" : `${number(state.findingCount)} ${state.findingCount === 1 ? "finding" : "findings"}`) + `; ${state.seconds.toFixed(1)} s`),
         place(state, last),
         ...findings(state.findings),
         table(["Entity", "Records"], Object.entries(state.records).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => [data(name), count])),

@@ -3,7 +3,7 @@
 import Tarn
 
 /// Converts the names of APIs to names of a description.
-enum EnglishName {
+package enum EnglishName {
     private static let irregular = [
         "people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index",
         "vertices": "vertex", "matrices": "matrix", "movies": "movie", "cookies": "cookie", "analyses": "analysis",
@@ -111,7 +111,7 @@ enum EnglishName {
     }
 
     /// Whether a name may be that of an attribute: letters and digits of ASCII and `_`.
-    static func isValid(_ name: String) -> Bool {
+    package static func isValid(_ name: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= 120, (0x61...0x7A).contains(first | 0x20) else {
             return false
         }

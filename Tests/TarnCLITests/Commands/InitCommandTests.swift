@@ -44,6 +44,21 @@ struct InitCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) != text)
     }
 
+    @Test("on a terminal, a name that no entity can have is asked again, and a file that exists is not proposed")
+    func questions() async throws {
+        let server = try LocalServer([recording("/api/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)])
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", "mine")
+        let result = try await TypedSession.run(
+            ["init", server.base + "/api/items", "--output", file],
+            [
+                ("tarn-2.yaml\\] ", file + "\r"), ("exists: name another file.*tarn-2.yaml\\] ", "\r"),
+                ("Item\\] ", "my Item!\r"), ("a name has letters.*\\] ", "Thing\r"),
+            ])
+        #expect(result.status == 0 && !result.output.contains("MISSING"), "\(result.output)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+        #expect(try String(contentsOfFile: folder("tarn-2.yaml"), encoding: .utf8).contains("Thing:"))
+    }
+
     @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")
     func failedWrite() async throws {
         let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")

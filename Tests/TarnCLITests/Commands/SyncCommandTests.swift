@@ -224,7 +224,7 @@ struct SyncCommandTests {
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues")
         #expect(next.status == 0, "\(next.error)")
-        #expect(next.output.contains("issues (resumed)"))
+        #expect(next.output.contains("(resumed) issues"))
         #expect(sound.requests.count == 5)
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == 330)
     }

@@ -34,6 +34,34 @@ struct SyncEventTests {
                 == String(contentsOfFile: Repository.root + "/tools/schemas/sync-events.json", encoding: .utf8))
     }
 
+    @Test("an interrupt of several endpoints is told once, and marks them as interrupted, not as failed")
+    func interruptedOnce() async throws {
+        for isJSON in [true, false] {
+            let folder = try TemporaryFolder()
+            let server = try LocalServer(
+                directory: Repository.forge, "--fault", "/labels:stall:600", "--fault", "/milestones?:stall:600")
+            let process = try TarnProcess(
+                Forge.arguments(folder.path + "/s", server.base, ["users", "labels", "milestones"])
+                    + (isJSON ? ["--json"] : []))
+            try await eventually {
+                server.requests.contains { $0.contains("/labels") }
+                    && server.requests.contains { $0.contains("/milestones") }
+                    && Forge.count("User", folder.path + "/s") > 0
+            }
+            process.send(SIGINT)
+            let result = await process.end()
+            #expect(result.status == 130, "\(result.error)")
+            #expect(result.errorLines.count { $0.contains("interrupted; committed") } == 1, "\(result.error)")
+            if isJSON {
+                let errors = try of("error", events(result))
+                #expect(errors.count == 1 && errors[0]["endpoint"] == nil, "\(errors)")
+            } else {
+                #expect(result.output.contains("\n(interrupted) "), "\(result.output)")
+                #expect(!result.output.contains("FAILED"), "\(result.output)")
+            }
+        }
+    }
+
     @Test("a run with faults: a page event for each page, the end of each endpoint, errors, the summary last")
     func run() async throws {
         let folder = try TemporaryFolder()

@@ -144,6 +144,29 @@ struct SyncScopeTests {
         }
     }
 
+    @Test("a wrong time of --watch is exit 2, and names the forms of a time")
+    func wrongTimes() async throws {
+        let bed = try Bed()
+        for wrong in [
+            ["--watch=15x"], ["--watch", "15x"], ["--watch", "1h30m"], ["--watch=0"], ["--watch=3"], ["--watch=abc"],
+            ["--watch=-5m"], ["--watch", "-5m"],
+        ] {
+            let result = try await tarn(["sync", "--file", bed.file, "--base", bed.server.base] + wrong)
+            #expect(result.status == 2 && result.error.contains("30s, 15m, 2h or 1d"), "\(wrong): \(result.error)")
+        }
+        #expect(bed.server.targets.isEmpty)
+    }
+
+    @Test("--since tells if no endpoint declares it")
+    func uselessSince() async throws {
+        let folder = try TemporaryFolder(), server = try ScriptedServer { _ in .init(body: "[]") }
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--since", "yesterday")
+        #expect(result.status == 0 && result.error.contains("--since has no effect"), "\(result.error)")
+        let useful = try await Bed().sync("items", "--since", "2026-01-03")
+        #expect(!useful.error.contains("no effect"), "\(useful.error)")
+    }
+
     @Test("--watch without a time follows the schedules: what is not due waits, also after a restart")
     func schedules() async throws {
         let folder = try TemporaryFolder()

@@ -125,7 +125,7 @@ struct SyncUnitTests {
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == kept * 50)
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues", "--commit-every", "\(pages)")
-        #expect(next.status == 0 && next.output.contains("issues (resumed)"), "\(next.error)")
+        #expect(next.status == 0 && next.output.contains("(resumed) issues"), "\(next.error)")
         #expect(sound.requests.count == 7 - kept)
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == 330)
     }

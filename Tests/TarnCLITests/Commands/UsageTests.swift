@@ -22,7 +22,7 @@ struct UsageTests {
             (["inspect"], "  tarn inspect stat forge.tarn"), (["inspect", "stat"], "  tarn inspect stat forge.tarn"),
             (["inspect", "dump"], "  tarn inspect dump forge.tarn > forge.ndjson"),
             (["inspect", "keys"], "  tarn inspect keys forge.tarn Issue --limit 10"),
-            (["inspect", "schema"], "  tarn inspect schema forge.tarn > tarn.yaml"),
+            (["inspect", "schema"], "  tarn inspect schema forge.tarn > catalog.yaml"),
             (["inspect", "top"], "  tarn inspect top forge.tarn --entity Issue"),
             (["inspect", "grep"], "  tarn inspect grep forge.tarn crash --ignore-case"),
             (["inspect", "changes"], "  tarn inspect changes forge.tarn --since 120"),

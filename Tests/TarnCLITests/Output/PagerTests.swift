@@ -52,6 +52,21 @@ struct PagerTests {
         }
     }
 
+    @Test("the output that a pager has not shown, because it failed, goes to the terminal")
+    func failing() async throws {
+        let folder = try TemporaryFolder(), refusing = try folder.write("refusing", "#!/bin/sh\nexit 127\n")
+        _ = chmod(refusing, 0o755)
+        for pager in ["false", refusing] {
+            let result = try await list(["list", "Issue", "--all"], ["PAGER": pager])
+            #expect(result.status == 0 && result.output.hasPrefix("id "), "\(pager): \(result.output.prefix(200))")
+            #expect(result.output.split(separator: "\n").count >= 331, "\(pager)")
+        }
+        // More than the kernel keeps for a pager.
+        let long = try await list(["list", "Comment", "--all", "--format", "ndjson"], ["PAGER": "false"])
+        #expect(long.status == 0 && long.output.utf8.count > 1 << 16, "\(long.output.utf8.count)")
+        #expect(long.output.split(separator: "\n").count { $0.hasPrefix("{") } == 500)
+    }
+
     @Test("a user who leaves the pager early ends the command without an error")
     func leftEarly() async throws {
         let result = try await list(["list", "Comment", "--all", "--fields", "all"], ["PAGER": "head -n 1"])

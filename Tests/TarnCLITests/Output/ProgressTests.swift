@@ -62,6 +62,15 @@ struct ProgressTests {
         #expect(quiet.status == 0 && quiet.output == "", "\(quiet.output)")
     }
 
+    @Test("a terminal without escape sequences gets none")
+    func dumbTerminal() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(directory: Repository.forge, "--latency", "100")
+        let arguments = Forge.arguments(folder.path + "/s", server.base, ["users"])
+        let result = try await onTerminal(arguments, folder, ["TERM": "dumb"])
+        #expect(result.status == 0 && !result.output.contains("\u{1B}"), "\(result.output.debugDescription)")
+    }
+
     @Test(
         "a refused request shows its status, the countdown and the number of the next try; a failed endpoint's row is marked"
     )
@@ -77,7 +86,7 @@ struct ProgressTests {
             updates(result).contains { $0.firstMatch(of: /labels\s.*503: (waiting \d+ s, )?try 2 of \d/) != nil },
             "\(updates(result))")
         let summary = try String(contentsOfFile: folder.path + "/output", encoding: .utf8)
-        #expect(summary.contains("\nmilestones (FAILED) "), "\(summary)")
+        #expect(summary.contains("\n(FAILED) milestones "), "\(summary)")
         #expect(summary.contains("\nusers "), "\(summary)")
         #expect(updates(result).contains { $0.hasPrefix("tarn: GET http://") })
     }

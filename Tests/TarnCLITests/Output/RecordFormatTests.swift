@@ -172,6 +172,43 @@ struct RecordFormatTests {
             let refused = try await run("list", "Event", "--fields", wrong)
             #expect(refused.status == 2 && refused.output == "", "\(wrong): \(refused.error)")
         }
+        let inside = try await run("list", "Event", "--fields", "type.x")
+        #expect(inside.error.contains("Event.type is an attribute, and has no fields"), "\(inside.error)")
+        let twice = try await run("list", "Event", "--fields", "id,type,id", "--limit", "1")
+        #expect(twice.lines == [#"{"id":1,"type":"push"}"#])
+    }
+
+    @Test("of a path through a to-many relationship, each target has its place, also if it is missing")
+    func placesOfTargets() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/items")
+                ? .init(body: #"[{"id":1,"labels":[1,2,3],"box":7},{"id":2,"labels":[]}]"#)
+                : .init(body: #"[{"id":1,"name":"one","color":"red"},{"id":3,"name":"three"}]"#)
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: '\(server.base)' }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int }
+                relationships: { labels: { to: [Label], ordered: true }, box: { to: Box, inverse: items } }
+              Label: { key: id, attributes: { id: int, name: string, color: string? } }
+              Box: { key: id, attributes: { id: int } }
+            endpoints:
+              labels: { path: /labels, entity: Label, paginate: single_page }
+              items: { path: /items, entity: Item, paginate: single_page }
+            """)
+        try await expectSuccess(tarn("sync", "--file", file, "--quiet"))
+        let fields = "id,labels.name,labels.color,box.id,box.items.id"
+        let result = try await tarn("list", "Item", "--fields", fields, "--file", file)
+        #expect(
+            result.lines == [
+                #"{"id":1,"labels.name":["one",null,"three"],"labels.color":["red",null,null],"box.id":null,"box.items.id":[]}"#,
+                #"{"id":2,"labels.name":[],"labels.color":[],"box.id":null,"box.items.id":[]}"#,
+            ], "\(result.output)\(result.error)")
     }
 
     @Test("--local shows times with the offset of the time zone, in every format; the default is UTC")

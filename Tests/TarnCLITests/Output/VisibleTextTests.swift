@@ -79,6 +79,19 @@ struct VisibleTextTests {
         }
     }
 
+    @Test("a table of several columns fits a narrow terminal, and a name keeps its beginning and its end")
+    func narrowTables() {
+        let name = "(FAILED) project_issue_comments"
+        var table = Table(["endpoint", "b", "c", "d", "e", "f"], rightAligned: [1, 2, 3, 4, 5], named: 0)
+        table.add([name, "123456789", "123456789", "123456789", "123456789", "123456789"])
+        for width in [40, 60, 80] {
+            #expect(table.lines(width: width).allSatisfy { VisibleText.columns(of: $0) <= width }, "\(width)")
+        }
+        #expect(table.lines(width: .max)[1].hasPrefix(name + "  "))
+        #expect(VisibleText.cutInside(name, columns: 22) == "(FAILED) proje…omments")
+        texts { VisibleText.columns(of: VisibleText.cutInside(VisibleText.line($0), columns: 12)) <= 12 }
+    }
+
     @Test("texts of several lines are blocks of YAML with the same lines")
     func blocks() {
         for (text, block) in [

@@ -147,6 +147,61 @@ struct InspectShellTests {
         #expect(second.status == 0 && !second.output.contains("MISSING"), "\(second.output)")
     }
 
+    private static let lost = #"""
+        import os, pty, signal, sys, termios, time
+        def begin():
+            child, master = pty.fork()
+            if child == 0:
+                os.environ.update(TERM='xterm', TARN_HISTORY='')
+                signal.signal(signal.SIGHUP, signal.SIG_IGN)
+                os.execv(sys.argv[1], sys.argv[1:])
+            seen = b''
+            while b'> ' not in seen:
+                seen += os.read(master, 65536)
+            os.write(master, b'half')
+            while b'half' not in seen:
+                seen += os.read(master, 65536)
+            return child, master
+        def is_raw(terminal):
+            return not termios.tcgetattr(terminal)[3] & termios.ICANON
+        child, master = begin()
+        before = is_raw(master)
+        os.kill(child, signal.SIGTERM)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(before, is_raw(master), status)
+        child, master = begin()
+        os.close(master)
+        for _ in range(200):
+            found, status = os.waitpid(child, os.WNOHANG)
+            if found:
+                print(os.waitstatus_to_exitcode(status))
+                break
+            time.sleep(0.1)
+        else:
+            os.kill(child, 9)
+            print('goes on')
+        """#
+
+    @Test("SIGTERM takes the terminal out of raw mode, and a terminal that is gone ends a session with half a line")
+    func lostTerminal() async throws {
+        let script = try folder.write("lost.py", Self.lost)
+        let result = try await TarnProcess(
+            ["python3", script, TarnProcess.executable, "inspect", "shell", try await Forge.store],
+            program: "/usr/bin/env"
+        ).end()
+        #expect(result.lines == ["True False 143", "0"], "\(result)")
+    }
+
+    @Test("with TERM=dumb there are a first line and a prompt, and no escape sequence")
+    func dumbTerminal() async throws {
+        let result = try await TypedSession.run(
+            ["inspect", "shell", try await Forge.store],
+            [("ends the session.*forge.tarn> ", "count Label\r"), ("25\r\nforge.tarn> ", ".exit\r")],
+            environment: ["SESSION_TERM": "dumb", "TARN_HISTORY": ""])
+        #expect(result.status == 0 && !result.output.contains("MISSING"), "\(result.output)")
+        #expect(!result.output.contains("\u{1B}"), "\(result.output.debugDescription)")
+    }
+
     @Test("the prompt shows how far the snapshot is behind, and Ctrl-C ends a command but not the session")
     func interrupted() async throws {
         let path = folder.path + "/notes.tarn"

@@ -78,10 +78,45 @@ struct ShellPartsTests {
                 .enter, .backspace, .interrupt, .endOfInput, .tab, .killWord,
             ])
         #expect(keys([0x1B]) == [.other] && keys([0xFF, 0x61]) == [.other, .text("a")])
-        #expect(KeyStroke.next(byte: { nil }, hasMore: { false }) == .endOfInput)
+        #expect(KeyStroke.next(byte: { nil }, hasMore: { false }) == .inputEnded)
         // Any bytes end.
         var dice = SeededRandom(seed: 7)
         for _ in 0..<2000 { _ = keys((0..<40).map { _ in UInt8(dice.roll(0..<256)) }) }
+    }
+
+    @Test("Ctrl-D deletes in a line and ends an empty one; a terminal that is gone ends every line")
+    func ends() {
+        let editor = LineEditor(history: LineHistory(path: nil)) { _ in LineEditor.Completions() }
+        #expect(editor.press(.endOfInput) == .ends(nil))
+        for key in [KeyStroke.text("half"), .home, .endOfInput] { #expect(editor.press(key) == .goesOn) }
+        #expect(editor.press(.enter) == .ends("alf"))
+        #expect(editor.press(.inputEnded) == .ends(nil))
+    }
+
+    @Test("a completed word stays in the quotation that was begun, which stays open until the word ends")
+    func completedWords() {
+        #expect(ShellWords("list --where 'sta").openQuote == "'" && ShellWords("a 'b'").openQuote == nil)
+        #expect(ShellWords.completed("state", "'", isWhole: false) == "'state")
+        #expect(ShellWords.completed("Issue", "\"", isWhole: true) == "\"Issue\" ")
+        #expect(ShellWords.completed("two words", nil, isWhole: true) == "'two words' ")
+        for quote in ["'", "\""] as [Unicode.Scalar] {
+            for word in ["plain", "it's", "a\\b", "say \"x\""] {
+                #expect(ShellWords(ShellWords.completed(word, quote, isWhole: true)).words == [word])
+                #expect(ShellWords(ShellWords.completed(word, quote, isWhole: false)).words == [word])
+            }
+        }
+    }
+
+    @Test("a long line is typed at its end and in its middle without a copy for each key", .timeLimit(.minutes(1)))
+    func longLine() {
+        var line = EditedLine("b")
+        for _ in 0..<50_000 { line.insert("é") }
+        line.move(by: -25_000)
+        line.insert("\u{301}x")
+        #expect(line.cursor == 25_002 && line.text.hasPrefix("bé"))
+        line.moveToStart()
+        line.insert("\u{301}")
+        #expect(line.cursor == 1 && line.text.hasPrefix("\u{301}b"))
     }
 
     @Test("the history recalls lines with the beginning that was typed, and is kept in a private file")

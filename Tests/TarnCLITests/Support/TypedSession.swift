@@ -10,7 +10,7 @@ struct TypedSession {
         steps = json.loads(sys.argv[1])
         child, master = pty.fork()
         if child == 0:
-            os.environ.update(TERM='xterm')
+            os.environ.update(TERM=os.environ.get('SESSION_TERM', 'xterm'))
             os.execv(sys.argv[2], sys.argv[2:])
         fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
         seen, start = b'', 0
@@ -56,6 +56,7 @@ struct TypedSession {
 
     /// Runs `tarn` with the steps.
     ///
+    /// - Parameter environment: with `SESSION_TERM`, the type of the terminal (default: `xterm`).
     /// - Returns: All that appeared on the terminal, and the exit code.
     static func run(
         _ arguments: [String], _ steps: [Step], environment: [String: String] = [:]

@@ -31,6 +31,18 @@ struct CompletionTests {
         #expect(try await bash(["nothing", "x"]) == [])
     }
 
+    @Test("bash splits a URL at its colons: what follows it is completed")
+    func colons() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tarn.yaml", itemsYAML())
+        let url = ["--base", "http", ":", "//127.0.0.1", ":", "80"]
+        #expect(try await bash(["fetch"] + url + [""], in: folder.path) == ["items"])
+        #expect(try await bash(["sync"] + url + ["it"], in: folder.path) == ["items"])
+        #expect(
+            try await bash(["sync", "--base", "=", "http", ":", "//127.0.0.1", ":", "80", "--quie"]) == ["--quiet"])
+        #expect(try await bash(["sync", "--base", "http", ":"], in: folder.path) == [])
+    }
+
     @Test("bash completes the entities, fields, relationships and paths of a store")
     func storeNames() async throws {
         let store = ["--store", try await Forge.store]

@@ -105,6 +105,18 @@ struct WebBrowserTests {
                 #expect(found.count == 50 && found == found.sorted(by: order == "up" ? (<) : (>)), "\(found)")
             }
             #expect(try await browser.value("document.querySelector(\"[aria-label='Sort by title']\")") == "null")
+            // The key has one column.
+            let heads = try await browser.value(
+                "[...document.querySelectorAll('thead th')].map((head) => head.innerText).join()")
+            #expect(!heads.split(separator: ",").contains("id"), "\(heads)")
+            let hash = try await browser.value("location.hash")
+            let key = "choice.dispatchEvent(new KeyboardEvent('keydown', { key: '%' }))"
+            _ = try await browser.value(
+                "(choice = document.querySelector('select'), \(key.replacing("%", with: "ArrowDown")), choice.value = 'User', choice.dispatchEvent(new Event('change')))"
+            )
+            #expect(try await browser.value("location.hash") == hash)
+            _ = try await browser.value(key.replacing("%", with: "Enter"))
+            try await browser.wait("location.hash === '#/records?entity=User'")
             try await browser.open(url + "#/records?entity=Issue&where=state%20%3D")
             #expect(try await browser.value("document.getElementById('refused').innerText").contains("column"))
         }
@@ -199,10 +211,12 @@ struct WebBrowserTests {
         try await browse(path) { browser, url in
             try await browser.open(url + "#/changes")
             #expect(try await browser.value("document.querySelectorAll('tbody tr').length") == "1")
+            try await browser.press("j")
             try await store.write { try $0.put("Thing", RecordKey(4711), [.init("name", .string("second"))]) }
             try await browser.wait("document.querySelector('tbody tr').innerText.includes('4711')")
             #expect(try await browser.value("document.querySelectorAll('tbody tr').length") == "2")
             #expect(try await browser.value("document.getElementById('view').dataset.run") == "1")
+            #expect(try await browser.value("document.querySelector('tr.current').rowIndex") == "2")
             try await browser.open(url + "#/verify")
             _ = try await browser.value("document.querySelector('main button').click()")
             try await browser.wait("document.getElementById('result')?.innerText.includes('The store is sound')")

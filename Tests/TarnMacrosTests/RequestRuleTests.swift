@@ -70,19 +70,4 @@ struct RequestRuleTests {
         }
         #expect(api.server.requests.isEmpty)
     }
-
-    @Test("at its deadline an atomic group throws the error of the other calls")
-    func deadline() async throws {
-        let folder = try TemporaryFolder()
-        let server = AnsweringTransport { _ in
-            do { try await Task.sleep(for: .seconds(60)) } catch { return .init(failure: .cancelled) }
-            return .init(body: #"{"items":[]}"#)
-        }
-        let client = try RecordClient(
-            base: "http://made.example", records: Entry.self, store: folder("entries.tarn"), transport: server)
-        let error = await #expect(throws: CacheError.self) {
-            try await client.batch([Self.list(.stop).deadline(.milliseconds(50))], atomic: true)
-        }
-        #expect(error?.description.contains("the deadline of the call") == true)
-    }
 }

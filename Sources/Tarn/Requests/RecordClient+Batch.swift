@@ -20,7 +20,7 @@ extension RecordClient {
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. If the call is cancelled, `CacheError` with
     ///   ``CacheError/isCancelled`` for an atomic group, of which nothing is stored then, and what
-    ///   ``all(_:)`` throws for others.
+    ///   ``all(_:)`` throws for others. At the deadline, `CacheError` as for one request.
     ///   `MirrorError.endpoint` if a request of an atomic group is not stored: POST, or not
     ///   persisted.
     public func batch<each Value: MappedRecord>(

@@ -300,9 +300,7 @@ struct RequestOptionsTests {
         await #expect { _ = try await client.all(.search("x").deadline(.milliseconds(150))) } throws: { isTimeout($0) }
         await #expect {
             _ = try await client.batch(.issue(2).deadline(.milliseconds(150)), .issue(3), atomic: true)
-        } throws: {
-            if case .transport(let error)? = $0 as? MirrorError { error.kind == .timeout } else { false }
-        }
+        } throws: { isTimeout($0) }
         try await eventually("closed connections") { server.leftByClient == server.held }
         let busy = try ScriptedServer { _ in .init(status: "503 Busy", fields: ["Retry-After: 60"]) }
         let patient = try RecordClient(base: busy.base, records: User.self, store: folder("b.tarn"))

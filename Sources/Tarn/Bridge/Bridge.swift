@@ -30,8 +30,8 @@ public protocol Bridge: Sendable {
 
     /// Returns the meaning of a response: its records, its errors, and the operations that follow.
     ///
-    /// It is called for responses with any status, except those that the retries of the API send
-    /// again.
+    /// It is called for responses with any status, except those that the retries of the API, or of
+    /// an outbox, send again, and those by which an outbox waits for other credentials.
     ///
     /// - Throws: ``RemoteError`` if the server has refused the operation, or any error. Nothing of
     ///   the import is stored then.

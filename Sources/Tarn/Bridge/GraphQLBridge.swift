@@ -5,7 +5,9 @@ import TarnStore
 /// The bridge of GraphQL over HTTP: documents with variables, and connections with cursors.
 ///
 /// Errors beside data are reported with their paths, and the data is imported. Errors refuse the
-/// operation if all places of its records are null, such as the payload of a mutation.
+/// operation if all places of its records are null, such as the payload of a mutation. A mutation
+/// is refused without errors, too, if all of its places are null, and by any error if it names no
+/// place.
 ///
 /// ```swift
 /// let bridge = GraphQLBridge(entities: ["PullRequest": "Pull"])
@@ -39,10 +41,15 @@ public struct GraphQLBridge: Bridge {
         self.mutations = mutations
     }
 
-    public func operations(for request: GraphQLRequest) -> [RemoteOperation<GraphQLRequest>] { [operation(request)] }
+    public func operations(for request: GraphQLRequest) throws -> [RemoteOperation<GraphQLRequest>] {
+        try request.check()
+        return [operation(request)]
+    }
 
     public func operations(for change: RemoteChange) throws -> [RemoteOperation<GraphQLRequest>] {
-        [operation(try mutations(change))]
+        var request = try mutations(change)
+        request.isChange = true
+        return try operations(for: request)
     }
 
     private func operation(_ request: GraphQLRequest) -> RemoteOperation<GraphQLRequest> {
@@ -60,35 +67,93 @@ public struct GraphQLBridge: Bridge {
     public func answer(
         _ response: TransportResponse, to operation: RemoteOperation<GraphQLRequest>
     ) throws -> RemoteAnswer<GraphQLRequest> {
-        // Also a refusal may have errors: GraphQL over HTTP, "application/graphql-response+json".
-        let document = try? JSONValue(String(decoding: response.body, as: UTF8.self))
+        let request = operation.info, document = try document(of: response, to: operation)
         let errors = GraphQLBridge.errors(
             of: response.shownBody == response.body
                 ? document : try? JSONValue(String(decoding: response.shownBody, as: UTF8.self)))
-        let request = operation.info
-        guard let data = document?["data"], data.hasAny(of: request, despite: errors) else {
-            if let first = errors.first {
-                throw errors.count == 1
-                    ? first
-                    : RemoteError(errors.map(\.description).joined(separator: "; "), path: first.path, code: first.code)
-            }
-            guard (200..<300).contains(response.status) else {
-                throw MirrorError.refusal(
-                    response, method: operation.method, url: Redaction.url(operation.url),
-                    message: response.refusalMessage)
-            }
-            throw RemoteError("the response has neither data nor errors")
+        guard let data = document?["data"], response.isGraphQL, data.isUsable(for: request, despite: errors) else {
+            if !errors.isEmpty { throw RemoteError(joining: errors) }
+            guard (200..<300).contains(response.status) else { throw refusal(response, operation) }
+            let reason = document?["data"].flatMap { request.isChange ? $0.refusal(of: request) : nil }
+            throw RemoteError(
+                reason ?? "\(operation.method) \(Redaction.url(operation.url)): the response (\(response.status)) has "
+                    + "neither data nor errors")
         }
         var answer = RemoteAnswer<GraphQLRequest>(errors: errors), following: [String: JSONValue] = [:]
-        for place in request.records {
-            guard let value = data[place.path], value != .null else { continue }
-            answer.parts += try parts(of: GraphQLBridge.elements(value), place)
-            guard let cursor = place.cursor, let next = try GraphQLBridge.cursor(value, place) else { continue }
+        var listed = request.listedBefore
+        if listed.isEmpty { listed = request.records.map { _ in nil } }
+        for (index, place) in request.records.enumerated() {
+            let before = listed[index], isFirstPage = request.listedBefore.isEmpty
+            // A place of one page is on every page of the others.
+            guard isFirstPage || place.cursor != nil else { continue }
+            guard
+                let value = try GraphQLBridge.value(at: place, of: request, in: data, errors, isFollowed: before != nil)
+            else {
+                continue
+            }
+            let elements = GraphQLBridge.elements(value)
+            answer.parts += try parts(of: elements, place, from: before ?? 0)
+            listed[index] = (before ?? 0) + elements.count
+            guard let cursor = place.cursor, let next = try GraphQLBridge.cursor(value, place, errors) else { continue }
             following[cursor] = next
         }
         for (name, path) in request.metadata { answer.metadata[name] = data[path] }
-        if !following.isEmpty { answer.next = [self.operation(request.following(following, data))] }
+        if !following.isEmpty {
+            var next = request.following(following, data)
+            next.listedBefore = listed
+            answer.next = [self.operation(next)]
+        }
         return answer
+    }
+
+    /// The document of a response; nil if it is none, and the response a refusal.
+    private func document(
+        of response: TransportResponse, to operation: RemoteOperation<GraphQLRequest>
+    ) throws -> JSONValue? {
+        let text = String(validating: response.body, as: UTF8.self)
+        do throws(ImportError) {
+            guard let text else {
+                let valid = String(decoding: response.body, as: UTF8.self).utf8
+                throw ImportError.invalidJSON(
+                    reason: "not valid UTF-8.", offset: zip(valid, response.body).prefix { $0 == $1 }.count, path: "$",
+                    beginning: "")
+            }
+            return try JSONValue(text)
+        } catch {
+            // Also a refusal may have errors, as "application/graphql-response+json" (GraphQL over
+            // HTTP).
+            guard (200..<300).contains(response.status) else { return nil }
+            throw RemoteError(
+                "\(operation.method) \(Redaction.url(operation.url)): the response (\(response.status)) is \(error)")
+        }
+    }
+
+    private func refusal(
+        _ response: TransportResponse, _ operation: RemoteOperation<GraphQLRequest>
+    ) -> MirrorError {
+        .refusal(
+            response, method: operation.method, url: Redaction.url(operation.url), message: response.refusalMessage)
+    }
+
+    /// The value at a place of records; nil if it is null.
+    ///
+    /// - Parameter isFollowed: whether an earlier page has had a value there.
+    /// - Throws: `RemoteError` if the data has no such place, or no longer a value there.
+    private static func value(
+        at place: GraphQLRequest.Records, of request: GraphQLRequest, in data: JSONValue, _ errors: [RemoteError],
+        isFollowed: Bool
+    ) throws -> JSONValue? {
+        let (value, isAbsent) = data.found(at: place.path)
+        if let value { return value }
+        if isFollowed {
+            if !errors.isEmpty { throw RemoteError(joining: errors) }
+            throw RemoteError("the list is no longer there on a later page", path: [place.path.description])
+        }
+        // A field with an error may be left out, and a mutation is done.
+        if isAbsent, errors.isEmpty, !request.isChange {
+            throw RemoteError("the data has no such place of records", path: [place.path.description])
+        }
+        return nil
     }
 
     /// The errors of a response, with their paths.
@@ -121,7 +186,11 @@ public struct GraphQLBridge: Bridge {
     }
 
     /// The parts of elements: runs of one entity, so that the order is kept.
-    private func parts(of elements: [JSONValue], _ place: GraphQLRequest.Records) throws -> [RemotePart] {
+    ///
+    /// - Parameter position: the number of records of the place on the pages before.
+    private func parts(
+        of elements: [JSONValue], _ place: GraphQLRequest.Records, from position: Int
+    ) throws -> [RemotePart] {
         var runs: [(entity: String, elements: [JSONValue])] = []
         for element in elements {
             let entity: String
@@ -139,20 +208,58 @@ public struct GraphQLBridge: Bridge {
                 runs.append((entity, [element]))
             }
         }
-        return runs.map { RemotePart($0.entity, .json(.array($0.elements)), parent: place.parent) }
+        var next = position
+        return runs.map { run in
+            var part = RemotePart(run.entity, .json(.array(run.elements)), parent: place.parent)
+            part.firstPosition = next
+            next += run.elements.count
+            return part
+        }
     }
 
     /// The cursor of the next page of a connection; nil after the last page.
-    private static func cursor(_ connection: JSONValue, _ place: GraphQLRequest.Records) throws -> JSONValue? {
+    ///
+    /// - Throws: `RemoteError` if the connection does not say whether there is one, or has no list:
+    ///   a part of a list must not pass for the whole.
+    private static func cursor(
+        _ connection: JSONValue, _ place: GraphQLRequest.Records, _ errors: [RemoteError]
+    ) throws -> JSONValue? {
+        func refusal(_ reason: String) -> RemoteError { RemoteError(reason, path: [place.path.description]) }
         guard let info = connection["pageInfo"] else {
-            throw RemoteError(
-                "the connection has no pageInfo: ask for hasNextPage and endCursor", path: [place.path.description])
+            throw refusal("the connection has no pageInfo: ask for hasNextPage and endCursor")
         }
-        guard info["hasNextPage"] == .bool(true) else { return nil }
+        if errors.isEmpty, !["nodes", "edges"].contains(where: { connection[$0]?.isList ?? false }) {
+            throw refusal("the connection has neither nodes nor edges")
+        }
+        guard case .bool(let hasNext)? = info["hasNextPage"] else {
+            throw refusal("pageInfo does not say whether there is a next page: ask for hasNextPage and endCursor")
+        }
+        guard hasNext else { return nil }
         guard case .string(let cursor)? = info["endCursor"], !cursor.isEmpty else {
-            throw RemoteError("there is a next page, and no endCursor", path: [place.path.description])
+            throw refusal("there is a next page, and no endCursor")
         }
         return .string(cursor)
+    }
+}
+
+extension RemoteError {
+    /// One error of several.
+    fileprivate init(joining errors: [RemoteError]) {
+        let first = errors[0]
+        self =
+            errors.count == 1
+            ? first
+            : RemoteError(errors.map(\.description).joined(separator: "; "), path: first.path, code: first.code)
+    }
+}
+
+extension TransportResponse {
+    /// Whether the data of the body is that of a GraphQL server.
+    ///
+    /// A refusal as `application/json` may come from a server in between (GraphQL over HTTP §6.4).
+    fileprivate var isGraphQL: Bool {
+        (200..<300).contains(status)
+            || (headers["Content-Type"] ?? "").lowercased().hasPrefix("application/graphql-response+json")
     }
 }
 
@@ -172,14 +279,47 @@ extension GraphQLRequest {
 }
 
 extension JSONValue {
-    /// Whether the data is usable: without errors always, and otherwise if a place of records, or
-    /// without such places any field, has a value.
-    fileprivate func hasAny(of request: GraphQLRequest, despite errors: [RemoteError]) -> Bool {
+    /// Whether the data is usable.
+    ///
+    /// Without errors it always is, and otherwise if a place of records, or without such places any
+    /// field, has a value. That of a mutation needs such a place, or no errors.
+    fileprivate func isUsable(for request: GraphQLRequest, despite errors: [RemoteError]) -> Bool {
         guard case .object(let members) = self else { return false }
-        guard !errors.isEmpty else { return true }
-        guard !request.records.isEmpty else { return members.contains { $0.value != .null } }
-        return request.records.contains { self[$0.path].map { $0 != .null } ?? false }
+        if request.records.isEmpty {
+            return errors.isEmpty || !request.isChange && members.contains { $0.value != .null }
+        }
+        return errors.isEmpty && !request.isChange || request.records.contains { found(at: $0.path).value != nil }
     }
+
+    /// The reason why the data of a mutation has no record.
+    ///
+    /// Some servers have it beside the record, in a list of errors with messages.
+    fileprivate func refusal(of request: GraphQLRequest) -> String {
+        var reasons: [String] = []
+        for place in request.records {
+            guard let payload = found(at: JSONPath(keys: Array(place.path.keys.dropLast()))).value else { continue }
+            for name in ["userErrors", "errors"] {
+                guard case .array(let errors)? = payload[name] else { continue }
+                reasons += errors.compactMap { $0["message"]?.plainText }
+            }
+        }
+        let places = request.records.map(\.path.description).joined(separator: ", ")
+        return reasons.isEmpty
+            ? "the mutation was answered without a record: \(places)" : reasons.joined(separator: "; ")
+    }
+
+    /// The value at a path of keys; nil if it, or an object on the way, is null or absent.
+    fileprivate func found(at path: JSONPath) -> (value: JSONValue?, isAbsent: Bool) {
+        var value = self
+        for key in path.keys {
+            if value == .null { return (nil, false) }
+            guard let next = value[key] else { return (nil, true) }
+            value = next
+        }
+        return value == .null ? (nil, false) : (value, false)
+    }
+
+    fileprivate var isList: Bool { if case .array = self { true } else { false } }
 
     /// The value at a path of keys; nil if it is absent.
     fileprivate subscript(path: JSONPath) -> JSONValue? {

@@ -28,17 +28,24 @@ public struct GraphQLRequest: Sendable {
     var metadata: [String: JSONPath]
     /// A value that each operation of the request carries to its response.
     public var userInfo: JSONValue
+    /// Whether it is the mutation of a local change.
+    var isChange = false
+    /// The number of records on the pages before, of each place; nil for a place without a value.
+    /// Empty for the first page.
+    var listedBefore: [Int?] = []
 
     /// A place of records in the data.
     ///
     /// The value there is an object, a list, or a connection: an object with `nodes`, or with
-    /// `edges` whose elements have a `node`. Elements that are null are left out.
+    /// `edges` whose elements have a `node`. Elements that are null are left out. A place without a
+    /// cursor is read from the first page only.
     public struct Records: Sendable {
-        /// The key path below `data`.
+        /// The key path below `data`, of keys only.
         package var path: JSONPath
         /// The entity of the records; nil if their `__typename` names it.
         package var entity: String?
-        /// The variable that carries the cursor of the next page; nil for a list of one page.
+        /// The variable that carries the cursor of the next page; nil for a list of one page. Each
+        /// place has a variable of its own.
         package var cursor: String?
         /// A record that they belong to; nil for none.
         package var parent: ParentReference?
@@ -64,5 +71,20 @@ public struct GraphQLRequest: Sendable {
         self.records = records
         self.metadata = metadata
         self.userInfo = userInfo
+    }
+}
+
+extension GraphQLRequest {
+    /// Checks what cannot be answered.
+    ///
+    /// - Throws: `RemoteError`.
+    func check() throws {
+        for path in records.map(\.path) + metadata.values where !path.isPlain {
+            throw RemoteError("\(path) is no path of keys: lists and other origins are not supported here")
+        }
+        var names: Set<String> = []
+        for name in records.compactMap(\.cursor) where !names.insert(name).inserted {
+            throw RemoteError("two places of records have the cursor \(name): each needs a variable of its own")
+        }
     }
 }

@@ -5,8 +5,9 @@ import TarnStore
 /// The bridge of REST requests: a ``RecordRequest`` becomes one operation a page.
 ///
 /// Its pages are those of the request's pagination, and a change becomes the request that the
-/// description declares for it. Requests need no bridge: ``RecordClient``
-/// answers them from its cache, too. The bridge is for code over any ``Bridge``.
+/// description declares for it: an outbox sends through this bridge as it does without one.
+/// Requests need no bridge: ``RecordClient`` answers them from its cache, too. The bridge is for
+/// code over any ``Bridge``.
 public struct RESTBridge<Value: MappedRecord>: Bridge {
     public typealias Request = RecordRequest<Value>
 
@@ -25,13 +26,28 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     /// Creates a bridge.
     public init(_ client: RecordClient) { self.client = client }
 
+    /// Returns the operation for the first page of a request.
+    ///
+    /// - Throws: `MirrorError.endpoint` if the request has an option that a bridge cannot honour:
+    ///   closures that edit JSON or drafts, orphans, `persisting(false)`, or answers of the store
+    ///   only.
     public func operations(for request: RecordRequest<Value>) throws -> [RemoteOperation<Info>] {
-        guard request.options.transfer.hooks.isEmpty else {
-            throw MirrorError.endpoint(
-                place: request.endpoint.place, message: "closures that edit JSON or drafts are not called by a bridge")
+        if let reason = RESTBridge.refusal(of: request.options) {
+            throw MirrorError.endpoint(place: request.endpoint.place, message: reason)
         }
         let target = EndpointRequest(client: client.client, endpoint: request.endpoint, fingerprint: "", authScope: "")
         return [RESTBridge.operation(target, try target.pages())]
+    }
+
+    /// The reason why a bridge cannot honour the options of a request; nil if it can.
+    private static func refusal(of options: RequestOptions) -> String? {
+        if !options.transfer.hooks.isEmpty { return "closures that edit JSON or drafts are not called by a bridge" }
+        if options.orphans != nil { return "a bridge does not look for orphans: use all, batch or pages" }
+        if !options.transfer.isPersisted { return "a bridge stores the records: persisting(false) is not possible" }
+        if options.policy == .cacheOnly {
+            return "a bridge always asks the server: the policy cacheOnly is not possible"
+        }
+        return nil
     }
 
     /// Returns the declared request of a change: see ``WriteRequests``.
@@ -56,32 +72,56 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     public func answer(
         _ response: TransportResponse, to operation: RemoteOperation<Info>
     ) throws -> RemoteAnswer<Info> {
-        guard (200..<300).contains(response.status) else {
-            throw MirrorError.refusal(
-                response, method: operation.method, url: Redaction.url(operation.url), message: response.refusalMessage)
-        }
         switch operation.info.answer {
         case .record(let kind, let entity, let records):
+            guard (200..<300).contains(response.status) else { throw refusal(response, operation, nil) }
             let hasRecord = !response.body.isEmpty && (kind == .create || kind == .update)
             return RemoteAnswer(hasRecord ? [RemotePart(entity, .path(records))] : [])
-        case .page(let target, var pages):
-            // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
-            guard !response.body.isEmpty || response.status == 200 else { return RemoteAnswer() }
-            let endpoint = target.endpoint, lists = endpoint.envelope.map(\.path)
-            let importer = try PageImporter(target, pages.wants)
-            let lent = try client.cache.importers.take(client.store)
-            defer { client.cache.importers.give(back: lent) }
-            let entry = try importer.facts(response, lists.isEmpty ? [endpoint.records] : lists, lent.value)
-            var answer = RemoteAnswer<Info>(RESTBridge.parts(of: endpoint, pages))
-            for (name, text) in PageMetadata.declared(in: entry.listing.metadata) {
-                answer.metadata[name] = try JSONValue(text)
+        case .page(let target, let pages):
+            let sent = target.message(for: pages.request).headers
+            switch target.decision(about: response, sent: sent) {
+            case .records(let isEmpty):
+                do { return try page(response, target, pages, isEmpty: isEmpty) } catch {
+                    throw MirrorError(error, url: Redaction.url(operation.url), place: target.endpoint.place)
+                }
+            // The list ends before this page.
+            case .ignored, .last: return RemoteAnswer()
+            case .failed(let message): throw refusal(response, operation, message)
+            case .notModified, .refused: throw refusal(response, operation, nil)
             }
-            let answeredBy = response.redirectedTo.map(client.client.canonicalURL)
-            if try pages.advance(entry.pageFacts, answeredBy: answeredBy) {
-                answer.next = [RESTBridge.operation(target, pages)]
-            }
-            return answer
         }
+    }
+
+    private func refusal(
+        _ response: TransportResponse, _ operation: RemoteOperation<Info>, _ message: String?
+    ) -> MirrorError {
+        .refusal(
+            response, method: operation.method, url: Redaction.url(operation.url),
+            message: message ?? response.refusalMessage)
+    }
+
+    /// The answer of a page, and the operation for the next one.
+    private func page(
+        _ response: TransportResponse, _ target: EndpointRequest, _ known: PageSequence, isEmpty: Bool
+    ) throws -> RemoteAnswer<Info> {
+        // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
+        guard isEmpty || !response.body.isEmpty || response.status == 200 else { return RemoteAnswer() }
+        var pages = known
+        let endpoint = target.endpoint, lists = endpoint.envelope.map(\.path)
+        let importer = try PageImporter(target, pages.wants)
+        let lent = try client.cache.importers.take(client.store)
+        defer { client.cache.importers.give(back: lent) }
+        let entry = try importer.facts(
+            isEmpty ? nil : lists.isEmpty ? [endpoint.records] : lists, of: response, lent.value)
+        var answer = RemoteAnswer<Info>(isEmpty ? [] : RESTBridge.parts(of: endpoint, pages))
+        for (name, text) in PageMetadata.declared(in: entry.listing.metadata) {
+            answer.metadata[name] = try JSONValue(text)
+        }
+        let answeredBy = response.redirectedTo.map(client.client.canonicalURL)
+        if try pages.advance(entry.pageFacts, answeredBy: answeredBy) {
+            answer.next = [RESTBridge.operation(target, pages)]
+        }
+        return answer
     }
 
     private static func parts(of endpoint: Endpoint, _ pages: PageSequence) -> [RemotePart] {
@@ -90,6 +130,8 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
             ? [EnvelopePart(endpoint.records, endpoint.entity)] : endpoint.envelope
         var parameters: [String: String] = [:]
         for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
+        // If the query repeats a parameter, its first value counts.
+        for (name, value) in QueryParameters.values(in: pages.url).reversed() { parameters[name] = value }
         return places.map { place in
             var part = RemotePart(place.entity, .path(place.path))
             part.isOptional = place.isOptional
@@ -100,12 +142,19 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     }
 }
 
+extension RESTBridge: DeclaredChangeBridge {}
+
 extension PageImporter {
     /// Reads the facts about a page without drafting its records: an entry that is not stored.
+    ///
+    /// - Parameter lists: the key paths of the lists; nil for a page without records, whose body is
+    ///   not read.
     fileprivate func facts(
-        _ response: TransportResponse, _ lists: [JSONPath], _ importer: Importer
+        _ lists: [JSONPath]?, of response: TransportResponse, _ importer: Importer
     ) throws -> ResponseEntry {
-        let added = try importer.facts(of: response.body, lists: lists, asking: questions)
+        let added =
+            try lists.map { try importer.facts(of: response.body, lists: $0, asking: questions) }
+            ?? Importer.Added(listed: [], count: 0)
         return entry(
             request.key(of: try request.firstPage()), response, headers: response.headers, added,
             at: request.client.now)

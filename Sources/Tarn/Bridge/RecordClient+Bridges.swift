@@ -9,11 +9,17 @@ extension RecordClient {
     /// Fetches a request through a bridge, and imports all its answers as one change of the store.
     ///
     /// The answers are not kept as cached ones: see ``all(_:)`` for requests that the cache knows.
+    /// Of a ``RecordRequest`` the rules for responses, the domain, the deadline, the priority and
+    /// the logger apply, through any bridge.
     ///
     /// - Throws: ``RemoteError`` if the server refuses an operation; `MirrorError`; errors of the
-    ///   bridge; `CancellationError`. Nothing is stored then.
+    ///   bridge; `CancellationError` if the task or the domain is cancelled. Nothing is stored
+    ///   then.
     public func fetch<B: Bridge>(_ request: B.Request, through bridge: B) async throws -> BridgeResult<B.Info> {
-        try await imported(BridgeRun(self, bridge, try bridge.operations(for: request)))
+        let run = BridgeRun(self, bridge, request, try bridge.operations(for: request))
+        return try await RecordClient.cancellable {
+            try await self.domains.call(in: run.options.domains).run { try await self.imported(run) }
+        }
     }
 
     /// Fetches a request through a bridge, and imports each answer when it is asked for.
@@ -22,34 +28,48 @@ extension RecordClient {
     public func pages<B: Bridge>(
         _ request: B.Request, through bridge: B
     ) throws -> some AsyncSequence<BridgeResult<B.Info>, any Error> & Sendable {
-        BridgePages(client: self, first: BridgeRun(self, bridge, try bridge.operations(for: request)))
+        BridgePages(client: self, bridge: bridge, request: request, operations: try bridge.operations(for: request))
     }
 
     /// Performs operations until there are none, and imports their answers as one change.
-    private func imported<B>(_ first: BridgeRun<B>) async throws -> BridgeResult<B.Info> {
-        var run = first
-        let lent = try cache.importers.take(store)
+    private func imported<B>(_ run: BridgeRun<B>) async throws -> BridgeResult<B.Info> {
+        let lent = try importer(for: run)
         defer { cache.importers.give(back: lent) }
-        lent.value.keyLimit = client.options.keyLimit
         var result = BridgeResult<B.Info>()
-        while run.hasNext {
-            let step = try await run.step()
-            run = step.rest
-            try result.add(step, to: lent.value)
-        }
+        while let step = try await run.step() { try result.add(step, to: lent.value) }
         result.report = try await lent.value.commit(to: store)
         return result.withoutDropped()
     }
 
-    /// Performs one operation, and imports its answer.
-    fileprivate func page<B>(_ run: BridgeRun<B>) async throws -> (BridgeResult<B.Info>, rest: BridgeRun<B>) {
-        let step = try await run.step(), lent = try cache.importers.take(store)
+    /// Performs one operation, and imports its answer; nil if there is none.
+    fileprivate func page<B>(_ run: BridgeRun<B>) async throws -> BridgeResult<B.Info>? {
+        let lent = try importer(for: run)
         defer { cache.importers.give(back: lent) }
-        lent.value.keyLimit = client.options.keyLimit
         var result = BridgeResult<B.Info>()
+        guard let step = try await run.step(run.options.deadline) else { return nil }
         try result.add(step, to: lent.value)
         result.report = try await lent.value.commit(to: store)
-        return (result.withoutDropped(), step.rest)
+        return result.withoutDropped()
+    }
+
+    /// An importer for answers to operations that are sent from now on.
+    private func importer<B>(for run: BridgeRun<B>) throws -> ImporterPool.Lent {
+        // A change that is sent meanwhile is newer than the answers.
+        let revision = try store.read { try $0.outbox.revision }
+        let lent = try cache.importers.take(store)
+        lent.value.keyLimit = client.options.keyLimit
+        lent.value.hooks = cache.hooks(for: run.endpoint, run.options.transfer)
+        lent.value.unit.outboxRevision = revision
+        return lent
+    }
+
+    /// Runs a call, and throws `CancellationError` for each form of a cancellation.
+    fileprivate static func cancellable<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do { return try await body() } catch {
+            if (error as? CacheError)?.isCancelled == true { throw CancellationError() }
+            if case .cancelled? = error as? MirrorError { throw CancellationError() }
+            throw error
+        }
     }
 }
 
@@ -83,21 +103,35 @@ extension BridgeResult {
 /// The answers of a bridge, each imported when it is asked for.
 private struct BridgePages<B: Bridge>: AsyncSequence, Sendable {
     let client: RecordClient
-    let first: BridgeRun<B>
+    let bridge: B
+    let request: B.Request
+    let operations: [RemoteOperation<B.Info>]
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client, run: first) }
+    func makeAsyncIterator() -> AsyncIterator {
+        let run = BridgeRun(client, bridge, request, operations)
+        return AsyncIterator(client: client, run: run, call: client.domains.call(in: run.options.domains))
+    }
 
     struct AsyncIterator: AsyncIteratorProtocol {
         let client: RecordClient
-        var run: BridgeRun<B>
+        let run: BridgeRun<B>
+        /// The whole sequence is one call in its domain.
+        let call: DomainCall?
+        private var isOver = false
+
+        init(client: RecordClient, run: BridgeRun<B>, call: DomainCall?) {
+            self.client = client
+            self.run = run
+            self.call = call
+        }
 
         /// Returns the result of the next answer; nil after the last one, and after an error.
         mutating func next() async throws -> BridgeResult<B.Info>? {
-            guard run.hasNext else { return nil }
-            let known = run
-            run = known.ended
-            let (result, rest) = try await client.page(known)
-            run = rest
+            guard !isOver, run.hasNext else { return nil }
+            isOver = true
+            let (client, run, call) = (client, run, call)
+            let result = try await RecordClient.cancellable { try await call.run { try await client.page(run) } }
+            isOver = false
             return result
         }
     }

@@ -23,13 +23,16 @@ public struct RemotePart: Sendable {
     /// Values that the mapping may read as `@param`.
     public var parameters: [String: String] = [:]
     /// The number of records before them in a longer list, for `@position`.
-    var firstPosition = 0
+    var firstPosition: Int
 
     /// Creates a part.
-    public init(_ entity: String, _ content: Content, parent: ParentReference? = nil) {
+    ///
+    /// - Parameter firstPosition: the number of records before them in a longer list.
+    public init(_ entity: String, _ content: Content, parent: ParentReference? = nil, firstPosition: Int = 0) {
         self.entity = entity
         self.content = content
         self.parent = parent
+        self.firstPosition = firstPosition
     }
 }
 

@@ -100,7 +100,7 @@ struct EndpointRequest: Sendable {
         if constants.isPlain, since == nil, let parent,
             parent.values.keys.allSatisfy({ constants.variables.contains($0) })
         {
-            return PageRequest(url: client.api.base + (try template.expanded(parent.values)))
+            return PageRequest(url: try url(below: try template.expanded(parent.values)))
         }
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
@@ -114,8 +114,21 @@ struct EndpointRequest: Sendable {
         let query = endpoint.parameters.filter { !constants.variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })
         return PageRequest(
-            url: QueryParameters.append(query, to: client.api.base + path),
+            url: QueryParameters.append(query, to: try url(below: path)),
             body: endpoint.body?.filled(values.compactMapValues(\.first)))
+    }
+
+    /// The URL of a path below the base URL.
+    ///
+    /// - Throws: `MirrorError.endpoint` if the path would continue the name of the server, or that
+    ///   of the base's last folder.
+    private func url(below path: String) throws -> String {
+        guard let first = path.utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else {
+            return client.api.base + path
+        }
+        throw MirrorError.endpoint(
+            place: endpoint.place,
+            message: "the path \(Redaction.shown(path)) does not begin with /: it is appended to the base URL")
     }
 
     /// The pages of the list, positioned at its first page.

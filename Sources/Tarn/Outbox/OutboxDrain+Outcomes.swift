@@ -19,15 +19,15 @@ extension OutboxDrain {
             try done(sent, adopting: key, &effects, &writer)
             effects.report.sent += 1
         case .later(let delay, let failure):
-            try later(operation, after: delay, failure, &effects, &writer)
+            try later(sent, after: delay, failure, &effects, &writer)
         case .refused(let failure):
             try refuse(operation, failure, &effects, &writer)
         case .stopped(let stop, let failure):
             if case .authentication = stop {
                 // Nothing is wrong with the operation.
-                try writer.releaseOperations([id])
+                try writer.releaseOperations([id], mayHaveArrived: sent.hasArrived)
             } else {
-                try later(operation, after: nil, failure, &effects, &writer)
+                try later(sent, after: nil, failure, &effects, &writer)
             }
         case .limited(let until, let failure): try writer.postponeOperation(id, until: until, failure)
         case .cancelled: try writer.releaseOperations([id], mayHaveArrived: true)
@@ -96,7 +96,7 @@ extension OutboxDrain {
         guard try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) else {
             var failure = failure
             failure.kind = "temporary"
-            return try later(operation, after: nil, failure, &effects, &writer)
+            return try later(sent, after: nil, failure, &effects, &writer)
         }
         let isChanged = try isChanged(operation, since: before, &writer)
         if !isChanged, isSameVersion {
@@ -142,15 +142,16 @@ extension OutboxDrain {
     }
 
     private func later(
-        _ operation: OutboxOperation, after delay: Duration?, _ failure: OutboxFailure, _ effects: inout Effects,
+        _ sent: SentOperation, after delay: Duration?, _ failure: OutboxFailure, _ effects: inout Effects,
         _ writer: inout StoreWriter
     ) throws {
+        let operation = sent.operation
         let backOff = outbox.options.backOff.delay(afterAttempt: operation.attempts, client.options.time.random())
         // Some servers name a date that is far away.
         let wait = max(min(delay ?? .zero, client.api.pace.longestLimit), backOff)
         let notBefore = Timestamp(client.options.time.now().addingTimeInterval(wait.inSeconds))
         if try writer.retryOperationLater(
-            operation.id, notBefore: notBefore, failure, mayHaveArrived: failure.mayHaveArrived)
+            operation.id, notBefore: notBefore, failure, mayHaveArrived: failure.mayHaveArrived || sent.hasArrived)
         {
             effects.report.note(operation, failure, isDead: false)
         }

@@ -56,7 +56,7 @@ extension OutboxLane {
     ///
     /// Without the record, the store keeps what was sent, and the next response to a list is
     /// requested without a condition.
-    private func reread(_ message: WriteMessage, _ done: SentOperation) async -> SentOperation {
+    func reread(_ message: WriteMessage, _ done: SentOperation) async -> SentOperation {
         var sent = done
         guard let url = message.recordURL else { return sent }
         sent.moment = moment
@@ -355,7 +355,7 @@ extension SentOperation {
 
 extension SentOperation.Outcome {
     /// The outcome if the operation was sent before what has failed: the attempt counts.
-    fileprivate func afterSending(at now: Timestamp) -> SentOperation.Outcome {
+    func afterSending(at now: Timestamp) -> SentOperation.Outcome {
         guard case .limited(let until, let failure) = self else { return self }
         let (left, isFar) = until.microseconds.subtractingReportingOverflow(now.microseconds)
         return .later(after: .microseconds(isFar ? 0 : max(0, left)), failure)
@@ -370,7 +370,7 @@ extension HTTPURL {
 
 extension OutboxFailure {
     /// Returns the failure with a further reason.
-    fileprivate func adding(_ reason: String) -> OutboxFailure {
+    func adding(_ reason: String) -> OutboxFailure {
         var failure = self
         failure.message = (message + "; " + reason).printable(OutboxFailure.longestText)
         return failure

@@ -75,6 +75,8 @@ struct SentOperation: Sendable {
     ///
     /// It may be older than what a sync has brought since.
     var isReplayed = false
+    /// Whether the server has carried out a part of an operation that has failed.
+    var hasArrived = false
     /// The URL at which the server has created the record, if its key is not known yet.
     var location: String?
 

@@ -400,9 +400,13 @@ extension WriteRequest {
     fileprivate func idempotencyKey(of operation: OutboxOperation, _ body: [UInt8]?) -> String {
         let key = operation.idempotencyKey.lowercasedText
         guard operation.kind == .update, content(for: .update) == .all || !values.isEmpty, let body else { return key }
-        let digits = Array(SHA256.hexadecimal(key + "\n" + String(decoding: body, as: UTF8.self)).utf8)
+        return WriteRequest.key(derivedFrom: key, String(decoding: body, as: UTF8.self))
+    }
+
+    /// A key that follows from another one and a text: a UUID of version 8 (RFC 9562 §5.8).
+    static func key(derivedFrom key: String, _ text: String) -> String {
+        let digits = Array(SHA256.hexadecimal(key + "\n" + text).utf8)
         func part(_ range: Range<Int>) -> String { String(decoding: digits[range], as: UTF8.self) }
-        // A UUID of version 8 (RFC 9562 §5.8).
         return "\(part(0..<8))-\(part(8..<12))-8\(part(13..<16))-8\(part(17..<20))-\(part(20..<32))"
     }
 }

@@ -32,7 +32,11 @@ extension RecordCache {
             if prepared.options.keepsBody { transfer.body = isEmpty ? [] : response.body }
             return transfer
         case .failed(let message): throw refusal(response, prepared, message)
-        case .ignored, .last: throw refusal(response, prepared, nil)
+        case .ignored: return try passedOver(response, prepared, .passedOver, received)
+        case .last:
+            // The page is gone: its stored response is no longer an answer.
+            if stored != nil, prepared.options.scan != nil, prepared.options.isPersisted { try await forget(prepared) }
+            return try passedOver(response, prepared, .last, received)
         case .notModified:
             guard let stored, let known else {
                 throw refusal(response, prepared, "not modified, but the request had no condition")
@@ -53,6 +57,24 @@ extension RecordCache {
             }
             throw refusal(response, prepared, nil)
         }
+    }
+
+    /// The transfer of a response by which, by a rule, a typed request lists nothing, and ends.
+    ///
+    /// - Throws: `MirrorError.refusal` for a request that has no list of its own.
+    private func passedOver(
+        _ response: TransportResponse, _ prepared: PreparedRequest, _ ending: Transfer.Ending, _ received: Timestamp
+    ) throws -> Transfer {
+        guard prepared.options.scan != nil else { throw refusal(response, prepared, nil) }
+        let importer = try PageImporter(prepared.request, prepared.pages.wants)
+        let entry = importer.entry(
+            prepared.key, response, headers: response.headers, Importer.Added(listed: [], count: 0), at: received)
+        var transfer = Transfer(entry, .fetched)
+        transfer.isStored = false
+        transfer.records = []
+        transfer.ending = ending
+        if prepared.options.keepsBody { transfer.body = [] }
+        return transfer
     }
 
     /// Returns whether the records of a stored page are at other positions of the list by now, and

@@ -315,7 +315,11 @@ public final class RecordCache: Sendable {
             metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
         answer.end = transfer.page
-        (answer.next, answer.isCutOff) = prepared.following(transfer.page)
+        if let ending = transfer.ending {
+            answer.isCutOff = ending == .passedOver
+        } else {
+            (answer.next, answer.isCutOff) = prepared.following(transfer.page)
+        }
         answer.status = transfer.status
         answer.skipped = transfer.skipped
         answer.body = transfer.body

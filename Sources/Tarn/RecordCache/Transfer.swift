@@ -20,8 +20,18 @@ struct Transfer: Sendable {
     var status: Int
     /// The number of elements whose records are unknown.
     var skipped: Int
+    /// The rule by which the list ends before the response; nil if it does not.
+    var ending: Ending?
     /// The body of the response, if the options ask for it.
     var body: [UInt8]?
+
+    /// A rule for responses that ends a list.
+    enum Ending: Sendable {
+        /// The page before was the last one.
+        case last
+        /// The response is passed over: what follows is unknown.
+        case passedOver
+    }
 
     init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {
         self.source = source

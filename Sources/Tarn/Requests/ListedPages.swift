@@ -20,13 +20,16 @@ struct ListedPages: Sendable {
         add(page.listing)
     }
 
+    /// Notes a reason why the list is not known to be complete.
+    mutating func refuse(_ reason: String) { refusal = refusal ?? reason }
+
     /// Adds a page that the server has answered.
     mutating func add(_ page: PageListing) {
         records += page.records
         pages += 1
         skipped += page.skipped
         if page.isCutOff {
-            refusal = refusal ?? "the list ended at the limit of its request: later records are unknown"
+            refusal = refusal ?? "the list ended at a limit or a rule of its request: later records are unknown"
         }
         if page.skipped > 0 { refusal = refusal ?? "unreadable records in the list: the missing records are unknown" }
     }

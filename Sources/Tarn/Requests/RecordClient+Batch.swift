@@ -20,7 +20,7 @@ extension RecordClient {
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. If the call is cancelled, `CacheError` with
     ///   ``CacheError/isCancelled`` for an atomic group, of which nothing is stored then, and what
-    ///   ``all(_:)`` throws for others.
+    ///   ``all(_:)`` throws for others. At the deadline, `CacheError` as for one request.
     ///   `MirrorError.endpoint` if a request of an atomic group is not stored: POST, or not
     ///   persisted.
     public func batch<each Value: MappedRecord>(
@@ -29,8 +29,8 @@ extension RecordClient {
         guard !isAtomic else {
             var group: [GroupedRequest] = []
             for request in repeat each requests { group.append(grouped(request)) }
-            try await commit(group)
-            return (repeat try await stored(each requests))
+            let ends = BatchEnds(try await commit(group))
+            return (repeat try await stored(each requests, ends.next()))
         }
         let tasks = (repeat Task { [self] in try await all(each requests) })
         return try await withTaskCancellationHandler {
@@ -55,9 +55,9 @@ extension RecordClient {
         _ requests: [RecordRequest<Value>], atomic isAtomic: Bool = false
     ) async throws -> [[Value]] {
         guard isAtomic else { return try await results(of: requests).map { try $0.get() } }
-        try await commit(requests.map { grouped($0) })
+        let ends = BatchEnds(try await commit(requests.map { grouped($0) }))
         var lists: [[Value]] = []
-        for request in requests { lists.append(try await stored(request)) }
+        for request in requests { lists.append(try await stored(request, ends.next())) }
         return lists
     }
 
@@ -91,8 +91,17 @@ extension RecordClient {
             endpoint: request.endpoint, options: request.options, fingerprint: fingerprint(of: request))
     }
 
+    /// The results of the requests of a group that is stored, one after the other.
+    private final class BatchEnds {
+        private var reports: ArraySlice<SyncReport.Endpoint>
+
+        init(_ reports: [SyncReport.Endpoint]) { self.reports = reports[...] }
+
+        func next() -> SyncReport.Endpoint? { reports.popFirst() }
+    }
+
     /// Fetches a group, and stores it as one change.
-    private func commit(_ group: [GroupedRequest]) async throws {
+    private func commit(_ group: [GroupedRequest]) async throws -> [SyncReport.Endpoint] {
         for request in group {
             guard request.endpoint.method == "GET", request.endpoint.body == nil, request.options.transfer.isPersisted
             else {
@@ -118,12 +127,12 @@ extension RecordClient {
                 }
             }
         } catch {
-            ending = error is CancellationError ? CacheError.request(.cancelled, nil) : error
+            ending = CacheError(error, url: client.api.base, place: "the batch")
         }
         let report = result.withLock(\.self)
         if let report { for (request, part) in zip(group, report.endpoints) { log(part, of: request) } }
         // A cancellation or the deadline may have come after the commit had begun.
-        if let report, report.failures.isEmpty { return }
+        if let report, report.failures.isEmpty { return report.endpoints }
         if let ending { throw ending }
         if let failure = report?.failures.first {
             if case .cancelled = failure { throw CacheError.request(failure, nil) }
@@ -136,8 +145,10 @@ extension RecordClient {
     ///
     /// They are read in a task of their own: after the commit, a cancellation of the caller must
     /// not end the call with an error that promises that nothing is stored.
-    private func stored<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
-        try await Task { [self] in try await listed(request) }.value
+    private func stored<Value>(
+        _ request: RecordRequest<Value>, _ report: SyncReport.Endpoint?
+    ) async throws -> [Value] {
+        try await Task { [self] in try await listed(request, report) }.value
     }
 
     private func sync(_ group: [GroupedRequest], _ commit: AtomicCommit) async -> SyncReport {
@@ -149,6 +160,8 @@ extension RecordClient {
                 var options = APIMirror.Options()
                 // One change: a cancellation rolls it back until its commit begins.
                 options.commitUnit = .scan
+                // Also a list that a rule has ended, or that a sync has begun.
+                options.restarts = true
                 options.hooks = { [hooks = cache.options.hooks] endpoint in
                     var hooks = hooks?(endpoint) ?? ImportHooks()
                     let own = hooks.afterMerge
@@ -188,9 +201,17 @@ extension RecordClient {
     ///
     /// They are read whatever the rules of HTTP say: the responses have just been fetched. Orphans
     /// are looked for then.
-    private func listed<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
+    ///
+    /// - Parameter report: the result of the request. A rule for responses may have ended its list
+    ///   before a page that the page before names.
+    private func listed<Value>(
+        _ request: RecordRequest<Value>, _ report: SyncReport.Endpoint?
+    ) async throws -> [Value] {
+        let rules = client.rules(of: request.endpoint)
+        let mayEnd = report?.isResumed == false && rules.contains { $0.action == .ignore || $0.action == .stop }
+        let count = mayEnd ? report?.pages ?? .max : .max
         var records: [Value] = [], list = ListedPages(startedAt: client.now), next: CacheRequest?
-        repeat {
+        while list.pages < count {
             let prepared = try await prepared(request, at: next)
             next = try store.read(verifyingRows: true) { reader in
                 // Another program may have removed it: a part must not pass for the whole list.
@@ -205,7 +226,9 @@ extension RecordClient {
                 list.add(PageListing(records: keys, skipped: view.skipped, isCutOff: isCutOff))
                 return next
             }
-        } while next != nil
+            if next == nil { break }
+        }
+        if report?.ignored ?? 0 > 0 { list.refuse("a response was passed over by a rule: its records are unknown") }
         if let orphans = request.options.orphans { _ = try await removeOrphans(of: request, orphans, after: list) }
         return records
     }

@@ -40,11 +40,14 @@ extension RecordClient {
         var pages = pages
         let message = target.message(for: pages.request)
         let transport = client.transport(for: request.endpoint, logger: request.options.transfer.logger)
+        // A change that is sent meanwhile is newer than the response.
+        let revision = try store.read { try $0.outbox.revision }
         let response = try await deadline.run(method: message.method, url: message.url) {
             try await transport.send(message)
         }
         let isEmpty = try isEmpty(response, to: message, target)
-        let (transfer, records) = try await stored(response, target, pages, request, isEmpty: isEmpty)
+        let (transfer, records) = try await stored(
+            response, target, pages, request, isEmpty: isEmpty, outboxRevision: revision)
         let previous =
             request.options.findsPrevious
             ? pages.preceding(transfer.page.facts, answeredBy: transfer.page.answeredBy) : .none
@@ -77,12 +80,13 @@ extension RecordClient {
     /// Imports a response, and reads its records.
     private func stored<Value>(
         _ response: TransportResponse, _ target: EndpointRequest, _ pages: PageSequence,
-        _ request: RecordRequest<Value>, isEmpty: Bool
+        _ request: RecordRequest<Value>, isEmpty: Bool, outboxRevision revision: UInt64
     ) async throws -> (Transfer, [Value]) {
         let started = ContinuousClock.now, lent = try cache.importers.take(store)
         defer { cache.importers.give(back: lent) }
         lent.value.hooks = cache.hooks(for: target.endpoint, request.options.transfer)
         lent.value.keyLimit = client.options.keyLimit
+        lent.value.unit.outboxRevision = revision
         let importer = try PageImporter(target, pages.wants)
         let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)
         let added =

@@ -1,0 +1,236 @@
+// What the answers to changes mean that are sent through a bridge.
+
+import Synchronization
+import TarnMacros
+import TestSupport
+import Testing
+
+@Record private struct BoardJob: Equatable {
+    @Key var id: String
+    var title: String?
+}
+
+@Suite("Changes through a bridge", .timeLimit(.minutes(2)))
+struct BridgeChangeTests {
+    private func client(
+        _ server: AnsweringTransport, _ folder: TemporaryFolder, read: String? = nil
+    ) throws -> RecordClient {
+        try RecordClient(
+            base: "http://made.example", records: Entry.self, BoardJob.self, store: folder("made.tarn"),
+            transport: server
+        ) {
+            $0.api.retry.attempts = 1
+            $0.writes["Entry"] = WriteRequests(
+                create: WriteRequest("POST", "/entries"), update: WriteRequest("PATCH", "/entries/{id}"))
+            $0.writes["Entry"]?.read = read
+            $0.writes["BoardJob"] = WriteRequests(
+                create: WriteRequest("POST", "/graphql"), update: WriteRequest("POST", "/graphql"),
+                delete: WriteRequest("POST", "/graphql"))
+        }
+    }
+
+    // MARK: REST
+
+    @Test("through the REST bridge an answer means what it means without a bridge", arguments: [false, true])
+    func declaredRequests(isBridged: Bool) async throws {
+        let isGone = Mutex(false), folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            let gone = isGone.withLock(\.self)
+            switch request.method {
+            case "POST": return .init(status: 201, fields: ["Location": "/entries/9"])
+            case "PATCH": return gone ? .init(status: 404) : .init(body: "{}")
+            default: return gone ? .init(status: 404) : .init(body: #"{"id":9,"title":"mine","rank":5}"#)
+            }
+        }
+        let client = try client(server, folder, read: "/entries/{id}"), plain = client.outbox(conflicts: .server)
+        let outbox = isBridged ? plain.sending(through: RESTBridge<Entry>(client)) : plain
+        // The record is read at its URL.
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try client.store.read { try $0.get(Entry.self, 9)?.rank } == 5)
+        // An answer without the record is a warning.
+        try await outbox.update("Entry", RecordKey(9), [.init("title", .string("other"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.warnings.count == 1)
+        // The policy decides about a record that the server has deleted.
+        isGone.withLock { $0 = true }
+        try await outbox.update("Entry", RecordKey(9), [.init("title", .string("third"))])
+        #expect(try await outbox.drain().dead == 0)
+        #expect(try outbox.operations().isEmpty && client.store.read { try $0.count("Entry") } == 0)
+    }
+
+    // MARK: GraphQL
+
+    private static let mutations = GraphQLBridge { change in
+        let isDeletion = change.operation.kind == .delete
+        return GraphQLRequest(
+            "mutation { made }", ["id": change.key],
+            records: isDeletion ? [] : [.init("updateTask.task", "BoardJob"), .init("assign.task", "BoardJob")])
+    }
+
+    /// Sends one change of a job that is answered so.
+    private func send(
+        isDeletion: Bool, _ answer: AnsweringTransport.Answer, _ folder: TemporaryFolder
+    ) async throws -> (outbox: Outbox, report: OutboxReport, client: RecordClient) {
+        let client = try client(AnsweringTransport { _ in answer }, folder)
+        try await client.store.write { try $0.put(BoardJob(id: "t1", title: "old")) }
+        let outbox = client.outbox().sending(through: Self.mutations)
+        if isDeletion {
+            try await outbox.delete("BoardJob", RecordKey("t1"))
+        } else {
+            try await outbox.update("BoardJob", RecordKey("t1"), [.init("title", .string("mine"))])
+        }
+        return (outbox, try await outbox.drain(), client)
+    }
+
+    @Test("a refusal by its status, and a mutation without a record, are dead letters with the server's reason")
+    func refusedMutations() async throws {
+        let cases: [(isDeletion: Bool, reason: String, answer: AnsweringTransport.Answer)] = [
+            // The path is not that of the record.
+            (true, "no such route", .init(status: 404, body: #"{"message":"no such route"}"#)),
+            (
+                true, "not allowed",
+                .init(
+                    body: #"{"data":{"deleteTask":{"id":null},"viewer":{"id":"u"}},"#
+                        + #""errors":[{"message":"not allowed","path":["deleteTask","id"]}]}"#)
+            ),
+            (
+                false, "it is locked",
+                .init(
+                    body: #"{"data":{"updateTask":{"task":null,"userErrors":[{"message":"it is locked"}]},"#
+                        + #""assign":null}}"#)
+            ),
+            (false, "updateTask.task", .init(body: #"{"data":{"updateTask":{"task":null},"assign":null}}"#)),
+        ]
+        for (isDeletion, reason, answer) in cases {
+            let folder = try TemporaryFolder()
+            let (outbox, report, _) = try await send(isDeletion: isDeletion, answer, folder)
+            #expect(report.sent == 0 && report.dead == 1, "\(reason)")
+            #expect(try outbox.operations().first?.failure?.message.contains(reason) == true, "\(reason)")
+        }
+    }
+
+    @Test("errors beside the record, and the record of another key, are warnings")
+    func doubtfulMutations() async throws {
+        let folder = try TemporaryFolder(), other = try TemporaryFolder()
+        let partial = try await send(
+            isDeletion: false,
+            .init(
+                body: #"{"data":{"updateTask":{"task":{"id":"t1","title":"new"}},"assign":null},"#
+                    + #""errors":[{"message":"no permission","path":["assign"]}]}"#), folder)
+        #expect(partial.report.sent == 1 && partial.report.warnings.count == 1)
+        #expect(partial.report.warnings.first?.description.contains("no permission") == true)
+        #expect(try partial.client.store.read { try $0.get(BoardJob.self, "t1")?.title } == "new")
+        let another = try await send(
+            isDeletion: false,
+            .init(body: #"{"data":{"updateTask":{"task":{"id":"t2","title":"theirs"}},"assign":null}}"#), other)
+        #expect(another.report.sent == 1 && another.report.warnings.count == 1)
+        #expect(try another.client.store.read { try $0.fetch(BoardJob.all).map(\.title) } == ["mine"])
+    }
+
+    // MARK: Several operations
+
+    /// Creates an entry, then labels it; the answer to that lists entries.
+    private struct CreateAndLabel: Bridge {
+        typealias Request = String
+        typealias Info = String
+
+        func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
+
+        func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
+            [RemoteOperation("POST", "/entries", json: change.body, info: "create")]
+        }
+
+        func answer(
+            _ response: TransportResponse, to operation: RemoteOperation<String>
+        ) throws -> RemoteAnswer<String> {
+            guard response.status < 300 else { throw RemoteError("no such label") }
+            let part = RemotePart("Entry", .path(JSONPath(keys: [])))
+            let label = RemoteOperation("POST", "/labels", json: .object([]), info: "label")
+            return RemoteAnswer([part], next: operation.info == "create" ? [label] : [])
+        }
+    }
+
+    @Test("each operation of a change has a key of its own, and the first record is the created one")
+    func severalOperations() async throws {
+        let statuses = Mutex([503, 200, 400]), folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            if request.target == "/entries" { return .init(status: 201, body: #"{"id":50,"title":"made"}"#) }
+            let status = statuses.withLock { $0.removeFirst() }
+            return .init(status: status, body: status == 200 ? #"[{"id":1},{"id":50}]"# : "{}")
+        }
+        let client = try client(server, folder)
+        let outbox = client.outbox().sending(through: CreateAndLabel())
+        try await outbox.create("Entry", [.init("title", .string("made"))])
+        #expect(try await outbox.drain().failed == 1)
+        let pending = try #require(try outbox.operations().first)
+        try await outbox.retry(pending.id)
+        #expect(try await outbox.drain().sent == 1)
+        let keys = server.requests.map { $0.headers["Idempotency-Key"] ?? "" }
+        #expect(keys.count == 4 && Set(keys).count == 2 && keys[0] == keys[2] && keys[1] == keys[3])
+        #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [1, 50])
+        // The dead letter says what the server has.
+        try await outbox.create("Entry", [.init("title", .string("another"))])
+        #expect(try await outbox.drain().dead == 1)
+        let failure = try #require(try outbox.operations().first?.failure)
+        #expect(failure.kind == "partial" && failure.message.hasPrefix("no such label; "))
+        #expect(failure.message.contains("it has Entry 50"))
+    }
+
+    // MARK: Lost answers
+
+    /// Sends the creation of an entry, and imports the answer.
+    private struct Plain: Bridge {
+        typealias Request = String
+        typealias Info = String
+
+        func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
+
+        func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
+            [RemoteOperation("POST", "/made", json: change.body, info: "")]
+        }
+
+        func answer(
+            _ response: TransportResponse, to operation: RemoteOperation<String>
+        ) throws -> RemoteAnswer<String> {
+            RemoteAnswer([RemotePart("Entry", .path(JSONPath(keys: [])))])
+        }
+    }
+
+    @Test("a repeated answer to a creation overwrites no newer values")
+    func repeatedAnswer() async throws {
+        let isLost = Mutex(true), folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            if request.method == "GET" { return .init(body: #"[{"id":1,"title":"theirs","rank":9}]"#) }
+            let failure: TransportError.Kind? = isLost.withLock { isLost in
+                defer { isLost = false }
+                return isLost ? .cutShort : nil
+            }
+            return .init(status: 201, body: #"{"id":1,"title":"mine","rank":1}"#, failure: failure)
+        }
+        let client = try client(server, folder), outbox = client.outbox().sending(through: Plain())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().failed == 1)
+        _ = try await client.all(.get("/entries") as RecordRequest<Entry>)
+        let pending = try #require(try outbox.operations().first)
+        try await outbox.retry(pending.id)
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try client.store.read { try $0.fetch(Entry.all) } == [Entry(id: 1, rank: 9, title: "theirs")])
+    }
+
+    @Test("an answer that cannot be decoded is not asked for again")
+    func undecodableAnswer() async throws {
+        let count = Mutex(0), folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in
+            count.withLock { $0 += 1 }
+            return .init(status: "201 Created", fields: ["Content-Encoding: gzip"], body: "this is no gzip")
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
+        }
+        let outbox = client.outbox().sending(through: Plain())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().dead == 1)
+        #expect(try outbox.operations().first?.failure?.kind == "unidentified" && count.withLock(\.self) == 1)
+    }
+}

@@ -276,7 +276,9 @@ extension Catalog.Change {
             // A join stores nothing, so its relationship may become a stored one. Descendants have
             // copies.
             for other in catalog.entities.indices
-            where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
+            where !catalog.entities[other].joins.isEmpty
+                && catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id)
+            {
                 catalog.entities[other].joins.removeAll { $0.name == relationship.name }
             }
         }

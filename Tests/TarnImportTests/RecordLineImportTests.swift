@@ -38,7 +38,10 @@ struct RecordLineImportTests {
     func lines() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-lines-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let expected = ["", "a", String(repeating: "x", count: 3 << 20), "", "é", "end"]
+        let expected = [
+            "", "a", String(repeating: "x", count: 3 << 20), "", "é",
+            String(repeating: "y", count: (1 << 20) - 9), String(repeating: "z", count: 1 << 20), "", "end",
+        ]
         try Data(expected.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path))
         let file = try LineFile(path: path)
         var found: [String] = []

@@ -36,6 +36,17 @@ struct OrphanDecision: Sendable {
         _ report: inout OrphanReport,
         _ imported: inout ImportReport
     ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
+        var references = DeletedReferences()
+        let result = try decide(candidates, &references, &writer, &report, &imported)
+        try writer.letGo(&references)
+        return result
+    }
+
+    /// - Parameter references: takes the references to deleted records.
+    private func decide(
+        _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ references: inout DeletedReferences,
+        _ writer: inout StoreWriter, _ report: inout OrphanReport, _ imported: inout ImportReport
+    ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         report.isDryRun = isDryRun
         // All conditions are checked before the first deletion: they may depend on other
         // candidates.
@@ -48,6 +59,8 @@ struct OrphanDecision: Sendable {
             // Cascades of earlier candidates count, too.
             if deleted >= limit { return (index, nil) }
             guard var member = try open(candidate.record, &writer) else { continue }
+            // A decision sees no references to records that are deleted already.
+            if decides != nil || references.has(candidate.record) { try writer.letGo(&references) }
             let access = writer.access
             guard let record = try access.record(candidate.record) else {
                 try writer.removeScanMember(candidate.record, of: identity.members)
@@ -61,7 +74,7 @@ struct OrphanDecision: Sendable {
                 member, candidate.answer, record, isKept: kept.contains(candidate.record),
                 isSettled: settled.contains(candidate.record), &wholeScans, &writer, &outcome)
             if isDue, !isDryRun {
-                switch try remove(record, candidate.record, &writer, &outcome, &imported) {
+                switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
                 case .stays: try writer.putScanMember(member, of: identity.members)
                 case .tooLarge: return (index, (record.entity, record.key))
@@ -162,8 +175,8 @@ struct OrphanDecision: Sendable {
     }
 
     private func remove(
-        _ record: Record, _ listed: ListedRecord, _ writer: inout StoreWriter, _ outcome: inout OrphanReport,
-        _ imported: inout ImportReport
+        _ record: Record, _ listed: ListedRecord, _ references: inout DeletedReferences, _ writer: inout StoreWriter,
+        _ outcome: inout OrphanReport, _ imported: inout ImportReport
     ) throws -> Removal {
         var counts = ImportReport.Counts()
         if let mark {
@@ -192,7 +205,7 @@ struct OrphanDecision: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try writer.delete(entity, listed, upTo: limit) else { return .tooLarge }
+                guard let count = try writer.delete(entity, listed, upTo: limit, &references) else { return .tooLarge }
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 outcome.deleted = 1

@@ -12,14 +12,17 @@ extension OutboxDrain {
     func claim(
         _ wanted: Int, after ended: [SentOperation], _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
-        var last: UInt64 = 0, ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
+        var ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
         let known = state.withLock(\.claimed), now = client.now, most = wanted - effects.claimed.count
         // Those of this pass that are under way need no look.
         let underWay = known.subtracting(ended.map(\.operation.id))
         var revision = try writer.outbox.revision
+        var start = state.withLock(\.front), last = start, isFirst = true
         while ready.count < most {
             let size = max(16, most)
             let window = try writer.outbox.window(limit: size, after: last, now: now, without: underWay)
+            if isFirst { noteFront(before: window.first?.operation.id, underWay) }
+            isFirst = false
             for entry in window where ready.count < most {
                 last = entry.operation.id
                 guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
@@ -30,8 +33,10 @@ extension OutboxDrain {
             guard window.count < size else { continue }
             // A decided conflict may have ended the wait of a later operation.
             let changed = try writer.outbox.revision
-            if changed == revision { break }
-            (revision, last) = (changed, 0)
+            // Before the pass ends, those in front are read again: another process may have queued
+            // a dead one anew.
+            if changed == revision, start == 0 || !underWay.isEmpty { break }
+            (revision, last, start) = (changed, 0, 0)
         }
         guard !ready.isEmpty else { return }
         var claimed: [UInt64] = []
@@ -43,6 +48,13 @@ extension OutboxDrain {
         }
         // Other writes of the same commit must not claim them as well.
         state.withLock { $0.claimed.formUnion(claimed) }
+    }
+
+    /// Notes that all operations before the first one that is not dead need no look in later claims:
+    /// after many refusals, they would read all dead operations in front each time.
+    private func noteFront(before first: UInt64?, _ underWay: Set<UInt64>) {
+        guard let open = [first, underWay.min()].compactMap({ $0 }).min(), open > 0 else { return }
+        state.withLock { $0.front = max($0.front, open - 1) }
     }
 
     /// Prepares an operation for its attempt: its request is declared, and conflicts are decided.

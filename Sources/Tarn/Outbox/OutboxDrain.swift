@@ -17,6 +17,8 @@ final class OutboxDrain: Sendable {
         /// The operations that this pass has claimed. Others that are `sending` were left by a
         /// process that ended.
         var claimed: Set<UInt64> = []
+        /// The operations up to this one were dead or had ended when an earlier claim read them.
+        var front: UInt64 = 0
         var report = OutboxReport()
         /// The numbers of refusals because of a record's version, by operation.
         var refusals: [UInt64: Int] = [:]

@@ -124,7 +124,8 @@ extension Failure.Code {
     private init(_ error: StoreError) {
         switch error {
         // A wrong name or key is a usage error, not a fault of the store.
-        case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
+        case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge,
+            .groupsTooLarge:
             self = .usage
         case .lmdb(let reason) where reason.kind == .notImmutable: self = .changed
         default: self = .store

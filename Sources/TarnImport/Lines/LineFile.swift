@@ -10,6 +10,8 @@ package final class LineFile {
     private let file: FileHandle
     private var buffer = Data()
     private var start = 0
+    /// The end of those bytes of the buffer that were searched for the end of a line.
+    private var searched = 0
     private var hasEnded = false
     /// The number of the line that was read last, from 1 on.
     private(set) var number = 0
@@ -34,21 +36,35 @@ package final class LineFile {
     /// - Throws: `TooLong`, `NotUTF8`, errors of the file system.
     func next() throws -> String? {
         while true {
-            if let end = buffer[(buffer.startIndex + start)...].firstIndex(of: UInt8(ascii: "\n")) {
-                let line = buffer[(buffer.startIndex + start)..<end]
-                start = end - buffer.startIndex + 1
+            if let end = lineEnd() {
+                let line = buffer[(buffer.startIndex + start)..<(buffer.startIndex + end)]
+                (start, searched) = (end + 1, end + 1)
                 return try take(line)
             }
             if hasEnded {
                 let line = buffer[(buffer.startIndex + start)...]
-                (buffer, start) = (Data(), 0)
+                (buffer, start, searched) = (Data(), 0, 0)
                 return line.isEmpty ? nil : try take(line)
             }
-            buffer = Data(buffer[(buffer.startIndex + start)...])
-            start = 0
+            // A long line is neither searched nor copied again for each part of it that is read.
+            searched = buffer.count
+            if start > 0 {
+                buffer = Data(buffer[(buffer.startIndex + start)...])
+                (start, searched) = (0, buffer.count)
+            }
             guard buffer.count <= LineFile.longestLine else { throw TooLong() }
             let chunk = try file.read(upToCount: 1 << 20) ?? Data()
             if chunk.isEmpty { hasEnded = true } else { buffer.append(chunk) }
+        }
+    }
+
+    /// The position of the next end of a line; nil if the buffer has none.
+    private func lineEnd() -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, searched < bytes.count,
+                let found = memchr(base + searched, 0x0A, bytes.count - searched)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
         }
     }
 

@@ -33,8 +33,16 @@ package struct RecordLineImport {
         var record: RecordLine
     }
 
-    /// The records of a transaction, and their size as text.
-    private static let batchCount = 2000, batchBytes = 8 << 20
+    /// The bounds of a transaction.
+    private struct Batch {
+        var records: Int
+        /// The size of the records as text.
+        var bytes: Int
+
+        /// Nobody waits for a new store, and each transaction writes many pages of its indexes anew.
+        static let ofNewStore = Batch(records: 20_000, bytes: 16 << 20)
+        static let ofChanges = Batch(records: 2000, bytes: 8 << 20)
+    }
 
     private let catalog: Catalog
     private let skipsProblems: Bool
@@ -61,7 +69,7 @@ package struct RecordLineImport {
         let restoration = try StoreRestoration(at: path, catalog: catalog, settings: [])
         do {
             var run = RecordLineImport(catalog, skipsProblems: skipsProblems), sequence: UInt64 = 1
-            try run.forEachBatch(of: lines) { batch, run in
+            try run.forEachBatch(.ofNewStore, of: lines) { batch, run in
                 for item in batch { sequence = max(sequence, item.record.version ?? 1) }
                 try run.restore(batch, restoration)
             }
@@ -101,18 +109,25 @@ package struct RecordLineImport {
             return try writer.dropDuplicates()
         }
         for entity in stored { counts[entity, default: 0] += 1 }
+        let items = dropped.isEmpty ? [:] : firstItems(batch)
         for record in dropped {
-            // Entities that are stored apart may have records of one key.
-            let root = catalog.entity(id: record.entity)?.root
-            let item = batch.first {
-                $0.record.key.storageKey == record.storageKey && catalog.entity($0.record.entity)?.root == root
-            }
+            let item = items[ListedRecord(entity: record.entity, storageKey: record.storageKey)]
             let name = item?.record.entity ?? catalog.entity(id: record.entity)?.name ?? "?"
             counts[name, default: 1] -= 1
             let holder = record.holder.withUnsafeBytes { RecordKey.describe(storageKey: $0) }
             problems.append((item?.line, "\(name) has the same \(record.index) as \(holder), which must be unique"))
         }
         for (line, reason) in problems { report.add(line, reason) }
+    }
+
+    /// The first item of each record.
+    private func firstItems(_ batch: [Item]) -> [ListedRecord: Item] {
+        let items = batch.compactMap { item in
+            catalog.entity(item.record.entity).map {
+                (ListedRecord(entity: $0.root, storageKey: item.record.key.storageKey), item)
+            }
+        }
+        return Dictionary(items) { first, _ in first }
     }
 
     // MARK: - An existing store
@@ -132,10 +147,10 @@ package struct RecordLineImport {
         _ path: String, into store: Store, skippingProblems skipsProblems: Bool = false
     ) throws -> Report {
         var check = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
-        try check.forEachBatch(of: try LineFile(path: path)) { _, _ in }
+        try check.forEachBatch(.ofChanges, of: try LineFile(path: path)) { _, _ in }
         guard check.report.problemCount == 0 || skipsProblems else { return check.report }
         var run = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
-        try run.forEachBatch(of: try LineFile(path: path)) { batch, run in
+        try run.forEachBatch(.ofChanges, of: try LineFile(path: path)) { batch, run in
             do {
                 try run.merge(batch[...], into: store)
             } catch let error where !(error is Stopped) {
@@ -213,7 +228,7 @@ package struct RecordLineImport {
     // MARK: - Lines
 
     private mutating func forEachBatch(
-        of lines: LineFile, _ body: ([Item], inout RecordLineImport) throws -> Void
+        _ most: Batch, of lines: LineFile, _ body: ([Item], inout RecordLineImport) throws -> Void
     ) throws {
         let parser = try JSONParser(depth: JSONParser.maximumDepth + RecordLine.levels)
         var batch: [Item] = [], bytes = 0
@@ -238,7 +253,7 @@ package struct RecordLineImport {
                     continue
                 }
                 bytes += line.utf8.count
-                if batch.count >= RecordLineImport.batchCount || bytes >= RecordLineImport.batchBytes {
+                if batch.count >= most.records || bytes >= most.bytes {
                     try body(batch, &self)
                     (batch, bytes) = ([], 0)
                 }

@@ -181,10 +181,11 @@ extension EntityMapping {
 
     /// Returns the choice rules whose entity is neither this one nor a descendant.
     private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        guard let choice else { return [] }
         let kinds =
             [entity.name]
             + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
-        return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
+        return choice.entities.filter { !kinds.contains($0) }.map { name in
             let message =
                 schema.entities.contains { $0.name == name }
                 ? "\(name) does not descend from \(entity.name): declare parent: \(entity.name) there, or remove it here"

@@ -319,26 +319,8 @@ public struct Catalog: Sendable, Hashable {
 
     /// Sets the derived properties: inherited parts, roots, key types.
     mutating func resolve() {
-        // Parents have smaller ids than their descendants.
-        for e in entities.indices.sorted(by: { entities[$0].id < entities[$1].id }) {
-            entities[e].root = ancestors(of: entities[e].id).last ?? entities[e].id
-            guard let parent = entities[e].parent.flatMap({ entity(id: $0) }), parent.id < entities[e].id else {
-                continue
-            }
-            let inherited = Set(parent.fields.map(\.id))
-            entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted {
-                $0.id < $1.id
-            }
-            let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
-            // Ids are compared as well: the parent's index may have been renamed since it was
-            // inherited.
-            let ids = Set(parent.indexes.map(\.id))
-            entities[e].indexes =
-                parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
-            entities[e].joins = parent.joins + entities[e].joins.filter { !joins.contains($0.name) }
-            entities[e].key = parent.key
-            entities[e].compression = parent.compression
-        }
+        let positions = Dictionary(entities.indices.map { (entities[$0].id, $0) }) { first, _ in first }
+        for e in parentsFirst { inherit(at: e, entities[e].parent.flatMap { positions[$0] }) }
         for e in entities.indices { entities[e].keyTypes = keyTypes(of: entities[e], depth: 0) }
         for e in entities.indices {
             entities[e].keyParts = entities[e].key.map { id in
@@ -349,6 +331,49 @@ public struct Catalog: Sendable, Hashable {
                     field: id, count: entity(id: reference.destination)?.keyTypes.count ?? 0, isReference: true)
             }
         }
+    }
+
+    /// Sets what an entity and its descendants inherit, after a change of it; not their key types.
+    mutating func resolveFamily(at position: Int) {
+        inherit(at: position, entities[position].parent.flatMap { self.position(of: $0) })
+        var family = [entities[position].id: position]
+        for e in parentsFirst {
+            guard let parent = entities[e].parent, let above = family[parent], e != position else { continue }
+            family[entities[e].id] = e
+            inherit(at: e, above)
+        }
+    }
+
+    /// The positions of the entities in the order of ids: parents have smaller ones than their
+    /// descendants.
+    private var parentsFirst: [Int] {
+        let isSorted = zip(entities.indices, entities.indices.dropFirst()).allSatisfy {
+            entities[$0].id < entities[$1].id
+        }
+        return isSorted ? Array(entities.indices) : entities.indices.sorted { entities[$0].id < entities[$1].id }
+    }
+
+    /// Sets the root of an entity and what it inherits from its parent, which is resolved.
+    private mutating func inherit(at e: Int, _ above: Int?) {
+        guard let above, entities[above].id < entities[e].id else {
+            entities[e].root = ancestors(of: entities[e].id).last ?? entities[e].id
+            return
+        }
+        let parent = entities[above]
+        entities[e].root = parent.root
+        let inherited = Set(parent.fields.map(\.id))
+        entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted {
+            $0.id < $1.id
+        }
+        let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
+        // Ids are compared as well: the parent's index may have been renamed since it was
+        // inherited.
+        let ids = Set(parent.indexes.map(\.id))
+        entities[e].indexes =
+            parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
+        entities[e].joins = parent.joins + entities[e].joins.filter { !joins.contains($0.name) }
+        entities[e].key = parent.key
+        entities[e].compression = parent.compression
     }
 
     private func keyTypes(of entity: Entity, depth: Int) -> [AttributeType] {

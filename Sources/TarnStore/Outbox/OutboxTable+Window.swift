@@ -16,8 +16,7 @@ extension OutboxTable {
     ) throws -> [OutboxQueueEntry] {
         var result: [OutboxQueueEntry] = []
         guard limit > 0 else { return result }
-        try forEachStored(after: id, without: omitted) { operation in
-            guard operation.state != .dead else { return true }
+        try forEachStored(after: id, without: omitted, skipsDead: true) { operation in
             result.append(try entry(operation, now))
             return result.count < limit
         }
@@ -34,7 +33,7 @@ extension OutboxTable {
         var next: Timestamp?
         // Only failed operations have one.
         guard try counts.failed > 0 else { return nil }
-        try forEachStored { operation in
+        try forEachStored(skipsDead: true) { operation in
             if operation.state == .pending, let end = operation.backOff(at: now) { next = min(next ?? end, end) }
             return true
         }

@@ -84,8 +84,10 @@ package struct OutboxTable {
         }
     }
 
+    /// - Parameter skipsDead: whether dead operations are left out; the rest of them is not read.
     func forEachStored(
-        after id: UInt64 = 0, without omitted: Set<UInt64> = [], _ body: (StoredOperation) throws -> Bool
+        after id: UInt64 = 0, without omitted: Set<UInt64> = [], skipsDead: Bool = false,
+        _ body: (StoredOperation) throws -> Bool
     ) throws {
         guard let table = access.state.outbox, id < .max else { return }
         let cursor = try access.raw.cursor(table)
@@ -94,8 +96,11 @@ package struct OutboxTable {
         while let (key, value) = entry, key.count > 0, key[0] == OutboxEntryKey.Kind.operation.rawValue {
             guard let id = OutboxEntryKey.operationID(key) else { throw damaged(key) }
             if !omitted.contains(id) {
-                guard let operation = StoredOperation(id: id, try row(value, key)) else { throw damaged(key) }
-                guard try body(operation) else { return }
+                let row = try row(value, key)
+                if !skipsDead || !StoredOperation.isDead(row) {
+                    guard let operation = StoredOperation(id: id, row) else { throw damaged(key) }
+                    guard try body(operation) else { return }
+                }
             }
             entry = try cursor.next()
         }
@@ -134,12 +139,14 @@ package struct OutboxTable {
     }
 
     /// Returns the operations that change a record or one of its fields, in the order of ids.
-    func touching(_ record: ListedRecord) throws -> [StoredOperation] {
+    ///
+    /// - Parameter omitted: an operation to leave out. It is not read: it may be large.
+    func touching(_ record: ListedRecord, except omitted: UInt64 = 0) throws -> [StoredOperation] {
         var result: [StoredOperation] = []
         let ids = try Set(ids(.own, record)).union(ids(.reference, record)).sorted()
-        for id in ids {
+        for id in ids where id != omitted {
             guard let operation = try stored(id) else { continue }
-            if operation.touchedRecords(operation.record(access.catalog)).contains(record) { result.append(operation) }
+            if operation.touches(record, operation.record(access.catalog)) { result.append(operation) }
         }
         return result
     }
@@ -195,7 +202,7 @@ package struct OutboxTable {
         guard !own, try access.localChanges.mark(root, storageKey) != nil else { return false }
         return try ids(.reference, record).contains { id in
             guard let operation = try stored(id) else { return false }
-            return operation.touchedRecords(operation.record(access.catalog)).contains(record)
+            return operation.touches(record, operation.record(access.catalog))
         }
     }
 }

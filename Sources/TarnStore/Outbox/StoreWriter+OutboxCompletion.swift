@@ -36,11 +36,12 @@ extension StoreWriter {
             try access.checkForm(of: key, access.state.entity(known.entity))
         }
         try removeEntry(operation)
+        let parts = OperationParts(operation, own)
         for record in operation.touchedRecords(own) {
             guard let mark = try mark(of: record) else { continue }
-            let noted = try noted(mark, operation, record)
-            try renewMark(noted, record, after: operation)
-            try showServerValues(noted, record, after: operation)
+            let part = parts[record], noted = try noted(mark, part, of: operation, record)
+            try renewMark(noted, record, after: part)
+            try showServerValues(noted, record, after: part)
         }
         try noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.

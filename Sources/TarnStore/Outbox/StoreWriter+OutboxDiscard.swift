@@ -99,7 +99,7 @@ extension StoreWriter {
     private mutating func rollBack(
         _ operation: StoredOperation, _ records: inout Set<ListedRecord>, keeping kept: ListedRecord?
     ) throws {
-        let own = operation.record(access.catalog)
+        let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
         for row in operation.rows {
             if try restore(row, operation) { restored.insert(row.record) }
@@ -113,7 +113,7 @@ extension StoreWriter {
             if try removeRow(own) { records.insert(own) }
             try forgetDeleted(own)
         } else {
-            for place in operation.touchedFields(own) where try rollBack(place, of: operation) {
+            for place in operation.touchedFields(own) where try rollBack(place, of: parts[place.record]) {
                 changed[place.record, default: []].insert(place.field)
             }
         }
@@ -125,7 +125,7 @@ extension StoreWriter {
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
         records.formUnion(changed.keys)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }
-        for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
+        for record in operation.touchedRecords(own) { try renewMark(record, after: parts[record]) }
     }
 
     /// The records of which responses may have told something that the operation has held back: those
@@ -179,7 +179,7 @@ extension StoreWriter {
     /// The fields of a record that operations other than one change.
     func coveredFields(of record: ListedRecord, except id: UInt64) throws -> Set<UInt16> {
         var fields: Set<UInt16> = []
-        for operation in try outbox.touching(record) where operation.id != id {
+        for operation in try outbox.touching(record, except: id) {
             for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
                 fields.insert(place.field)
             }

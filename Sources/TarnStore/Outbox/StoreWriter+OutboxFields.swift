@@ -218,13 +218,15 @@ extension StoreWriter {
     /// Makes the other operations of a field continue without an operation, and sets the visible
     /// value.
     ///
+    /// - Parameter ended: the operation, or its part for the record.
     /// - Returns: whether the visible value has changed.
     mutating func rollBack(_ place: RecordFieldPlace, of ended: StoredOperation) throws -> Bool {
-        let catalog = access.catalog, others = try outbox.touching(place.record), row = try wholeRow(place.record)
-        let deletion = row == nil ? others.last { $0.hasRow(of: place.record) && $0.id != ended.id } : nil
+        let catalog = access.catalog, row = try wholeRow(place.record)
+        let others = try outbox.touching(place.record, except: ended.id)
+        let deletion = row == nil ? others.last { $0.hasRow(of: place.record) } : nil
         guard row != nil || deletion != nil else { return false }
         let visible = row.map { $0.value(of: place.field) } ?? deletion?.deletedValue(of: place)
-        let all = (others.filter { $0.id != ended.id } + [ended]).sorted { $0.id < $1.id }.filter {
+        let all = (others + [ended]).sorted { $0.id < $1.id }.filter {
             $0.touchedFields($0.record(catalog)).contains(place)
         }
         var value = visible

@@ -69,11 +69,12 @@ extension StoreWriter {
     mutating func mark(
         _ operation: StoredOperation, known: [ListedRecord: LocalMark] = [:], except records: Set<ListedRecord> = []
     ) throws {
-        let own = operation.record(access.catalog)
+        let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         for record in operation.touchedRecords(own).subtracting(records) {
-            guard let touch = operation.touch(record, own) else { continue }
+            let part = parts[record]
+            guard let touch = part.touch(record, own) else { continue }
             let before = try known[record] ?? mark(of: record)
-            try putMark(touch.added(to: before, at: operation.queuedAt), record, operation)
+            try putMark(touch.added(to: before, at: operation.queuedAt), record, part)
         }
     }
 
@@ -86,6 +87,8 @@ extension StoreWriter {
     ///
     /// Fields that were marked without an operation stay marked, and so does a deletion or creation
     /// of a record that the operation has updated.
+    ///
+    /// - Parameter ended: the operation, or its part for the record.
     mutating func renewMark(_ record: ListedRecord, after ended: StoredOperation) throws {
         if let known = try mark(of: record) { try renewMark(known, record, after: ended) }
     }
@@ -94,7 +97,7 @@ extension StoreWriter {
     mutating func renewMark(_ known: LocalMark, _ record: ListedRecord, after ended: StoredOperation) throws {
         let catalog = access.catalog, touch = ended.touch(record, ended.record(catalog))
         var mark: LocalMark?, source = ended
-        for operation in try outbox.touching(record) where operation.id != ended.id {
+        for operation in try outbox.touching(record, except: ended.id) {
             guard let next = operation.touch(record, operation.record(catalog)) else { continue }
             mark = next.added(to: mark, at: operation.queuedAt)
             source = operation
@@ -161,23 +164,27 @@ extension StoreWriter {
     }
 
     /// Returns a mark that notes that the server has the values of an operation now.
-    func noted(_ old: LocalMark, _ operation: StoredOperation, _ record: ListedRecord) throws -> LocalMark {
+    ///
+    /// - Parameter part: the part of the operation for the record.
+    func noted(
+        _ old: LocalMark, _ part: StoredOperation, of operation: StoredOperation, _ record: ListedRecord
+    ) throws -> LocalMark {
         var mark = old
         let own = operation.record(access.catalog)
         mark.isGoneAtServer = false
-        for change in operation.changes where (change.record ?? own) == record {
+        for change in part.changes where (change.record ?? own) == record {
             if let known = old.serverValue(of: change.field), !isReached(change, known, by: operation) { continue }
             _ = change.after.withUnsafeBytes { mark.remember(change.field, EncodedValue($0)) }
         }
-        for edit in operation.edits where (edit.record ?? own) == record {
+        for edit in part.edits where (edit.record ?? own) == record {
             let place = RecordFieldPlace(record: record, field: edit.field)
-            guard let known = try mark.serverValue(of: edit.field) ?? valueBeforeRefused(place, operation),
+            guard let known = try mark.serverValue(of: edit.field) ?? valueBeforeRefused(place, part),
                 let value = edit.applied(to: known, isUndone: false)
             else { continue }
             _ = value.withUnsafeBytes { mark.remember(edit.field, EncodedValue($0)) }
         }
         let isOld = !old.isGoneAtServer && old.server.elementsEqual(mark.server, by: ==)
-        return isOld ? old : withWholeKey(mark, record, operation)
+        return isOld ? old : withWholeKey(mark, record, part)
     }
 
     /// Whether an operation that is done has changed a field of which a response has brought a

@@ -48,6 +48,11 @@ extension StoredOperation {
         guard readParts(row) else { return nil }
     }
 
+    /// Whether an entry is that of a dead operation; only its state is read.
+    static func isDead(_ row: EncodedRow) -> Bool {
+        row.body.isWellFormed && row.text(ID.state) == OutboxOperation.State.dead.rawValue
+    }
+
     private mutating func readParts(_ row: EncodedRow) -> Bool {
         func forEach(_ id: UInt16, _ body: (inout BlobReader) -> Bool) -> Bool {
             guard let bytes = row.rawBytes(id) else { return true }

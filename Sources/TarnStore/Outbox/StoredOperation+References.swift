@@ -39,6 +39,12 @@ extension StoredOperation {
         return result
     }
 
+    /// Whether a record is one of ``touchedRecords(_:)``.
+    func touches(_ record: ListedRecord, _ own: ListedRecord) -> Bool {
+        record == own || changes.contains { $0.record == record } || edits.contains { $0.record == record }
+            || hasRow(of: record)
+    }
+
     /// The records that must exist at the server before the operation is sent, without its own.
     func neededRecords(_ schema: OutboxSchema) -> Set<ListedRecord> {
         let catalog = schema.catalog

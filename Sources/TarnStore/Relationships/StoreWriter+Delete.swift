@@ -36,39 +36,13 @@ extension StoreWriter {
 
     /// The records of a cascade that stay, because operations are queued for them: the server
     /// decides what becomes of these, and of the local changes.
-    private func queued(_ cascade: Cascade, _ range: Range<Int>) throws -> Set<Int> {
+    func queued(_ cascade: Cascade, _ range: Range<Int>) throws -> Set<Int> {
         guard try access.localChanges.hasMarks else { return [] }
         return try Set(
             range.filter {
                 try $0 > 0
                     && access.outbox.hasOperations(cascade.records[$0].root, cascade.records.key(at: $0), own: true)
             })
-    }
-
-    /// Deletes a record by storage key, unless its cascade has more than `limit` records.
-    ///
-    /// - Returns: The number of deleted records. Nil if it would exceed the limit; nothing is
-    ///   deleted then.
-    package mutating func delete(_ entity: Catalog.Entity, _ storageKey: Bytes, upTo limit: Int) throws -> Int? {
-        let mark = access.rowMark
-        defer { access.release(to: mark) }
-        guard let row = try access.records.row(entity, storageKey) else { return 0 }
-        guard !access.state.deleteRules[row.entity].isEmpty else {
-            try remove(storageKey, row)
-            return 1
-        }
-        try applyIndexChanges()
-        let cascade = try Cascade(access, entity, storageKey, row)
-        guard cascade.records.count <= limit else { return nil }
-        return try delete(cascade, 0..<cascade.end, except: [], sparesQueued: true)
-    }
-
-    /// Deletes a listed record, unless its cascade has more than `limit` records.
-    ///
-    /// - Returns: The number of deleted records. Nil if it would exceed the limit; nothing is
-    ///   deleted then.
-    package mutating func delete(_ entity: Catalog.Entity, _ listed: ListedRecord, upTo limit: Int) throws -> Int? {
-        try listed.storageKey.withUnsafeBytes { try delete(entity, $0, upTo: limit) }
     }
 
     /// Deletes the last records of a cascade that was found in an earlier transaction.
@@ -104,6 +78,11 @@ extension StoreWriter {
         where try !sparesQueued || !isQueued(place) {
             try letGo(place, of: goes)
         }
+        return try remove(cascade, range, except: others)
+    }
+
+    /// Removes the rows of records of a cascade, starting with the last.
+    mutating func remove(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
         var count = 0
         for position in range.reversed() where !others.contains(position) {
             let mark = access.rowMark
@@ -123,7 +102,7 @@ extension StoreWriter {
     }
 
     /// Whether a queued operation of its record changes a stored relationship.
-    private func isQueued(_ place: Referrer) throws -> Bool {
+    func isQueued(_ place: Referrer) throws -> Bool {
         guard try access.localChanges.hasMarks, let owner = access.catalog.entity(id: place.entity) else {
             return false
         }
@@ -159,7 +138,7 @@ extension StoreWriter {
     ///
     /// The responses that list the record are requested without a condition the next time: they
     /// have told the reference, and the target may exist again by then.
-    private mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
+    mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
         let mark = access.rowMark
         defer { access.release(to: mark) }
         guard let owner = access.catalog.entity(id: place.entity), let field = owner.field(id: place.field),

@@ -19,6 +19,8 @@ public enum StoreError: StoreFailure, Hashable {
     case leadsToSeveral(entity: String, relationship: String)
     /// The result of a query must be sorted in memory, and exceeds the limit of `bytes`.
     case sortTooLarge(entity: String, bytes: Int)
+    /// Counting by a value needs more memory than allowed: there are too many different values.
+    case groupsTooLarge(entity: String, bytes: Int)
     /// A continuation token belongs to another query.
     case wrongToken(entity: String)
     /// A struct requires a field that the row does not have.
@@ -56,6 +58,8 @@ public enum StoreError: StoreFailure, Hashable {
             "\(entity).\(relationship) is to-many, so a path cannot continue after it; test it with `contains` and a key, or query the other entity"
         case .sortTooLarge(let entity, let bytes):
             "sorting the records of \(entity) needs more than \(bytes) bytes of memory; set a limit, or declare an index in this order"
+        case .groupsTooLarge(let entity, let bytes):
+            "the records of \(entity) have too many different values: counting them needs more than \(bytes) bytes of memory; count fewer records with a condition"
         case .wrongToken(let entity):
             "the continuation token belongs to another query than this one of \(entity); start again without a token"
         case .missingValue(let entity, let key, let field, let isPartial):

@@ -81,6 +81,28 @@ struct OutboxCommandTests {
         #expect(again.status == 1 && again.error.contains("the outbox has no operation 1"), "\(again.error)")
     }
 
+    @Test("many changes are discarded or retried by ranges, from the standard input, by their state, or all")
+    func many() async throws {
+        let place = try await Place()
+        for number in 1...6 {
+            let title = number < 3 ? "refuse me" : "t\(number)"
+            try await expectSuccess(place.run("create", "Item", "--set", "title='\(title)'"))
+        }
+        let discarded = try await place.run("outbox", "discard", "5-9")
+        #expect(discarded.lines.map { $0.prefix(12) } == ["discarded 6:", "discarded 5:"], "\(discarded.error)")
+        let piped = try await shell("echo 4 | \"$TARN\" outbox discard - --file '\(place.file)'")
+        #expect(piped.lines.map { $0.prefix(12) } == ["discarded 4:"], "\(piped.error)")
+        #expect(try await place.run("push").output.hasPrefix("1 sent"))
+        #expect(try await place.run("outbox", "retry", "1-3").output == "2 changes queued again\n")
+        #expect(try await place.run("outbox", "discard", "--all", "--state", "dead").output.isEmpty)
+        #expect(try await place.run("outbox", "discard", "--all").lines.count == 2)
+        #expect(try await place.run("outbox", "list", "--format", "ndjson").lines.isEmpty)
+        for arguments in [[], ["1", "--all"], ["1", "--state", "dead"], ["4-2"], ["x"]] {
+            let wrong = try await tarn(["outbox", "discard", "--file", place.file] + arguments)
+            #expect(wrong.status == 2, "\(wrong.output)\(wrong.error)")
+        }
+    }
+
     @Test("offline is exit 5, and missing credentials are exit 4; nothing is lost")
     func failures() async throws {
         var api = ModelAPI()

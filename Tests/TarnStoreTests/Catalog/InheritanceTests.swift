@@ -73,6 +73,39 @@ struct InheritanceTests {
         }
     }
 
+    @Test("a new attribute of an entity reaches its descendants, also those that the schema no longer names")
+    func inheritedLater() throws {
+        let first = try Catalog().applying(InheritanceTests.schema).catalog
+        let later = Schema([
+            EntityDefinition(
+                "Event", key: ["id"],
+                attributes: [
+                    AttributeDefinition("id", .int), AttributeDefinition("at", .int, optional: true, indexed: true),
+                    AttributeDefinition("note", .string, optional: true),
+                ])
+        ])
+        let second = try first.applying(later).catalog, event = try #require(second.entity("Event"))
+        let note = try #require(event.field("note"))
+        for name in ["Push", "ForcePush", "Release"] {
+            let entity = try #require(second.entity(name))
+            #expect(entity.field("note") == note && entity.root == event.id && entity.key == event.key)
+            #expect(entity.fields.map(\.id) == entity.fields.map(\.id).sorted())
+        }
+        let push = try #require(second.entity("Push")), forced = try #require(second.entity("ForcePush"))
+        #expect(Set(push.fields.map(\.id)).isSubset(of: forced.fields.map(\.id)) && forced.indexes == push.indexes)
+    }
+
+    @Test("the catalog of very many entities is found at once", .timeLimit(.minutes(1)))
+    func manyEntities() throws {
+        let id = AttributeDefinition("id", .int)
+        let plain = (1...1500).map { EntityDefinition("P\($0)", key: ["id"], attributes: [id]) }
+        let kinds = (1...1500).map { EntityDefinition("K\($0)", parent: "P1", attributes: []) }
+        let catalog = try #require(Catalog(Schema(plain + kinds)))
+        let root = try #require(catalog.entity("P1"))
+        #expect(catalog.entities.count == 3000 && catalog.entities.count { $0.root == root.id } == 1501)
+        #expect(catalog.entity("K1500")?.keyTypes == root.keyTypes)
+    }
+
     @Test("a record is one of its entity and of those above it, and of no other")
     func kinds() throws {
         let folder = try TemporaryFolder()

@@ -198,6 +198,28 @@ struct OutboxDiscardTests {
         return bed
     }
 
+    @Test(
+        "a deletion that changes thousands of records leaves no mark of them, be it done or discarded",
+        arguments: [true, false])
+    func manyChanged(isDiscarded: Bool) throws {
+        let bed = try OutboxBed(), store = bed.store
+        try store.write { writer in
+            for id: Int64 in 1...3000 {
+                try writer.put("Note", RecordKey(id), [.init("issue", .reference(RecordKey(17)))])
+            }
+        }
+        try bed.update(5, ["text": .string("mine")], "Note")
+        try bed.delete("Issue", 17)
+        #expect(try bed.marks().count == 3001)
+        #expect(try store.record("Note", 5)?["issue"] == .null)
+        if isDiscarded { try bed.discard(2) } else { try bed.complete(2) }
+        #expect(try bed.marks() == ["update Note 5 text"])
+        let issue: Value = isDiscarded ? .reference(17) : .null
+        for id: Int64 in [1, 5, 3000] { #expect(try store.record("Note", RecordKey(id))?["issue"] == issue) }
+        #expect(try store.record("Note", 5)?["text"] == .string("mine"))
+        #expect(try (store.record("Issue", 17) != nil) == isDiscarded)
+    }
+
     @Test("deletions that are discarded in any order leave a list as it was", arguments: [[1, 2], [2, 1]])
     func listOrder(_ order: [UInt64]) throws {
         let bed = try lists()

@@ -150,6 +150,30 @@ struct EdgeListTests {
         try check(short)
     }
 
+    @Test(
+        "a query that deletes many members writes a list once in each step, and the others keep their order",
+        arguments: [1000, 7])
+    func membersDeletedByQuery(step: Int) throws {
+        let store = store, all = keys(1...2000)
+        try store.write { writer in
+            for key in all { try writer.put("Item", key, []) }
+        }
+        try set(1, all)
+        try set(2, keys([3, 1500, 2]))
+        let before = try store.sequence, first = Query("Item", where: .compare("id", .less, .int(101)))
+        let steps = (100 + step - 1) / step
+        #expect(try store.delete(first, step: step) == QueryWriteReport(matched: 100, changed: 100, steps: steps))
+        try check(keys(101...2000))
+        try check(keys([1500]), 2)
+        let changes = try store.changes().filter { $0.sequence > before }
+        #expect(changes.filter { $0.operation == 3 }.count == 100)
+        // The first list in every step, the second one in the first.
+        #expect(changes.filter { $0.operation == 2 }.count == steps + 1)
+        try store.write { writer in _ = try writer.delete(Query("Item")) }
+        try check([])
+        try check([], 2)
+    }
+
     @Test("null and a short list take a long one out of the table, and an absent field keeps it")
     func cleared() throws {
         let store = store

@@ -13,6 +13,38 @@ struct RefusedChangeTests {
         "server": .server, "client": .client, "per field": .perField, "code": .resolve { _, _, _ in nil },
     ]
 
+    /// What a server uses that is made later.
+    private final class Late: Sendable {
+        let store = Mutex<Store?>(nil)
+    }
+
+    @Test("a refused change that another process queues again while a pass sends is sent by the same pass")
+    func retriedMeanwhile() async throws {
+        let late = Late()
+        let place = try ScriptedOutbox(
+            """
+            Issue: { key: id, attributes: { id: int, title: string }, write: { update: 'PATCH /issues/{id}' } }
+            """
+        ) { request in
+            guard request.target == "/issues/2" else {
+                return late.store.withLock { $0 == nil } ? Answer(status: "422 No") : Answer(body: request.body)
+            }
+            _ = try? late.store.withLock(\.self)?.write { try $0.retryOperation(1) }
+            return Answer(body: request.body)
+        }
+        let outbox = place.outbox()
+        try await place.store.write { writer in
+            for key: Int64 in 1...2 { try writer.put("Issue", RecordKey(key), [.init("title", .string("a"))]) }
+        }
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        #expect(try await outbox.drain().dead == 1)
+        late.store.withLock { $0 = place.store }
+        try await outbox.update("Issue", RecordKey(2), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.remaining.isEmpty, "\(report)")
+        #expect(place.writes == ["PATCH /issues/1", "PATCH /issues/2", "PATCH /issues/1"])
+    }
+
     /// A server that refuses bad titles.
     private func place() throws -> (ScriptedOutbox, ScriptedRecord) {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

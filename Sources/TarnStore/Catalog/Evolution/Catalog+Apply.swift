@@ -70,20 +70,21 @@ extension Catalog {
             try change.applyKey(definition)
             change.applyCompression(definition)
             // Descendants get the inherited fields before their own.
-            change.catalog.resolve()
+            change.catalog.resolveFamily(at: change.position(of: definition.name))
         }
         for definition in definitions {
             try change.applyIndexes(definition)
             try change.applyJoins(definition, in: schema)
-            change.catalog.resolve()
+            change.catalog.resolveFamily(at: change.position(of: definition.name))
         }
+        change.catalog.resolve()
         try change.checkInheritedNames()
         return change
     }
 }
 
 extension Catalog.Change {
-    private func position(of entity: String) -> Int {
+    fileprivate func position(of entity: String) -> Int {
         guard let position = catalog.entities.firstIndex(where: { $0.name == entity }) else {
             preconditionFailure("applying(_:) must add every entity first")
         }
@@ -115,7 +116,7 @@ extension Catalog.Change {
         }
         catalog.entities.append(entity)
         noteFormer(definition)
-        catalog.resolve()
+        catalog.resolveFamily(at: catalog.entities.count - 1)
     }
 
     /// Sets the compression of new rows; `Store.rewrite` applies it to existing ones.
@@ -275,7 +276,9 @@ extension Catalog.Change {
             // A join stores nothing, so its relationship may become a stored one. Descendants have
             // copies.
             for other in catalog.entities.indices
-            where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
+            where !catalog.entities[other].joins.isEmpty
+                && catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id)
+            {
                 catalog.entities[other].joins.removeAll { $0.name == relationship.name }
             }
         }

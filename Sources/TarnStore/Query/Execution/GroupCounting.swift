@@ -23,7 +23,7 @@ struct GroupCounting {
                 return
             }
             held += tuple.count * 2 + 64
-            if held > SortBuffer.limit { throw StoreError.sortTooLarge(entity: entity, bytes: SortBuffer.limit) }
+            if held > SortBuffer.limit { throw StoreError.groupsTooLarge(entity: entity, bytes: SortBuffer.limit) }
             places[tuple] = groups.count
             groups.append((tuple, try value(), count))
         }

@@ -104,19 +104,30 @@ final class QueryWrite: @unchecked Sendable {
         if let cascade, admitted.first == position, cascade.end > limit {
             return try delete(cascade, at: position, limit, &writer)
         }
-        for index in admitted {
-            // Cascades of earlier records may have filled the step.
-            guard step.changed < limit else {
+        var references = DeletedReferences(), large: (cascade: Cascade, index: Int)?
+        do {
+            for index in admitted {
+                // Cascades of earlier records may have filled the step.
+                guard step.changed < limit else {
+                    step.position = index
+                    break
+                }
+                let found = try keys.with(index) { key in
+                    try delete(key, entity, limit, &step, &references, &writer)
+                }
+                guard let found else { continue }
                 step.position = index
+                large = (found, index)
                 break
             }
-            let large = try keys.with(index) { key in try delete(key, entity, limit, &step, &writer) }
-            guard let large else { continue }
-            // A large cascade is deleted in steps of its own.
-            if step.changed == 0 { return try delete(large, at: index, limit, &writer) }
-            step.position = index
-            break
+        } catch {
+            // No reference to a deleted record stays, should the caller keep the write.
+            try writer.letGo(&references)
+            throw error
         }
+        try writer.letGo(&references)
+        // A large cascade is deleted in steps of its own.
+        if let large, step.changed == 0 { return try delete(large.cascade, at: large.index, limit, &writer) }
         return step
     }
 
@@ -130,7 +141,8 @@ final class QueryWrite: @unchecked Sendable {
     ///
     /// - Returns: the cascade if it is larger than a step; then nothing is deleted.
     private func delete(
-        _ key: Bytes, _ entity: Catalog.Entity, _ limit: Int, _ step: inout Step, _ writer: inout StoreWriter
+        _ key: Bytes, _ entity: Catalog.Entity, _ limit: Int, _ step: inout Step,
+        _ references: inout DeletedReferences, _ writer: inout StoreWriter
     ) throws -> Cascade? {
         let mark = writer.access.rowMark
         defer { writer.access.release(to: mark) }
@@ -152,7 +164,7 @@ final class QueryWrite: @unchecked Sendable {
         let cascade = try Cascade(writer.access, entity, key, row)
         // Once the end of a large cascade was deleted in steps, the rest fits in one.
         if cascade.records.count > limit { return cascade }
-        step.changed += try writer.delete(cascade, 0..<cascade.end, except: [])
+        step.changed += try writer.delete(cascade, &references)
         try markLocally()
         return nil
     }

@@ -64,7 +64,7 @@ extension StoreReader {
     ///
     /// - Returns: the values in ascending order, with the number of records of each. Records
     ///   without a value come first, as `.null`.
-    /// - Throws: as ``fetch(_:)-(Query)``; `.sortTooLarge` if there are too many different values
+    /// - Throws: as ``fetch(_:)-(Query)``; `.groupsTooLarge` if there are too many different values
     ///   to hold.
     public func counts(by path: FieldPath, _ query: Query) throws -> [(value: Value, count: Int)] {
         let wanted = Query(query.entity, where: query.condition, partials: query.partials)

@@ -12,6 +12,7 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
     /// The failure, and the reason why no stored response could be used instead.
     public var description: String {
         switch self {
+        case .request(.cancelled, _): "the request was cancelled; what its earlier pages have brought is kept"
         case .request(let error, let decision):
             error.description
                 + (decision.map { decision in

@@ -58,7 +58,7 @@ extension RecordClient {
         }
         var known: CacheRequest?
         if case .cached(let request)? = next?.place { known = request }
-        let prepared = try await prepared(request, at: known, deadline)
+        let prepared = try await prepared(request, at: known, deadline, reading: ResponseReading(Value.self))
         return try await logged(request, url: prepared.shownURL) {
             // Only the server knows what it no longer lists.
             let policy = request.options.policy ?? (request.options.orphans == nil ? nil : .networkFirst)
@@ -73,12 +73,14 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`.
     func prepared<Value>(
-        _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil
+        _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil,
+        reading: ResponseReading? = nil
     ) async throws -> PreparedRequest {
         let url = next?.url ?? client.api.base + request.endpoint.path
         do {
             var options = request.transferOptions
             options.deadline = deadline
+            options.reading = reading
             return try await deadline.run(method: request.endpoint.method, url: url) { [self, options] in
                 try await cache.prepared(
                     request.cacheRequest(next), to: request.endpoint, fingerprint(of: request), options: options)
@@ -90,8 +92,10 @@ extension RecordClient {
 
     /// The records of an answer as structs, from the store or as the server has sent them.
     private func records<Value>(of answer: CachedAnswer, _ request: RecordRequest<Value>) throws -> [Value] {
+        // They were read in the snapshot that has the response.
+        if let values = answer.read?.values as? [Value] { return values }
         // A response that must not be stored leaves nothing in the store.
-        try records(listed: answer.listed, copies: answer.isStored ? nil : answer.records)
+        return try records(listed: answer.listed, copies: answer.isStored ? nil : answer.records)
     }
 
     /// The records of a transfer as structs.

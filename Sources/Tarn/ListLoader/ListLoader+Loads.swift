@@ -126,7 +126,9 @@ extension ListLoader {
             isNoted.withLock { $0 = true }
         }
         let page = try await client.page(request, at: next)
-        if page.isStored, !isNoted.withLock(\.self) { try await noteUnknown(page.listing.records) }
+        // A page that the store has answered brings nothing new.
+        let isServers = page.isStored && (page.source == .fetched || page.source == .revalidated)
+        if isServers, !isNoted.withLock(\.self) { try await noteUnknown(page.listing.records) }
         try Task.checkCancellation()
         guard page.isStored else {
             throw MirrorError.endpoint(

@@ -54,7 +54,7 @@ struct StoredList: Sendable {
     /// The method in the key of the entry: no request has it.
     static let method = "LIST"
     /// The largest number of earlier records: older ones are forgotten.
-    static let mostEarlier = 20_000
+    static let mostEarlier = 10_000
 
     init(loadedAt: Timestamp) { self.loadedAt = loadedAt }
 
@@ -193,11 +193,14 @@ extension ListedRecord {
     fileprivate static func data(of records: [ListedRecord]) -> Data? {
         guard !records.isEmpty else { return nil }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(records.reduce(0) { $0 + 4 + $1.storageKey.count })
         for record in records {
-            for number in [record.entity, UInt16(clamping: record.storageKey.count)] {
-                bytes += [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
-            }
-            bytes += record.storageKey
+            let count = UInt16(clamping: record.storageKey.count)
+            bytes.append(UInt8(record.entity >> 8))
+            bytes.append(UInt8(record.entity & 0xFF))
+            bytes.append(UInt8(count >> 8))
+            bytes.append(UInt8(count & 0xFF))
+            bytes.append(contentsOf: record.storageKey)
         }
         return Data(bytes)
     }
@@ -205,14 +208,14 @@ extension ListedRecord {
     /// Reads records, up to the first that is damaged.
     fileprivate static func records(_ data: Data?, _ texts: [String]?) -> [ListedRecord] {
         guard let data else { return (texts ?? []).compactMap(ListedRecord.init(text:)) }
-        var records: [ListedRecord] = [], rest = Array(data)[...]
-        while let start = rest.indices.first, rest.count >= 4 {
-            let entity = UInt16(rest[start]) << 8 | UInt16(rest[start + 1])
-            let count = Int(rest[start + 2]) << 8 | Int(rest[start + 3])
-            rest = rest.dropFirst(4)
-            guard count <= rest.count else { break }
-            records.append(ListedRecord(entity: entity, storageKey: Array(rest.prefix(count))))
-            rest = rest.dropFirst(count)
+        let bytes = Array(data)
+        var records: [ListedRecord] = [], start = 0
+        while start + 4 <= bytes.count {
+            let entity = UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
+            let end = start + 4 + (Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]))
+            guard end <= bytes.count else { break }
+            records.append(ListedRecord(entity: entity, storageKey: Array(bytes[(start + 4)..<end])))
+            start = end
         }
         return records
     }

@@ -111,7 +111,12 @@ extension RecordCache {
             try writer.putResponse(entry)
             try writer.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)
-            return Transfer(entry, .revalidated)
+            var transfer = Transfer(entry, .revalidated)
+            if let reading = prepared.options.reading {
+                let reader = try writer.reader()
+                transfer.read = try? reading.records(entry.listing.listed, reader)
+            }
+            return transfer
         }
     }
 

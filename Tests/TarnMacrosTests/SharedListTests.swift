@@ -30,6 +30,29 @@ struct SharedListTests {
         }
     }
 
+    @Test("a list of the same request under another mapping replaces the old one")
+    func otherMapping() async throws {
+        let api = try ListAPI()
+        api.list.set(1, 2, 3)
+        try await api.client.list(.entries()).loadFirst()
+        try await api.client.list(.entries().header("Accept-Language", "de")).loadFirst()
+        let other = try RecordClient(base: api.server.base, records: Entry.self, store: api.folder("entries.tarn")) {
+            $0.mapping.keyless = .fail
+        }
+        let list = try await other.list(.entries())
+        #expect(try !list.state.isLoaded)
+        try await list.loadFirst()
+        let lists = try api.client.store.read { reader in
+            var count = 0
+            try reader.access.responses.forEach(from: 0) { view in
+                if view.isOfList { count += 1 }
+                return true
+            }
+            return count
+        }
+        #expect(try lists == 2 && list.state.ids == [1, 2, 3])
+    }
+
     @Test("a refresh does not replace a list that another loader has loaded meanwhile")
     func olderRefresh() async throws {
         let entries = ListServer(), gate = ThreadGate(), holds = Mutex(false), folder = try TemporaryFolder()

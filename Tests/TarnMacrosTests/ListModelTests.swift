@@ -14,8 +14,28 @@ struct ListModelTests {
         /// The numbers of the first and the last page.
         var first = 1, last = 1
         var hasNext = false, isLoaded = false
+        /// The records that pages have brought, those of them that the list has or may have, and
+        /// those that the complete list lacked.
+        var stored: Set<Int64> = [], known: Set<Int64> = [], dropped: Set<Int64> = []
 
         var ids: [Int64] { pages.flatMap(\.self) }
+
+        /// The items of a query of all records by their keys.
+        var local: [Int64] { stored.subtracting(dropped).sorted() }
+
+        mutating func note(_ page: [Int64]) {
+            stored.formUnion(page)
+            known.formUnion(page)
+            dropped.subtract(page)
+        }
+
+        /// Notes the end of one load of all pages.
+        mutating func judge() {
+            guard first == 1, !hasNext else { return }
+            dropped.formUnion(known)
+            dropped.subtract(ids)
+            known = Set(ids)
+        }
 
         mutating func add(_ page: [Int64], before: Bool) {
             for index in pages.indices { pages[index].removeAll { page.contains($0) } }
@@ -33,17 +53,20 @@ struct ListModelTests {
         var random = SeededRandom(seed: seed), model = Model()
         var ids = (1...Int64(random.roll(1..<14))).map { $0 }
         let api = try ListAPI()
-        var list = try await api.client.list(.numbered)
+        let query = Entry.all.order(by: \.id)
+        var list = try await api.client.list(.numbered), local = try await api.client.list(.numbered, local: query)
         func count() -> Int { max(1, (ids.count + ListServer.size - 1) / ListServer.size) }
         func load(_ first: Int, _ pages: Int) {
-            var new = Model(isLoaded: true)
+            var new = Model(isLoaded: true, stored: model.stored, known: model.known, dropped: model.dropped)
             (new.first, new.last) = (first, first - 1)
             for number in first..<(first + max(1, pages)) {
                 new.add(Self.page(number, of: ids), before: false)
+                new.note(Self.page(number, of: ids))
                 new.last = number
                 new.hasNext = number < count()
                 if !new.hasNext { break }
             }
+            new.judge()
             model = new
         }
         for step in 0..<40 {
@@ -54,8 +77,8 @@ struct ListModelTests {
             default: break
             }
             api.list.set(ids)
-            let fails = random.roll(0..<6) == 0
-            if fails { api.list.fail("500 Broken") }
+            let fails = random.roll(0..<6) == 0, failsLater = random.roll(0..<6) == 0
+            if fails { api.list.fail("500 Broken") } else if failsLater { api.list.fail("", "500 Broken") }
             let requests = api.server.requests.count
             var hasFailed = false
             do {
@@ -75,6 +98,7 @@ struct ListModelTests {
                     if model.isLoaded, model.first > 1 {
                         model.first -= 1
                         model.add(Self.page(model.first, of: ids), before: true)
+                        model.note(Self.page(model.first, of: ids))
                     }
                 default:
                     try await list.loadNext()
@@ -83,21 +107,30 @@ struct ListModelTests {
                     } else if model.hasNext {
                         model.last += 1
                         model.add(Self.page(model.last, of: ids), before: false)
+                        model.note(Self.page(model.last, of: ids))
                         model.hasNext = model.last < count()
                     }
                 }
             } catch {
                 hasFailed = true
-                guard fails else { throw error }
+                guard fails || failsLater else { throw error }
+                // The second page of a refresh: the first one is in the store, and not in the list.
+                if !fails { model.note(Self.page(model.first, of: ids)) }
             }
             // A failure that no request has met is still to come.
             if fails, api.server.requests.count > requests { #expect(hasFailed, "seed \(seed), step \(step)") }
             api.list.fail()
-            if random.roll(0..<5) == 0 { list = try await ListAPI.client(api.server.base, api.folder).list(.numbered) }
+            if random.roll(0..<5) == 0 {
+                let client = try ListAPI.client(api.server.base, api.folder)
+                list = try await client.list(.numbered)
+                local = try await client.list(.numbered, local: query)
+            }
             let state = try list.state
             #expect(
                 state.ids == model.ids && state.hasNext == model.hasNext && state.isLoaded == model.isLoaded
                     && state.hasPrevious == (model.isLoaded && model.first > 1), "seed \(seed), step \(step)")
+            let items = try local.state.ids
+            #expect(items == model.local, "seed \(seed), step \(step)")
         }
     }
 }

@@ -63,7 +63,12 @@ extension Description {
 
     /// A digest of everything that determines the import of one endpoint's responses.
     func fingerprint(of endpoint: Endpoint) -> String {
-        var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
+        Description.fingerprint(of: endpoint, mappedBy: fingerprint)
+    }
+
+    /// A digest of an endpoint, and of the digest of a schema and a mapping.
+    static func fingerprint(of endpoint: Endpoint, mappedBy mapping: String) -> String {
+        var text = mapping + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
         // The values that a stored response must have for the next page.
         var wants = endpoint.pagination.style.storedWants

@@ -15,7 +15,7 @@ public enum ListLoad: Sendable, Hashable {
 /// The result of a load.
 public enum ListLoadResult: Sendable {
     /// Pages were loaded, with the reports of their imports, and the findings about records that a
-    /// complete list lacks.
+    /// complete list lacks, if this load has fetched all of its pages.
     case loaded([ImportReport], orphans: OrphanReport?)
     /// The list has no such page.
     case noPage

@@ -9,7 +9,10 @@ extension ListLoader {
     ///
     /// - Throws: `StoreError` if the store cannot be read or the query cannot be answered.
     public var state: ListState<Value> {
-        get throws { try observed().state }
+        get throws {
+            guard let state = try observed().state else { preconditionFailure("a first look has a state") }
+            return state
+        }
     }
 
     /// The state of the list, and each later one.
@@ -22,41 +25,86 @@ extension ListLoader {
 
     /// The values by which a state differs from the one before.
     struct Mark: Equatable {
-        var revision: Int
+        /// What the list's entry has besides the listed records; it is new with each change.
+        var metadata: String?
         var activity: Int
-        var records: [ListedRecord]
-        var versions: [UInt64?]
+        var records: [ListedRecord] = []
+        var versions: [UInt64?] = []
     }
 
-    /// Reads the state, and what distinguishes it from others.
-    func observed() throws -> (state: ListState<Value>, mark: Mark) {
+    /// What the last look at the list has found.
+    struct Look {
+        var mark: Mark
+        var list: StoredList?
+    }
+
+    /// Reads the state, unless it is the same as at the last look.
+    ///
+    /// The records of a list without a query are decoded only if one of them has changed.
+    func observed(after last: Look? = nil) throws -> (state: ListState<Value>?, look: Look) {
         // Before the store: a load that ends in between is noticed by its activity.
         let status = activity.status
         return try client.store.read { reader in
-            let list = try reader.access.responses.entry(of: key).flatMap { StoredList($0) }
-            var mark = Mark(revision: list?.revision ?? 0, activity: status.version, records: [], versions: [])
+            let view = try reader.access.responses.view(key.digest), metadata = view?.metadata
+            let isKnown = metadata != nil && metadata == last?.mark.metadata
+            let list = isKnown ? last?.list : view?.entry.flatMap { StoredList($0) }?.loaded
+            var look = Look(mark: Mark(metadata: metadata, activity: status.version), list: list)
             var items: [Value] = []
             if let query {
-                let dropped = Set(list?.dropped ?? []), root = reader.catalog.entity(Value.entity)?.root ?? 0
-                for record in try reader.fetch(query.query) {
-                    let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
-                    guard !dropped.contains(listed) else { continue }
-                    mark.records.append(listed)
-                    mark.versions.append(record.version)
-                    items.append(try reader.decode(Value.self, from: record))
-                }
+                items = try self.items(of: query, without: list?.dropped ?? [], &look.mark, reader)
+                guard look.mark != last?.mark else { return (nil, look) }
             } else if let list {
-                mark.records = list.records
-                mark.versions = try reader.versions(of: mark.records)
-                items = try reader.records(Value.self, listed: mark.records)
+                look.mark.records = list.records
+                look.mark.versions = try reader.versions(of: look.mark.records)
+                guard look.mark != last?.mark else { return (nil, look) }
+                items = try reader.records(Value.self, listed: look.mark.records)
+            } else if look.mark == last?.mark {
+                return (nil, look)
             }
             var state = ListState(
                 items: items, isLoaded: list != nil, hasNext: list?.next != nil, hasPrevious: list?.previous != nil)
             state.noPrevious = list == nil ? "the list was never loaded" : list?.noPrevious
             state.lastSuccess = list.map { Date(timeIntervalSince1970: Double($0.loadedAt.microseconds) / 1_000_000) }
             (state.loading, state.failure, state.failed) = (status.loading, status.failure, status.failed)
-            return (state, mark)
+            return (state, look)
         }
+    }
+
+    /// The items of a query, whose offset and limit do not count the records that were dropped.
+    private func items(
+        of query: TypedQuery<Value>, without dropped: [ListedRecord], _ mark: inout Mark, _ reader: StoreReader
+    ) throws -> [Value] {
+        let dropped = Set(dropped), root = reader.catalog.entity(Value.entity)?.root ?? 0
+        var query = query.query, items: [Value] = []
+        let limit = query.limit ?? .max
+        var skipped = query.after == nil ? query.offset : 0
+        if !dropped.isEmpty {
+            query.offset = 0
+            query.limit = query.limit.map { $0.addingSaturating(skipped).addingSaturating(dropped.count) }
+        } else {
+            skipped = 0
+        }
+        try reader.forEach(query) { record in
+            guard items.count < limit else { return false }
+            let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
+            guard !dropped.contains(listed) else { return true }
+            guard skipped == 0 else {
+                skipped -= 1
+                return true
+            }
+            mark.records.append(listed)
+            mark.versions.append(record.version)
+            items.append(try reader.decode(Value.self, from: record))
+            return true
+        }
+        return items
+    }
+}
+
+extension Int {
+    fileprivate func addingSaturating(_ other: Int) -> Int {
+        let (sum, isTooLarge) = addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
     }
 }
 
@@ -78,7 +126,7 @@ private struct ListStates<Value: MappedRecord>: AsyncSequence, Sendable {
 private final class ListObserver<Value: MappedRecord>: @unchecked Sendable {
     private let loader: ListLoader<Value>
     private var signals: AsyncStream<Void>.Iterator
-    private var last: ListLoader<Value>.Mark?
+    private var last: ListLoader<Value>.Look?
     private let id: UInt64
     private let following: Task<Void, Never>
 
@@ -107,10 +155,9 @@ private final class ListObserver<Value: MappedRecord>: @unchecked Sendable {
 
     func next() async throws -> ListState<Value>? {
         while !Task.isCancelled, await signals.next() != nil {
-            let (state, mark) = try loader.observed()
-            guard mark != last else { continue }
-            last = mark
-            return state
+            let (state, look) = try loader.observed(after: last)
+            last = look
+            if let state { return state }
         }
         return nil
     }

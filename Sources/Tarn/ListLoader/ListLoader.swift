@@ -18,7 +18,7 @@ import TarnStore
 /// the store: after a restart, and offline, the list is there with its next page. A first page, or
 /// a refresh, replaces the list: what the server has dropped is gone from it. The records stay in
 /// the store, unless the request removes orphans (``RecordRequest/removingOrphans(_:where:)``),
-/// whose rules apply when the list is complete.
+/// whose rules apply after a load that has fetched the complete list.
 ///
 /// A load that fails leaves the list as it is. Loads of one list run one after the other; a
 /// ``ConcurrentLoads`` rule decides about a load that is requested meanwhile. Any number of loaders
@@ -33,6 +33,10 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
     let target: EndpointRequest
     /// The key of the list's entry.
     let key: RequestKey
+    /// What the request adds to the mapping, as a digest.
+    let variant: String
+    /// The scan members of the request; nil if it removes no orphans.
+    let members: String?
     let activity = ListActivity()
     /// The state of the list in this process, which its entry does not have.
     let session = Guarded(Session())
@@ -49,8 +53,6 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
         var revision: Int?
         /// The next page, which also knows the pages before it: a page loop is an error.
         var next: ResponsePage<Value>.NextPage?
-        /// The pages from the first one, for orphans; nil if they were not loaded one by one.
-        var listed: ListedPages?
     }
 
     init(
@@ -62,9 +64,15 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
         self.request = request
         self.query = query
         self.target = target
-        var key = target.key(of: try target.firstPage())
-        key.method = "LIST"
+        let first = try target.firstPage()
+        var key = target.key(of: first)
+        key.method = StoredList.method
         self.key = key
+        variant = client.variant(of: request)
+        members = request.options.orphans.map { _ in
+            let plan = EndpointScan.plan(of: first, target)
+            return ScanIdentity(name: request.scanName, target, plan: plan).members
+        }
     }
 
     /// The number of calls about which a rule has decided, for tests of races.
@@ -86,7 +94,8 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
     ///     before it can then be loaded, too.
     ///   - rule: the rule if other loads are under way.
     /// - Throws: `CacheError`, `MirrorError`; `CancellationError` if the task or the load is
-    ///   cancelled, which ends the transfer.
+    ///   cancelled, which ends the transfer. If the domain of the request is cancelled,
+    ///   ``CacheError/isCancelled`` is true. Neither is a failure of the list.
     @discardableResult
     public func loadFirst(
         at url: String? = nil, rule: ConcurrentLoads = .cancelOthers
@@ -114,7 +123,8 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
 
     /// Loads as many pages as the list has, from its first one, which replace the list together.
     ///
-    /// The server is asked with conditions, whatever the freshness of stored responses.
+    /// The server is asked with conditions, whatever the freshness of stored responses. If the list
+    /// is complete then, the records that it lacks are dropped.
     ///
     /// - Throws: as ``loadFirst(at:rule:)``. The list then is as it was before.
     @discardableResult
@@ -130,7 +140,8 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
                 activity.end(job.load, failure)
                 return result
             } catch {
-                activity.end(Task.isCancelled ? nil : job.load, Task.isCancelled ? nil : error)
+                let isCancelled = Task.isCancelled || (error as? CacheError)?.isCancelled ?? false
+                activity.end(isCancelled ? nil : job.load, isCancelled ? nil : error)
                 throw error
             }
         } ?? .skipped
@@ -144,7 +155,8 @@ extension RecordClient {
     ///   - request: the request whose pages make up the list.
     ///   - query: the query that selects and orders the items of the list; nil for the order of the
     ///     server. Records that match it are items also if no page lists them, such as one that was
-    ///     created locally; those that the complete list of the server lacks are not.
+    ///     created locally; those that the list had, and that the complete list of the server lacks
+    ///     after one load of all its pages, are not.
     /// - Throws: `CacheError` if a credential is missing; `MirrorError.endpoint` if the request
     ///   does not persist its records, or a variable of its path has no value.
     public func list<Value>(

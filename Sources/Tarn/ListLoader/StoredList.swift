@@ -37,15 +37,28 @@ struct StoredList: Sendable {
     var isFromStart = true
     /// Whether elements without a usable key, or a limit, leave records unknown.
     var hasUnknown = false
-    /// The number of changes of the list, by any process.
+    /// A random number that each change of the list replaces: none comes twice.
     var revision = 0
+    /// A random number that each load replaces by which the list was loaded anew.
+    var generation = 0
+    /// Whether the list was loaded. If not, the entry only has the records that pages have brought.
+    var isLoaded = true
+    /// What the request adds to the mapping, as a digest; nil if it is unknown.
+    var variant: String?
     var loadedAt: Timestamp
-    /// Records that the list had before it was loaded anew, and that its pages so far lack.
+    /// Records that the list or a page of it had, and that its pages lack.
     var earlier: [ListedRecord] = []
     /// Records that the list had, and that the complete list of the server lacks.
     var dropped: [ListedRecord] = []
 
+    /// The method in the key of the entry: no request has it.
+    static let method = "LIST"
+    /// The largest number of earlier records: older ones are forgotten.
+    static let mostEarlier = 10_000
+
     init(loadedAt: Timestamp) { self.loadedAt = loadedAt }
+
+    static func random() -> Int { Int.random(in: 1..<1 << 53) }
 
     /// The listed records, in order.
     var records: [ListedRecord] { pages.flatMap(\.records) }
@@ -72,12 +85,32 @@ struct StoredList: Sendable {
         for index in pages.indices { pages[index].records.removeAll { listed.contains($0) } }
     }
 
+    /// Notes the records of a page that is not in the list yet, and may never be.
+    ///
+    /// - Returns: whether the list did not know them all.
+    mutating func note(_ page: [ListedRecord]) -> Bool {
+        var known = Set(records).union(earlier)
+        let new = page.filter { known.insert($0).inserted }
+        guard !new.isEmpty else { return false }
+        earlier += new
+        // The server has them again.
+        dropped.removeAll { known.contains($0) }
+        return true
+    }
+
+    /// The records that the list has or had, so far as the server may still have them.
+    var known: Set<ListedRecord> { Set(records).union(earlier) }
+
     /// Notes the records that the list lacks since it was loaded.
     ///
     /// - Parameters:
-    ///   - old: the list before the load.
+    ///   - old: the list as it is stored.
+    ///   - judged: the records that the server has dropped if the list lacks them; nil if it is not
+    ///     all that the server had at one time.
     ///   - isStored: whether a record is stored; others are forgotten.
-    mutating func noteLack(since old: StoredList?, isStored: (ListedRecord) throws -> Bool) rethrows {
+    mutating func noteLack(
+        since old: StoredList?, judging judged: Set<ListedRecord>?, isStored: (ListedRecord) throws -> Bool
+    ) rethrows {
         let listed = Set(records)
         var known = Set<ListedRecord>()
         let candidates = ((old?.earlier ?? []) + (old?.records ?? [])).filter {
@@ -85,10 +118,11 @@ struct StoredList: Sendable {
         }
         var gone = (old?.dropped ?? []).filter { !listed.contains($0) && !known.contains($0) }
         earlier = candidates
-        if isComplete {
-            gone += candidates
-            earlier = []
+        if let judged {
+            gone += candidates.filter(judged.contains)
+            earlier.removeAll(where: judged.contains)
         }
+        earlier = Array(try earlier.filter(isStored).suffix(StoredList.mostEarlier))
         dropped = try gone.filter(isStored)
     }
 
@@ -104,9 +138,15 @@ struct StoredList: Sendable {
         var isFromStart: Bool
         var hasUnknown: Bool
         var revision: Int
-        /// Entity and storage key.
-        var earlier: [String]
-        var dropped: [String]
+        var generation: Int?
+        var isLoaded: Bool?
+        var variant: String?
+        /// Entity and storage key of each record: in lists written before there were generations.
+        var earlier: [String]?
+        var dropped: [String]?
+        /// The same as bytes in base64, which are read faster.
+        var earlierKeys: Data?
+        var droppedKeys: Data?
     }
 
     /// The entry of the list.
@@ -114,7 +154,8 @@ struct StoredList: Sendable {
         let metadata = Metadata(
             pages: pages.map(\.position), counts: pages.map(\.records.count), next: next, previous: previous,
             noPrevious: noPrevious, isFromStart: isFromStart, hasUnknown: hasUnknown, revision: revision,
-            earlier: earlier.map(\.text), dropped: dropped.map(\.text))
+            generation: generation, isLoaded: isLoaded ? nil : false, variant: variant,
+            earlierKeys: ListedRecord.data(of: earlier), droppedKeys: ListedRecord.data(of: dropped))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let records = records
@@ -139,15 +180,45 @@ struct StoredList: Sendable {
         }
         (next, previous, noPrevious) = (metadata.next, metadata.previous, metadata.noPrevious)
         (isFromStart, hasUnknown, revision) = (metadata.isFromStart, metadata.hasUnknown, metadata.revision)
+        (generation, isLoaded, variant) = (metadata.generation ?? 0, metadata.isLoaded ?? true, metadata.variant)
         loadedAt = entry.validation.validatedAt
-        earlier = metadata.earlier.compactMap(ListedRecord.init(text:))
-        dropped = metadata.dropped.compactMap(ListedRecord.init(text:))
+        earlier = ListedRecord.records(metadata.earlierKeys, metadata.earlier)
+        dropped = ListedRecord.records(metadata.droppedKeys, metadata.dropped)
     }
 }
 
 extension ListedRecord {
-    /// The entity and the storage key as text.
-    fileprivate var text: String { "\(entity) " + Data(storageKey).base64EncodedString() }
+    /// Records as bytes: of each the entity and the length of the storage key, with two bytes
+    /// each, and the key; nil without records.
+    fileprivate static func data(of records: [ListedRecord]) -> Data? {
+        guard !records.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(records.reduce(0) { $0 + 4 + $1.storageKey.count })
+        for record in records {
+            let count = UInt16(clamping: record.storageKey.count)
+            bytes.append(UInt8(record.entity >> 8))
+            bytes.append(UInt8(record.entity & 0xFF))
+            bytes.append(UInt8(count >> 8))
+            bytes.append(UInt8(count & 0xFF))
+            bytes.append(contentsOf: record.storageKey)
+        }
+        return Data(bytes)
+    }
+
+    /// Reads records, up to the first that is damaged.
+    fileprivate static func records(_ data: Data?, _ texts: [String]?) -> [ListedRecord] {
+        guard let data else { return (texts ?? []).compactMap(ListedRecord.init(text:)) }
+        let bytes = Array(data)
+        var records: [ListedRecord] = [], start = 0
+        while start + 4 <= bytes.count {
+            let entity = UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
+            let end = start + 4 + (Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]))
+            guard end <= bytes.count else { break }
+            records.append(ListedRecord(entity: entity, storageKey: Array(bytes[(start + 4)..<end])))
+            start = end
+        }
+        return records
+    }
 
     fileprivate init?(text: String) {
         let parts = text.split(separator: " ")

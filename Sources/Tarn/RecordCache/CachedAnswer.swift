@@ -59,4 +59,6 @@ public struct CachedAnswer: Sendable {
     var isCutOff = false
     /// The body of the response, if the request's options ask for it.
     var body: [UInt8]?
+    /// The records, if the request's options read them.
+    var read: ResponseReading.Records?
 }

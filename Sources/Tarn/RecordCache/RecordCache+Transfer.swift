@@ -1,6 +1,7 @@
 // Transfers: requests to the server, and the storage of a response with its records in one change.
 
 import Foundation
+import Locking
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -132,7 +133,12 @@ extension RecordCache {
             try writer.putResponse(entry)
             try writer.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)
-            return Transfer(entry, .revalidated)
+            var transfer = Transfer(entry, .revalidated)
+            if let reading = prepared.options.reading {
+                let reader = try writer.reader()
+                transfer.read = try? reading.records(entry.listing.listed, reader)
+            }
+            return transfer
         }
     }
 
@@ -207,8 +213,8 @@ extension RecordCache {
         _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, _ outboxRevision: UInt64?
     ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
-        let now = client.now
-        lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
+        let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
+        lent.value.unit = ImportUnit(responses: [entry]) { report, writer in
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.noteUses(taken)
@@ -217,6 +223,14 @@ extension RecordCache {
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
                 random: client.options.time.random)
             try client.saveBudgets(&writer)
+            let dropped = Set(report.dropped)
+            let listed = dropped.isEmpty ? entry.listing.listed : entry.listing.listed.filter { !dropped.contains($0) }
+            try prepared.options.onImport?(listed, &writer)
+            // If they cannot be read, the caller gets the error, and the store the response.
+            if let reading = prepared.options.reading {
+                let reader = try writer.reader(), records = try? reading.records(listed, reader)
+                read.withLock { $0 = records }
+            }
         }
         lent.value.unit.outboxRevision = outboxRevision
         let report = try await lent.value.commit(to: store)
@@ -225,6 +239,7 @@ extension RecordCache {
         var transfer = Transfer(entry, .fetched, report: report)
         let dropped = Set(report.dropped)
         if !dropped.isEmpty { transfer.listed.removeAll { dropped.contains($0) } }
+        transfer.read = read.withLock(\.self)
         return transfer
     }
 

@@ -21,7 +21,8 @@ extension RecordCache {
     /// Removes entries, in steps between which other writers run; readers never wait.
     ///
     /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of an ``APIMirror`` are
-    /// removed only by a URL or a prefix: they determine which records the server lists.
+    /// removed only by a URL or a prefix: they determine which records the server lists. The lists
+    /// of a ``ListLoader`` are no responses, and stay.
     ///
     /// - Returns: the number of removed entries.
     /// - Throws: `StoreError`, `StoreWriteError`.
@@ -108,7 +109,9 @@ extension RecordCache {
                 removed = try await store.write { writer in
                     var ids: [UInt64] = []
                     try writer.access.responses.forEachID(withPrefix: prefix, scope: scope) { id in
-                        if let view = try writer.access.responses.view(id: id), isMeant(view) { ids.append(id) }
+                        if let view = try writer.access.responses.view(id: id), !view.isOfList, isMeant(view) {
+                            ids.append(id)
+                        }
                         return ids.count < RecordCache.step
                     }
                     for id in ids { try writer.removeResponse(id: id) }
@@ -144,4 +147,9 @@ extension RecordCache {
         }
         return count
     }
+}
+
+extension ResponseView {
+    /// Whether the entry is a list that several responses make up.
+    package var isOfList: Bool { method == StoredList.method }
 }

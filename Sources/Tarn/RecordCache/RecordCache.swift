@@ -283,6 +283,7 @@ public final class RecordCache: Sendable {
         answer.skipped = view.skipped
         answer.end = page.end
         (answer.next, answer.isCutOff) = prepared.following(page.end)
+        answer.read = try prepared.options.reading?.records(keys, reader)
         return answer
     }
 
@@ -325,12 +326,37 @@ public final class RecordCache: Sendable {
         answer.body = transfer.body
         if let records = transfer.records {
             answer.records = records
-        } else if copying == .records {
-            answer.records = try store.read(verifyingRows: true) { reader in
-                try transfer.listed.compactMap { try reader.access.record($0) }
-            }
+            return answer
+        }
+        answer.read = transfer.read.flatMap { $0.type == prepared.options.reading?.type ? $0 : nil }
+        if copying == .records || prepared.options.reading != nil && answer.read == nil {
+            try readRecords(of: &answer, copying, prepared)
         }
         return answer
+    }
+
+    /// Reads the records of an answer that a transfer has brought.
+    ///
+    /// If a newer response was stored meanwhile, the answer is that one, as its records are in the
+    /// store by now. If there is none any more, the records are those that are left.
+    private func readRecords(
+        of answer: inout CachedAnswer, _ copying: Copying, _ prepared: PreparedRequest
+    ) throws {
+        let old = answer
+        answer = try store.read(verifyingRows: true) { reader in
+            var answer = old
+            if let view = try reader.access.responses.view(prepared.digest) {
+                let keys = ListedResponse(view, reader).listed(), page = view.page(keys)
+                (answer.listed, answer.metadata, answer.end) = (keys, page.kept, page.end)
+                (answer.next, answer.isCutOff) = prepared.following(page.end)
+                (answer.status, answer.skipped) = (view.status, view.skipped)
+            }
+            if copying == .records {
+                answer.records = try answer.listed.compactMap { try reader.access.record($0) }
+            }
+            answer.read = try prepared.options.reading?.records(answer.listed, reader)
+            return answer
+        }
     }
 
     /// Shares one transfer among all callers, in this process and others.

@@ -25,9 +25,13 @@ package struct StoredResponse: Sendable {
     package let validators: Validators
     /// Whether an unsafe method may have changed the resource.
     package let isInvalidated: Bool
-    /// Whether the response belongs to a mirror, not to a cache.
-    package let isMirrors: Bool
+    /// What keeps the entry: a mirror, a cache, or a list that several responses make up.
+    package let keeper: Keeper
     private let response: CachedResponse
+
+    package enum Keeper: String, Sendable {
+        case cache, mirror, list
+    }
 
     /// Creates a view of an entry, at a time in seconds since 1970.
     package init(_ id: UInt64, _ entry: ResponseEntry, at now: Int, rules: CacheRules = CacheRules()) {
@@ -46,7 +50,7 @@ package struct StoredResponse: Sendable {
         self.scope = scope
         let bodySize = entry.caching?.bodySize
         records = bodySize == nil ? entry.listing.count : nil
-        isMirrors = entry.cacheCost == nil
+        keeper = method == StoredList.method ? .list : entry.cacheCost == nil ? .mirror : .cache
         bytes = bodySize ?? entry.cacheCost ?? entry.listing.listed.reduce(400) { $0 + 2 * $1.storageKey.count + 30 }
         response = CachedResponse(entry)
         freshness = rules.freshness(of: response, at: now)

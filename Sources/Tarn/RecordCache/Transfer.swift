@@ -14,6 +14,8 @@ struct Transfer: Sendable {
     var isStored = true
     /// Copies of the records if they are not stored; nil otherwise.
     var records: [Record]?
+    /// The records as the import has left them, if the options of the transfer read them.
+    var read: ResponseReading.Records?
     /// Whether another process has made the transfer.
     var isAnothers = false
     /// The status of the response, or of the stored one that a 304 has confirmed.

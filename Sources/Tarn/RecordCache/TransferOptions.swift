@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import TarnHTTP
 import TarnImport
+import TarnStore
 
 /// The options of one transfer: how it is sent, and how its response is taken.
 struct TransferOptions: Sendable {
@@ -19,6 +20,11 @@ struct TransferOptions: Sendable {
     var logger: Logger?
     /// The name of the scan that the response belongs to; nil for that of the stored response.
     var scan: String?
+    /// Reads the listed records for the answer, from the snapshot that has the response.
+    var reading: ResponseReading?
+    /// Runs in the transaction that imports a response, with the records that it lists. A transfer
+    /// of another caller does not call it.
+    var onImport: (@Sendable (_ listed: [ListedRecord], _ writer: inout StoreWriter) throws -> Void)?
 
     /// Whether the result differs from that of another caller, who cannot share the transfer.
     var isOwn: Bool { !isPersisted || !hooks.isEmpty || keepsBody }

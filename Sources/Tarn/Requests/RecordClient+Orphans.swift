@@ -14,14 +14,15 @@ extension RecordRequest {
     /// ) { issue in !issue.isPinned }
     /// ```
     ///
-    /// The rules are those of ``Orphans``: by default, a record goes that earlier lists of this
-    /// request had, and that two complete lists in a row lack. Nothing is removed after a part of a
-    /// list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
+    /// The rules are those of ``Orphans``: by default, a record goes that earlier complete lists of
+    /// this request had, and that two such lists in a row lack. Nothing is removed after a part of
+    /// a list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
     /// that the store has answered. So the server is asked with conditions, unless the request has
     /// a policy of its own. Records that another stored response lists stay.
     ///
     /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
-    /// ``ResponsePage/orphans`` has the findings.
+    /// ``ResponsePage/orphans`` has the findings. A ``ListLoader`` removes orphans after one load
+    /// of all its pages.
     ///
     /// - Parameters:
     ///   - rules: the records among which orphans are looked for, and the conditions. Rules for

@@ -7,6 +7,8 @@ import TarnStore
 extension RecordClient {
     /// Returns every record that a request lists, over all pages, in the order of the server.
     ///
+    /// A record that moves while the pages are requested is there twice if both pages list it.
+    ///
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the
     ///   whole. `CancellationError` if the task is cancelled. `StoreError` if the store cannot be
@@ -59,7 +61,7 @@ extension RecordClient {
         }
         var known: CacheRequest?
         if case .cached(let request)? = next?.place { known = request }
-        let prepared = try await prepared(request, at: known, deadline)
+        let prepared = try await prepared(request, at: known, deadline, reading: ResponseReading(Value.self))
         return try await logged(request, url: prepared.shownURL) {
             // Only the server knows what it no longer lists.
             let policy = request.options.policy ?? (request.options.orphans == nil ? nil : .networkFirst)
@@ -74,12 +76,14 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`.
     func prepared<Value>(
-        _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil
+        _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil,
+        reading: ResponseReading? = nil
     ) async throws -> PreparedRequest {
         let url = next?.url ?? client.api.base + request.endpoint.path
         do {
             var options = request.transferOptions
             options.deadline = deadline
+            options.reading = reading
             return try await deadline.run(method: request.endpoint.method, url: url) { [self, options] in
                 try await cache.prepared(
                     request.cacheRequest(next), to: request.endpoint, fingerprint(of: request), options: options)
@@ -91,8 +95,10 @@ extension RecordClient {
 
     /// The records of an answer as structs, from the store or as the server has sent them.
     private func records<Value>(of answer: CachedAnswer, _ request: RecordRequest<Value>) throws -> [Value] {
+        // They were read in the snapshot that has the response.
+        if let values = answer.read?.values as? [Value] { return values }
         // A response that must not be stored leaves nothing in the store.
-        try records(listed: answer.listed, copies: answer.isStored ? nil : answer.records)
+        return try records(listed: answer.listed, copies: answer.isStored ? nil : answer.records)
     }
 
     /// The records of a transfer as structs.

@@ -30,17 +30,38 @@ extension StoredAnswer {
 extension PreparedRequest {
     /// Returns the records that the stored responses list, from this page on.
     ///
+    /// Responses of different times may list a record twice, since it has moved in between: it is
+    /// where the newest of them has it.
+    ///
     /// - Returns: the records in the server's order; nil if a page is not stored.
     func storedList(_ reader: StoreReader) throws -> [ListedRecord]? {
-        var listed: [ListedRecord] = [], page = self
+        var pages: [(keys: [ListedRecord], validatedAt: Timestamp)] = [], page = self
         while let view = try reader.access.responses.view(page.digest) {
             let keys = ListedResponse(view, reader).listed()
-            listed += keys
-            guard let next = page.next(view.page(keys).end) else { return listed }
+            pages.append((keys, view.validatedAt))
+            guard let next = page.next(view.page(keys).end) else { return PreparedRequest.once(pages) }
             guard case .page(let pages)? = next.continuation else { return nil }
             page = PreparedRequest(
                 page.request, at: pages, isPositioned: true, directives: page.directives, options: page.options)
         }
         return nil
+    }
+
+    /// The records of pages, each once: on the newest page that lists it, the last of equally old
+    /// ones.
+    private static func once(_ pages: [(keys: [ListedRecord], validatedAt: Timestamp)]) -> [ListedRecord] {
+        var newest: [ListedRecord: Int] = [:]
+        for (index, page) in pages.enumerated() {
+            for key in page.keys {
+                if let known = newest[key], pages[known].validatedAt > page.validatedAt { continue }
+                newest[key] = index
+            }
+        }
+        var records: [ListedRecord] = []
+        for (index, page) in pages.enumerated() {
+            // Also if a page lists a record twice.
+            records += page.keys.filter { newest[$0] == index && newest.removeValue(forKey: $0) != nil }
+        }
+        return records
     }
 }

@@ -10,8 +10,8 @@ struct CacheListCommand: ParsableCommand {
         discussion: """
             Each row has the URL, the status, the number of listed records or the size of the body in bytes, and the \
             seconds since the server confirmed the response; the oldest entry is first. Responses of `tarn sync` are \
-            listed as a mirror's. Secrets in URLs are masked. Data formats have the metadata that the endpoint \
-            declares, too.
+            listed as a mirror's, and the lists of a program, each of several responses, as a list. Secrets in URLs are \
+            masked. Data formats have the metadata that the endpoint declares, too.
 
             Examples:
               tarn cache list forge.tarn
@@ -36,7 +36,7 @@ struct CacheListCommand: ParsableCommand {
                     .text(Redaction.url(view.requestURL)), .number(view.status),
                     view.bodySize == nil ? .number(view.count) : .absent,
                     view.bodySize.map(OutputValue.number) ?? .absent,
-                    .number(age), .text(view.isCaches ? "cache" : "mirror"),
+                    .number(age), .text(view.isOfList ? "list" : view.isCaches ? "cache" : "mirror"),
                 ]
                 if !style.format.isForPeople {
                     cells.append(metadata.isEmpty ? .absent : .json(jsonObject(metadata)))

@@ -11,11 +11,12 @@ struct InspectCacheCommand: InspectingCommand {
         abstract: "List the stored responses with their freshness, or explain whether one would answer a request.",
         discussion: """
             Each row has the URL, the status, the freshness now, the age in seconds, the validators, the number of \
-            listed records (for whole responses none) and the size in bytes. Responses of mirrors answer a cache, too. \
-            `explain URL` shows every rule of HTTP caching (RFC 9111) with its values, for each response of the URL; \
-            --header adds fields to the request, for Vary and for directives. Nothing is sent. The rules are those of \
-            a private cache; limits and policies of a description do not count. Secrets in URLs are masked. Damaged \
-            entries are reported on standard error, and the exit code is then 6.
+            listed records (for whole responses none) and the size in bytes. Responses of mirrors answer a cache, too; \
+            a list of a program is the order of several responses, and answers no request. `explain URL` shows \
+            every rule of HTTP caching (RFC 9111) with its values, for each response of the URL; --header adds fields \
+            to the request, for Vary and for directives. Nothing is sent. The rules are those of a private cache; \
+            limits and policies of a description do not count. Secrets in URLs are masked. Damaged entries are \
+            reported on standard error, and the exit code is then 6.
 
             Examples:
               tarn inspect cache forge.tarn
@@ -71,7 +72,7 @@ struct InspectCacheCommand: InspectingCommand {
                     .number(response.freshness.age), .number(response.freshness.lifetime),
                     validators.isEmpty ? .absent : .text(validators),
                     response.records.map(OutputValue.number) ?? .absent, .number(response.bytes),
-                    .text(response.isMirrors ? "mirror" : "cache"),
+                    .text(response.keeper.rawValue),
                 ])
             }, damaged: { report.add($0) })
         rows.end()
@@ -109,7 +110,7 @@ struct InspectCacheCommand: InspectingCommand {
         Output.line(
             "  stored: response \(response.id) of \(response.endpoint), status \(response.status), "
                 + (response.records.map { countText($0, "record") + ", " } ?? "") + byteText(response.bytes)
-                + (response.isMirrors ? ", of a mirror" : ""))
+                + (response.keeper == .cache ? "" : ", of a \(response.keeper.rawValue)"))
         Output.line("  scope: \(response.scopeText)")
         for text in response.varianceTexts + response.validatorTexts { Output.line("  \(text)") }
     }

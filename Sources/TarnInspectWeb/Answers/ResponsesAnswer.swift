@@ -10,7 +10,7 @@ struct ResponsesAnswer: Encodable {
         var age: Int, lifetime: Int, remaining: Int
         var validators: [String]
         var records: Int?
-        var bytes: Int, isMirrors: Bool
+        var bytes: Int, keeper: String
     }
 
     private static let limit = 100
@@ -33,7 +33,7 @@ struct ResponsesAnswer: Encodable {
                         isFresh: found.freshness.isFresh && !found.isInvalidated, isInvalidated: found.isInvalidated,
                         age: found.freshness.age, lifetime: found.freshness.lifetime,
                         remaining: found.freshness.remaining, validators: found.validatorTexts, records: found.records,
-                        bytes: found.bytes, isMirrors: found.isMirrors))
+                        bytes: found.bytes, keeper: found.keeper.rawValue))
             }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
         (self.responses, self.damages) = (responses, damages)
         if hasMore { next = responses.last?.id }

@@ -15,7 +15,7 @@ export async function responses(parameters) {
         element("td", { class: "nowrap " + (one.isFresh ? "good" : "quiet") }, freshness(one)),
         element("td", { class: "number" }, duration(one.age)), element("td", { class: "number" }, duration(one.lifetime)),
         element("td", { class: "value field" }, data(one.validators.join(", "))), element("td", { class: "number" }, one.records ?? ""),
-        element("td", { class: "number" }, bytes(one.bytes)), one.isMirrors ? "mirror" : "cache",
+        element("td", { class: "number" }, bytes(one.bytes)), one.keeper,
       ])),
     next ? element("p", { class: "pager" }, element("a", { href: next, id: "next", class: "button" }, "Next page")) : null,
   ];

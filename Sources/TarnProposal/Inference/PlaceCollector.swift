@@ -17,12 +17,16 @@ struct PlaceCollector {
 
     /// Adds the list of a source.
     ///
-    /// - Parameter key: the key that a person has chosen; nil for a guess.
-    mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
+    /// - Parameters:
+    ///   - key: the key that a person has chosen; nil for a guess.
+    ///   - named: fields by which paths of a specification name a record.
+    mutating func addList(
+        _ shape: ObjectShape, source: Int, name: String, key: [String]? = nil, named: [String] = []
+    ) {
         let form = URLForm(of: shape, bases: bases)
         var guess =
             key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
-            ?? KeyChoice(shape, name: name).listed()
+            ?? KeyChoice(shape, name: name).listed(named: named)
         if key == nil { guess = PlaceCollector.separated(guess, shape) }
         if let form, !guess.isCertain, guess.doubt == nil {
             guess = KeyGuess(

@@ -54,8 +54,9 @@ struct Source {
         var field: String
         /// The segment of ``Source/path`` that is replaced.
         var segment: Int
-        /// A segment before it that names the parent's own parent, by a key of its JSON.
-        var outer: (field: String, segment: Int)?
+        /// The segments before it that name parents of the parent, the nearest first: each the key
+        /// of a JSON that the source lists.
+        var outer: [(source: Int, field: String, segment: Int)] = []
     }
 
     /// An endpoint of single records.

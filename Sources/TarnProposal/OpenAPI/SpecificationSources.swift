@@ -41,8 +41,18 @@ struct SpecificationSources {
                 if let reason = error.reason { omit(path.key, reason, isList: error.isList) }
             }
         }
-        let all = operations.filter { $0.list != nil && !$0.isDeprecated }
-        for operation in all {
+        // A record with a list in it is no list of its own.
+        let listed = Set(
+            operations.compactMap { operation in
+                operation.list == nil ? nil : operation.records.schemaName
+            }
+        ).subtracting(operations.compactMap(\.selfNested))
+        for index in operations.indices { operations[index].readAsRecord(ofSchemas: listed) }
+        for operation in operations where operation.list != nil {
+            guard !operation.isDeprecated else {
+                omit(operation.path, "it is deprecated")
+                continue
+            }
             guard lists.count < SpecificationSources.limit else {
                 omit(operation.path, "it is beyond the limit of \(SpecificationSources.limit) lists")
                 continue
@@ -102,6 +112,14 @@ struct SpecificationSources {
         source.style = declared.style
         source.counted = declared.counted
         source.comments = ["GET \(YAMLText.comment(operation.path, limit: 200)) of the specification"]
+        if !operation.besides.isEmpty {
+            let names = operation.besides.prefix(8).map { "`\(YAMLText.comment($0, limit: 40))`" }
+            let more = operation.besides.count > 8 ? ", …" : ""
+            source.gaps = [
+                "The answer also has \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
+            ]
+            source.notes = source.gaps
+        }
         if let found = operation.list {
             let isWrapper = found.name.isEmpty || ListFinder.wrappers.contains(found.name.lowercased())
             source.lists = [
@@ -131,7 +149,8 @@ struct SpecificationSources {
                     "updated_from", "changed_since", "updated_gte", "updated_at_gte", "updated_at_gt",
                 ].contains(name)
         }
-        source.since = since.map { ($0.name, nil) }
+        // The time is sent as the record has it: as text, and not as a number.
+        if let since, !since.isNumeric { source.since = (since.name, nil) }
         if let detail = detail(of: operation) { source.detail = detail }
         return source
     }
@@ -148,6 +167,11 @@ struct SpecificationSources {
     }
 
     private static func placeholder(_ parameter: Operation.Parameter) -> ProposedParameter {
+        guard !Redaction.isSecret(parameter.name) else {
+            return ProposedParameter(
+                name: parameter.name, value: "CHANGE_ME",
+                comment: "a credential, by its name: `auth` reads it from the environment")
+        }
         var placeholder = ProposedParameter(name: parameter.name, value: parameter.value ?? "CHANGE_ME")
         if parameter.value == nil {
             placeholder.values = parameter.values
@@ -167,7 +191,7 @@ struct SpecificationSources {
     private func detail(of list: Operation) -> Source.Detail? {
         // `/issues/{id}`; or `/{kind}/{id}` at another place, with the same schema.
         let direct = operations.first { operation in
-            operation.isDetail && operation.segments.dropLast() == list.segments[...]
+            operation.isDetail && Operation.isSamePath(operation.segments.dropLast(), list.segments[...])
         }
         let other = operations.first { operation in
             operation.isDetail && operation.segments.count { Operation.variable($0) != nil } == 1
@@ -218,13 +242,11 @@ struct SpecificationSources {
         for position in segments.indices {
             guard let variable = Operation.variable(segments[position]) else { continue }
             let owner = lists.indices.first { other in
-                other != index && lists[other].segments == Array(segments[..<position])
+                other != index && Operation.isSamePath(lists[other].segments[...], segments[..<position])
             }
             if let owner, let field = field(for: variable, of: lists[owner], in: lists[index]) {
                 var found = Source.Parent(source: owner, field: field, segment: position)
-                if let outer = parent {
-                    if lists[owner].segments.count > outer.segment { found.outer = (outer.field, outer.segment) }
-                }
+                if let outer = parent { found.outer = [(outer.source, outer.field, outer.segment)] + outer.outer }
                 parent = found
             } else {
                 let parameter = lists[index].parameters.first { $0.isInPath && $0.name == variable }
@@ -250,7 +272,9 @@ struct SpecificationSources {
                 let field = field(for: last, of: list, in: detail)
             else { continue }
             if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {
-                if detail.segments.dropLast() == list.segments[...] { sources[index].localKey = field }
+                if Operation.isSamePath(detail.segments.dropLast(), list.segments[...]) {
+                    sources[index].localKey = field
+                }
             } else if let name = list.records.schemaName, detail.records.schemaName == name {
                 sources[index].globalKey = field
             }
@@ -291,16 +315,17 @@ struct SpecificationSources {
     private mutating func add(_ samples: SourceBuilder) {
         for sample in samples.sources {
             let path = sample.path
-            guard let index = sources.firstIndex(where: { $0.path == path && $0.lists.count == sample.lists.count })
+            guard let index = sources.firstIndex(where: { $0.path == path }),
+                let positions = SpecificationSources.positions(of: sources[index].lists, in: sample.lists)
             else {
                 sources.append(sample)
                 continue
             }
-            for position in sample.lists.indices {
+            for (declared, position) in positions.enumerated() {
                 let shape = sample.lists[position].shape
-                shape.addDeclarations(of: sources[index].lists[position].shape)
-                sources[index].lists[position].shape = shape
-                sources[index].lists[position].found = sample.lists[position].found
+                shape.addDeclarations(of: sources[index].lists[declared].shape)
+                sources[index].lists[declared].shape = shape
+                sources[index].lists[declared].found = sample.lists[position].found
             }
             sources[index].pages = sample.pages
             sources[index].notes += sample.notes
@@ -314,8 +339,16 @@ struct SpecificationSources {
             let isKnown = sample.style.text != "single_page" || isDoubtful
             if isKnown || !sample.notes.isEmpty, !isUnreached {
                 sources[index].style = sample.style
+                sources[index].parameters.removeAll { sample.style.sends($0.name) }
             }
         }
+    }
+
+    /// Returns the positions of declared lists among those of a sample; nil if it has others.
+    private static func positions(of declared: [Source.List], in sample: [Source.List]) -> [Int]? {
+        if declared.count == sample.count { return Array(sample.indices) }
+        let found = declared.map { list in sample.firstIndex { $0.found == list.found } }
+        return found.contains(nil) ? nil : found.compactMap(\.self)
     }
 
     /// Returns the lists that can be requested as they are.

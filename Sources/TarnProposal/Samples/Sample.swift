@@ -59,4 +59,11 @@ struct SampledStyle: Sendable {
     var unreached: UnreachedRecords?
     /// The reason why the style may miss records; nil if it is certain.
     var doubt: StyleDoubt?
+
+    /// Whether the style sends a query parameter: then it does not belong under `with`.
+    func sends(_ name: String) -> Bool {
+        let written = YAMLText.scalar(name)
+        return parameters.contains(name)
+            || ["per_page: { \(written): ", "param: \(written) ", "param: \(written),"].contains(where: text.contains)
+    }
 }

@@ -169,8 +169,11 @@ package struct Sampler: Sendable {
                 break
             }
             if sample.pages.count == 1, sample.style.text == "single_page" {
-                noteSign(&sample, facts, bounds)
-                if sample.style.unreached == nil { await lookBehind(&sample, lists, facts, declared, &bounds) }
+                var noted = sample
+                noteSign(&noted, facts, bounds)
+                let hasSign = noted.style.unreached != nil
+                await lookBehind(&sample, lists, facts, declared, &bounds, hasSign: hasSign)
+                if hasSign, sample.style.text == "single_page" { sample = noted }
             }
         }
         sample.aliases = bounds.aliases
@@ -201,7 +204,10 @@ package struct Sampler: Sendable {
                 style.reason =
                     isRefused ? "the server refuses the next number" : "a guess: only one page was looked at"
             }
-        } else if trial.pages.count == 1 {
+        } else if trial.pages.count == 1
+            || PageReader.identities(trial.pages[1], like: lists)
+                == PageReader.identities(trial.pages[0], like: lists)
+        {
             return nil
         }
         trial.style = style

@@ -64,6 +64,9 @@ final class ObjectShape {
         }
     }
 
+    /// Whether the objects have an id.
+    var hasOwnKey: Bool { ["id", "uuid", "_id", "guid"].contains { fields[$0]?.isScalar == true } }
+
     /// Whether the keys are data, such as dates or ids, instead of names.
     var isMap: Bool {
         if isTruncated { return true }

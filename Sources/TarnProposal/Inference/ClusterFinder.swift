@@ -43,7 +43,7 @@ struct ClusterFinder {
         }
         // Each nested object joins the list that fits best; then nested objects join each other.
         for place in nested {
-            if let target = place.urlTarget {
+            if let target = place.target {
                 parents[root(place.index)] = root(target)
                 continue
             }
@@ -53,7 +53,7 @@ struct ClusterFinder {
         }
         for (index, a) in nested.enumerated() {
             for b in nested[(index + 1)...] where root(a.index) != root(b.index) {
-                guard a.urlTarget == nil, b.urlTarget == nil, !hasList(a) || !hasList(b), isSame(a, b),
+                guard a.target == nil, b.target == nil, !hasList(a) || !hasList(b), isSame(a, b),
                     !isContradicted(a, b)
                 else { continue }
                 let (kept, joined) = hasList(b) ? (b, a) : (a, b)
@@ -119,7 +119,9 @@ struct ClusterFinder {
 
     /// Whether a specification declares the objects as those of two schemas.
     private func haveOtherSchemas(_ a: Place, _ b: Place) -> Bool {
-        guard let mine = a.shape.schemaName, let theirs = b.shape.schemaName, mine != theirs else { return false }
+        guard let mine = a.shape.schemaName, let theirs = b.shape.schemaName, mine != theirs,
+            !a.shape.bases.contains(theirs), !b.shape.bases.contains(mine)
+        else { return false }
         return EntityNames.subject(ofSchema: mine) != EntityNames.subject(ofSchema: theirs)
     }
 
@@ -144,6 +146,8 @@ struct ClusterFinder {
             if let name = a.shape.schemaName, name == b.shape.schemaName, !a.key.fields.isEmpty {
                 return a.key.fields == b.key.fields
             }
+            // Identifiers with their type.
+            if !a.isListed, !b.isListed, a.key.fields == ["type", "id"], b.key.fields == a.key.fields { return true }
             // Two lists of one collection.
             return a.isListed && b.isListed && !a.key.fields.isEmpty && a.key.fields == b.key.fields
                 && shared(a, b) * 10 >= max(a.shape.names.count, b.shape.names.count) * 9

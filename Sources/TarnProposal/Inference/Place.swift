@@ -19,6 +19,10 @@ final class Place {
     var urlForm: URLForm?
     /// The list whose URLs these objects have instead of a key.
     var urlTarget: Int?
+    /// The list whose records have the type that these identifiers name.
+    var typeTarget: Int?
+    /// The list whose records these objects are, if a value of theirs says so.
+    var target: Int? { urlTarget ?? typeTarget }
 
     /// The objects by the text of their key, for comparisons between places.
     private(set) lazy var objects: [String: JSONValue] = {

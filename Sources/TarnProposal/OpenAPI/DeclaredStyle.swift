@@ -46,7 +46,10 @@ struct DeclaredStyle {
         }?.path
         // A `count` is the number of this page's records in many APIs.
         let total = DeclaredStyle.path(
-            ["total", "total_count", "totalCount", "total_items", "totalItems", "total_results"], scalars)
+            [
+                "total", "total_count", "totalCount", "total_items", "totalItems", "total_results", "totalResults",
+                "total_records", "totalRecords", "totalElements",
+            ], scalars)
         let cursor = query.filter(\.mayBeCursor).first { DeclaredStyle.cursorNames.contains($0.name) }
         let records = query.filter(\.mayBeCursor).first { DeclaredStyle.recordNames.contains($0.name) }
         let pair = DeclaredStyle.pair(query, scalars)

@@ -15,6 +15,8 @@ final class ObjectShape {
     private(set) var isTruncated = false
     /// The name of the schema in a specification.
     var schemaName: String?
+    /// The names of the schemas that the schema has under `allOf`.
+    var bases: Set<String> = []
     /// The property that names the kind of an object in a specification, and its values.
     var discriminator: (property: String, values: [String])?
     /// Whether the kinds declare their `id` separately: two kinds may have the same one.
@@ -55,7 +57,7 @@ final class ObjectShape {
     /// Adds the declarations of another shape of the same objects.
     func addDeclarations(of other: ObjectShape, depth: Int = 0) {
         guard self !== other, depth < ValueShape.depthLimit else { return }
-        schemaName = schemaName ?? other.schemaName
+        if schemaName == nil { (schemaName, bases) = (other.schemaName, other.bases) }
         discriminator = discriminator ?? other.discriminator
         hasSeparateKeys = hasSeparateKeys || other.hasSeparateKeys
         for name in other.names {

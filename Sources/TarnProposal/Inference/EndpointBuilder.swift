@@ -62,6 +62,7 @@ struct EndpointBuilder {
         endpoint.headers = source.headers
         endpoint.partitions = source.partitions
         endpoint.remarks = source.notes
+        endpoint.endStatus = source.endStatus
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
         if let unreached = source.style.unreached {

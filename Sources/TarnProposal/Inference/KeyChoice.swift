@@ -70,7 +70,7 @@ struct KeyChoice {
         likely.removeAll { vague.contains($0) }
         let others = usable.filter { likelihood($0) == nil && isShort($0) }
         if let best = likely.first ?? (distinct.count >= 5 ? others.first : nil) {
-            let rest = (likely + (distinct.isEmpty ? [] : others)).filter { $0 != best }
+            let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
             let reason = distinct.isEmpty ? "by its name" : "different in all \(distinct.count) samples"
             return KeyGuess(
                 fields: [best], reason: reason, isCertain: false,

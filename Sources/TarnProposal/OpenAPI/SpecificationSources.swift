@@ -328,20 +328,27 @@ struct SpecificationSources {
                 sources[index].lists[declared].found = sample.lists[position].found
             }
             sources[index].pages = sample.pages
-            sources[index].notes += sample.notes
-            sources[index].gaps += sample.gaps
             sources[index].comments += sample.comments
-            // A declared style is more certain than none for a list that goes on.
-            let isUnreached =
-                (sample.style.unreached != nil || sample.style.text == "single_page" && sample.style.doubt != nil)
-                && sources[index].style.text != "auto"
-            let isDoubtful = sample.style.unreached != nil || sample.style.doubt != nil
-            let isKnown = sample.style.text != "single_page" || isDoubtful
-            if isKnown || !sample.notes.isEmpty, !isUnreached {
-                sources[index].style = sample.style
-                sources[index].parameters.removeAll { sample.style.sends($0.name) }
-            }
+            SpecificationSources.combine(&sources[index], with: sample)
         }
+    }
+
+    /// Takes the style of a sample, if it is more certain than the declared one.
+    private static func combine(_ source: inout Source, with sample: Source) {
+        let isUnreached =
+            sample.style.unreached != nil || sample.style.text == "single_page" && sample.style.doubt != nil
+        let isDoubtful = sample.style.unreached != nil || sample.style.doubt != nil
+        let isKnown = sample.style.text != "single_page" || isDoubtful
+        // A declared style is more certain than none, or than a guess, for a list that goes on.
+        let keepsDeclared = (isUnreached || sample.style.isGuess) && source.style.text != "auto"
+        func concerns(_ remark: String) -> Bool { !keepsDeclared || !remark.hasPrefix(Sampler.unfetched) }
+        if isKnown || !sample.notes.isEmpty, !keepsDeclared {
+            source.style = sample.style
+            source.endStatus = sample.endStatus
+            source.parameters.removeAll { sample.style.sends($0.name) }
+        }
+        source.notes += sample.notes.filter(concerns)
+        source.gaps += sample.gaps.filter(concerns)
     }
 
     /// Returns the positions of declared lists among those of a sample; nil if it has others.

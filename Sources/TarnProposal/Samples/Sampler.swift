@@ -161,7 +161,16 @@ package struct Sampler: Sendable {
         guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
+            let known = sample.gaps.count + sample.notes.count
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            sample.style.isGuess = sample.pages.count == 1 && !sample.isComplete && options.pages > 1
+            // The second page was fetched, and has the records of the first.
+            if sample.style.isGuess, sample.gaps.count + sample.notes.count == known {
+                sample.style.doubt = StyleDoubt(
+                    remark:
+                        "The second page by this style has the records of the first one: the server seems to ignore the parameter. Name the style of the API under `paginate`.",
+                    styles: [])
+            }
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
                 guard let trial = await trial(guess, sample, lists, facts, &bounds) else { continue }
@@ -227,6 +236,9 @@ package struct Sampler: Sendable {
         }
     }
 
+    /// The beginning of a remark about a page that was not fetched.
+    static let unfetched = "The page after"
+
     /// Follows the pages of a style.
     ///
     /// - Returns: whether the last page was reached.
@@ -242,7 +254,7 @@ package struct Sampler: Sendable {
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
-                sample.gaps.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
+                sample.gaps.append("\(Sampler.unfetched) \(Redaction.url(page.url)) was not fetched: \(error)")
                 return false
             }
             guard sample.pages.count < options.pages else { return false }
@@ -261,11 +273,24 @@ package struct Sampler: Sendable {
                 }
                 sample.pages.append(next)
             } catch {
+                if case .status(let code, _) = error, [400, 404, 410, 416, 422].contains(code),
+                    pagination.style.isCounted,
+                    Sampler.isShort(sample.pages, lists)
+                {
+                    sample.endStatus = code
+                    return true
+                }
                 sample.notes.append("\(error)")
                 return false
             }
         }
         return false
+    }
+
+    /// Whether the last of several pages has fewer records than the first one.
+    private static func isShort(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+        guard pages.count > 1, let first = pages.first, let last = pages.last else { return false }
+        return PageReader.identities(last, like: lists).count < PageReader.identities(first, like: lists).count
     }
 
     /// Returns the servers to which links may lead.

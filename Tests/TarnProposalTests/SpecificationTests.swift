@@ -114,6 +114,35 @@ struct SpecificationTests {
         #expect(try mirror.count("Thing") == 2)
     }
 
+    @Test(
+        "merge keys of YAML are merged, references under extensions are none, and examples of credentials are not written"
+    )
+    func writing() throws {
+        let text = """
+            openapi: 3.0.0
+            info: { title: x, version: '1' }
+            servers: [{ url: 'https://a.example' }]
+            x-base: &base { id: { type: integer }, name: { type: string } }
+            x-odd: { $ref: 'missing.json#/X' }
+            paths:
+              /things:
+                get:
+                  parameters: [{ name: X-Api-Key, in: header, required: true, example: s3cret, schema: { type: string } }]
+                  responses:
+                    '200':
+                      description: ok
+                      content:
+                        application/json:
+                          schema:
+                            type: array
+                            items: { type: object, properties: { <<: *base, size: { type: integer } } }
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.contains("    key: id\n") && proposal.text.contains("name: string"), "\(proposal.text)")
+        #expect(!proposal.text.contains("s3cret") && !proposal.text.contains("missing.json"), "\(proposal.text)")
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("`X-Api-Key`"))
+    }
+
     @Test("schemas that contain themselves or each other end")
     func recursion() throws {
         let text = """

@@ -12,7 +12,8 @@ struct DeclaredStyle {
 
     private static let cursorNames = [
         "cursor", "after", "page_token", "pageToken", "next_token", "nextToken", "continuation", "continuation_token",
-        "continuationToken", "page[cursor]", "page[after]", "marker", "token", "next",
+        "continuationToken", "continue", "pagination_token", "paginationToken", "page[cursor]", "page[after]", "marker",
+        "token", "next",
     ]
     /// Parameters that take the id of the last record.
     private static let recordNames = [
@@ -22,7 +23,7 @@ struct DeclaredStyle {
     private static let positionNames = StyleGuess.offsetNames
     private static let cursorPaths = [
         "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_token", "nextToken",
-        "continuation_token", "continuationToken", "end_cursor", "endCursor", "after_cursor",
+        "continuation_token", "continuationToken", "continue", "end_cursor", "endCursor", "after_cursor",
         "afterCursor", "after", "next",
     ]
     private static let envelopes = [
@@ -76,18 +77,7 @@ struct DeclaredStyle {
             style.endsEmpty = true
             take(style, "by the parameters \(offset.name)\(size.map { " and \($0.name)" } ?? "")")
         } else if let records, operation.records.fields["id"]?.isScalar == true {
-            take(
-                "{ since_id: { param: \(YAMLText.scalar(records.name)) } }",
-                "UNCERTAIN: the parameter \(records.name) takes the id of a record", records.name)
-            style.doubt = StyleDoubt(
-                remark:
-                    "The parameter \(YAMLText.comment(records.name, limit: 40)) takes the id of a record. The largest id of a page is sent; if the server lists the newest record first, it must be the smallest: compare the number of records with the server's.",
-                styles: [
-                    (
-                        "{ max_id: { param: \(YAMLText.scalar(records.name)) } }",
-                        "if the server lists the newest record first"
-                    )
-                ])
+            takeRecords(records)
         } else {
             style.text = "auto"
             style.reason = "the specification does not say: the first response decides"
@@ -101,6 +91,22 @@ struct DeclaredStyle {
         style.text = text
         style.reason = reason
         if let parameter { style.parameters = [parameter] }
+    }
+
+    /// Takes the style that sends the id of the last record.
+    private mutating func takeRecords(_ records: Operation.Parameter) {
+        take(
+            "{ since_id: { param: \(YAMLText.scalar(records.name)) } }",
+            "UNCERTAIN: the parameter \(records.name) takes the id of a record", records.name)
+        style.doubt = StyleDoubt(
+            remark:
+                "The parameter \(YAMLText.comment(records.name, limit: 40)) takes the id of a record. The largest id of a page is sent; if the server lists the newest record first, it must be the smallest: compare the number of records with the server's.",
+            styles: [
+                (
+                    "{ max_id: { param: \(YAMLText.scalar(records.name)) } }",
+                    "if the server lists the newest record first"
+                )
+            ])
     }
 
     private mutating func take(_ counted: CountedStyle, _ reason: String) {

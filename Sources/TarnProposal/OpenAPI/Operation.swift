@@ -190,9 +190,9 @@ struct Operation {
             top.first { isOwn($0.list) } ?? found.first { ListFinder.wrappers.contains($0.list.name.lowercased()) }
         guard let best = named ?? top.first(where: { $0.records.hasOwnKey }) ?? top.first else { return nil }
         var besides = top.map(\.list).filter { $0 != best.list && best.list.steps.count == outermost }.map(\.name)
-        if named == nil, best.list.steps.count == 1 {
-            besides += object.names.filter { object.fields[$0]?.isScalar == true && !ListFinder.isEnvelope($0) }
-        }
+        let members = object.names.filter { object.fields[$0]?.isScalar == true && !ListFinder.isEnvelope($0) }
+        // An object with members of its own may be a record, and the list a part of it.
+        if named == nil, best.list.steps.count == 1, members.count > 1 { besides += members }
         return (best.list, best.records, besides)
     }
 
@@ -222,7 +222,7 @@ struct Operation {
         }
     }
 
-    /// Returns the single record in a wrapper: `{"data": {…}}`, or `{"user": {…}}` of `/users/{id}`.
+    /// Returns the single record in a wrapper: `{"data": {…}}`, or `{"user": {…}}` of a user.
     private static func wrapped(_ object: ObjectShape, _ segments: [String]) -> (shape: ObjectShape, name: String)? {
         let objects = object.names.filter { object.fields[$0]?.isObject == true }
         guard object.fields["id"] == nil, objects.count == 1, let name = objects.first,
@@ -246,11 +246,8 @@ struct Operation {
         }
     }
 
-    /// The name of the schema of listed records that contain the list themselves; nil otherwise.
-    var selfNested: String? {
-        guard list != nil, let name = records.schemaName, response.object?.schemaName == name else { return nil }
-        return name
-    }
+    /// Whether the response has the schema of the records in its list: a node with its children.
+    var isSelfNested: Bool { records.schemaName != nil && response.object?.schemaName == records.schemaName }
 
     /// Whether it returns one object that the last segment of the path names.
     var isDetail: Bool { list == nil && segments.last?.hasPrefix("{") == true }

@@ -42,11 +42,7 @@ struct SpecificationSources {
             }
         }
         // A record with a list in it is no list of its own.
-        let listed = Set(
-            operations.compactMap { operation in
-                operation.list == nil ? nil : operation.records.schemaName
-            }
-        ).subtracting(operations.compactMap(\.selfNested))
+        let listed = Set(operations.filter { $0.list != nil && !$0.isSelfNested }.compactMap(\.records.schemaName))
         for index in operations.indices { operations[index].readAsRecord(ofSchemas: listed) }
         for operation in operations where operation.list != nil {
             guard !operation.isDeprecated else {

@@ -8,8 +8,11 @@ extension Sampler {
 
     /// Looks for records behind a page whose style is unknown.
     ///
-    /// A page of unusual size may be full, too: of those with three records or more, the likeliest
-    /// parameter is tried. The parameters are the declared ones; without a specification, those that most servers have.
+    /// A page of an unusual size may be full, too: of those with three records or more, the
+    /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
+    /// those that most servers have.
+    ///
+    /// - Parameter hasSign: whether the answer says that there is more.
     func lookBehind(
         _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ declared: CountedStyle?,
         _ bounds: inout PageSequence.Bounds, hasSign: Bool

@@ -161,15 +161,10 @@ package struct Sampler: Sendable {
         guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
-            let known = sample.gaps.count + sample.notes.count
+            let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
-            sample.style.isGuess = sample.pages.count == 1 && !sample.isComplete && options.pages > 1
-            // The second page was fetched, and has the records of the first.
-            if sample.style.isGuess, sample.gaps.count + sample.notes.count == known {
-                sample.style.doubt = StyleDoubt(
-                    remark:
-                        "The second page by this style has the records of the first one: the server seems to ignore the parameter. Name the style of the API under `paginate`.",
-                    styles: [])
+            if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
+                await doubt(&sample, plain, lists, facts, &bounds)
             }
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
@@ -186,6 +181,35 @@ package struct Sampler: Sendable {
             }
         }
         sample.aliases = bounds.aliases
+    }
+
+    /// Whether no page has other records than the first one.
+    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+        let first = PageReader.identities(pages[0], like: lists)
+        return pages.dropFirst().allSatisfy { PageReader.identities($0, like: lists) == first }
+    }
+
+    /// Looks for another style if the one that an answer suggests leads to no other records.
+    ///
+    /// - Parameter plain: the sample before the style was followed.
+    private func doubt(
+        _ sample: inout Sample, _ plain: Sample, _ lists: [FoundList], _ facts: PageFacts,
+        _ bounds: inout PageSequence.Bounds
+    ) async {
+        if let guess = StyleGuess.byNext(facts, sample.origin),
+            let trial = await trial(guess, plain, lists, facts, &bounds)
+        {
+            sample = trial
+            return
+        }
+        sample.style.isGuess = true
+        sample.pages.removeSubrange(1...)
+        // The second page was fetched, and has the records of the first.
+        guard sample.gaps.count == plain.gaps.count, sample.notes.count == plain.notes.count else { return }
+        sample.style.doubt = StyleDoubt(
+            remark:
+                "The second page by this style has the records of the first one: the server seems to ignore the parameter. Name the style of the API under `paginate`."
+        )
     }
 
     /// Returns a sample by a guessed style; nil if the guess is wrong.

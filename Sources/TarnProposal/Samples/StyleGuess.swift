@@ -62,6 +62,32 @@ struct StyleGuess {
                 reason: "the parameter \(name) takes the value at \(path), and leads to other records"), url)
     }
 
+    /// Returns the style that sends a cursor under the name that the answer gives it: `marker` for
+    /// `next_marker`, and `starting_after` for `next.starting_after`.
+    static func byNext(_ facts: PageFacts, _ url: String) -> StyleGuess? {
+        for path in facts.values.keys.sorted() {
+            guard let value = facts.values[path], !value.isEmpty, !value.contains("/"),
+                let keys = JSONPath(path)?.keys, let last = keys.last
+            else { continue }
+            var name: String?
+            if last.hasPrefix("next_") {
+                name = String(last.dropFirst(5))
+            } else if last.hasPrefix("next"), last.dropFirst(4).first?.isUppercase == true {
+                name = EnglishName.uncapitalized(String(last.dropFirst(4)))
+            } else if keys.dropLast().last.map({ EnglishName.words(of: $0).contains("next") }) == true {
+                name = ["href", "url", "uri", "page", "limit", "per_page"].contains(last) ? nil : last
+            }
+            guard let name, !name.isEmpty, !["page", "url", "cursor"].contains(name) else { continue }
+            let more = flag(facts).map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
+            return StyleGuess(
+                PaginationChoice(
+                    pagination: .cursor(path: path, sends: .query(name), hasMore: flag(facts)),
+                    style: "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name))\(more) } }",
+                    reason: "the parameter \(name) takes the cursor at \(path)"), url)
+        }
+        return nil
+    }
+
     /// Returns the style of Elasticsearch's search.
     private static func search(_ facts: PageFacts, _ lists: [FoundList], _ url: String) -> StyleGuess? {
         let paths: [String] = ["hits.total.value", "hits.total"]

@@ -143,6 +143,36 @@ struct SpecificationTests {
         #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("`X-Api-Key`"))
     }
 
+    @Test("schemes that are needed together are named together, and a deprecated list with its reason")
+    func together() throws {
+        let things = "{ schema: { type: array, items: { $ref: '#/components/schemas/Thing' } } }"
+        let responses = "{ '200': { description: ok, content: { application/json: \(things) } } }"
+        let text = """
+            openapi: 3.0.0
+            info: { title: Things, version: '1' }
+            servers: [{ url: 'https://a.example' }]
+            security: [{ key: [], app: [] }]
+            paths:
+              /things:
+                get:
+                  parameters:
+                    - { name: page, in: query, schema: { default: 1 } }
+                    - { name: per_page, in: query, schema: { maximum: 50 } }
+                  responses: \(responses)
+              /old: { get: { deprecated: true, responses: \(responses) } }
+            components:
+              securitySchemes:
+                key: { type: apiKey, in: header, name: X-Key }
+                app: { type: apiKey, in: header, name: X-App }
+              schemas:
+                Thing: { type: object, properties: { id: { type: integer } } }
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.replacing("\n", with: " ").contains("are needed together"), "\(proposal.text)")
+        #expect(proposal.uncertain == ["GET /old is not described: it is deprecated."], "\(proposal.uncertain)")
+        #expect(proposal.text.contains("end: empty") && proposal.text.contains("then: stop"), "\(proposal.text)")
+    }
+
     @Test("schemas that contain themselves or each other end")
     func recursion() throws {
         let text = """

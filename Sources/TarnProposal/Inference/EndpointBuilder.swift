@@ -73,6 +73,11 @@ struct EndpointBuilder {
             endpoint.paginationAlternatives = doubt.styles
             endpoint.remarks.append(doubt.remark)
         }
+        // What the server answers behind the last page is known from answers only.
+        if source.pages.isEmpty, source.style.text.contains("end: empty") {
+            endpoint.remarks.append(
+                "If the server refuses a page behind the last one: responses: [{ status: 404, then: stop }].")
+        }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             endpoint.lists.append(
                 ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))

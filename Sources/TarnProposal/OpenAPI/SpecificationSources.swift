@@ -112,7 +112,7 @@ struct SpecificationSources {
             let names = operation.besides.prefix(8).map { "`\(YAMLText.comment($0, limit: 40))`" }
             let more = operation.besides.count > 8 ? ", …" : ""
             source.gaps = [
-                "The answer also has \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
+                "\(SpecificationSources.besides) \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
             ]
             source.notes = source.gaps
         }
@@ -175,6 +175,9 @@ struct SpecificationSources {
         }
         return placeholder
     }
+
+    /// The beginning of a remark about what else an answer has.
+    private static let besides = "The answer also has"
 
     private static func name(_ segments: [String]) -> String {
         let path = "/" + segments.filter { Operation.variable($0) == nil }.joined(separator: "/")
@@ -322,6 +325,15 @@ struct SpecificationSources {
                 shape.addDeclarations(of: sources[index].lists[declared].shape)
                 sources[index].lists[declared].shape = shape
                 sources[index].lists[declared].found = sample.lists[position].found
+            }
+            // Further lists of one page are described, too. A total may be that of one list only.
+            if sample.style.text == "single_page", sources[index].style.text == "auto" {
+                let others = sample.lists.indices.filter { !positions.contains($0) }
+                sources[index].lists += others.map { sample.lists[$0] }
+                if !others.isEmpty {
+                    sources[index].notes.removeAll { $0.hasPrefix(SpecificationSources.besides) }
+                    sources[index].gaps.removeAll { $0.hasPrefix(SpecificationSources.besides) }
+                }
             }
             sources[index].pages = sample.pages
             sources[index].comments += sample.comments

@@ -88,7 +88,7 @@ struct ProposalDraft {
                 // The key is that of the list; the details may lack it.
                 collector.addList(
                     list.shape, source: sourceNames.count, name: list.name, key: key,
-                    named: [source.detail?.field, source.globalKey, source.localKey].compactMap(\.self))
+                    named: source.namedFields)
                 if let detail = source.detail, detail.isActive(for: source) { detail.add(to: list.shape) }
                 sourceNames.append(source.name)
             }

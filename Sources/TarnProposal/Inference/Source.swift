@@ -45,6 +45,8 @@ struct Source {
     var localKey: String?
     /// The field that alone names a record in the path of its details.
     var globalKey: String?
+    /// The fields that paths of details name in their last variable.
+    var namedFields: [String] = []
     /// The value of `since`, if a specification declares such a parameter.
     var since: (parameter: String, field: String?)?
 

@@ -270,11 +270,15 @@ struct SpecificationSources {
             guard let last = detail.segments.last.flatMap(Operation.variable),
                 let field = field(for: last, of: list, in: detail)
             else { continue }
+            let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
+            let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
+            // `/tags/{tag_id}` does not say that a tag is named by its name.
+            if isDirect || isSame, EnglishName.words(of: last).last == EnglishName.words(of: field).last {
+                sources[index].namedFields.append(field)
+            }
             if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {
-                if Operation.isSamePath(detail.segments.dropLast(), list.segments[...]) {
-                    sources[index].localKey = field
-                }
-            } else if let name = list.records.schemaName, detail.records.schemaName == name {
+                if isDirect { sources[index].localKey = field }
+            } else if isSame {
                 sources[index].globalKey = field
             }
         }

@@ -122,7 +122,7 @@ struct ClusterFinder {
         guard let mine = a.shape.schemaName, let theirs = b.shape.schemaName, mine != theirs,
             !a.shape.bases.contains(theirs), !b.shape.bases.contains(mine)
         else { return false }
-        return EntityNames.subject(ofSchema: mine) != EntityNames.subject(ofSchema: theirs)
+        return a.subject != b.subject
     }
 
     /// Whether the names of two places suggest one entity.

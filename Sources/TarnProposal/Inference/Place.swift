@@ -24,6 +24,9 @@ final class Place {
     /// The list whose records these objects are, if a value of theirs says so.
     var target: Int? { urlTarget ?? typeTarget }
 
+    /// The words of the schema's name that tell the entity; empty without a schema.
+    private(set) lazy var subject = shape.schemaName.map { EntityNames.subject(ofSchema: $0) } ?? []
+
     /// The objects by the text of their key, for comparisons between places.
     private(set) lazy var objects: [String: JSONValue] = {
         var objects: [String: JSONValue] = [:]

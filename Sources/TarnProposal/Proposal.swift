@@ -94,7 +94,7 @@ package enum ProposalError: Error, CustomStringConvertible {
         switch self {
         case .nothingToDescribe(let reasons):
             (["nothing to describe: no response and no specification has a list of objects"] + reasons.prefix(10))
-                .joined(separator: ". ")
+                .map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }.joined(separator: ". ")
         case .invalid(let error, _): "the proposal is not valid, which is a fault of tarn: \(error)"
         }
     }

@@ -86,7 +86,9 @@ struct ProposalDraft {
                 lists[lists.count - 1].append(sourceNames.count)
                 let key = options.keys[EnglishName.entity(list.name)]
                 // The key is that of the list; the details may lack it.
-                collector.addList(list.shape, source: sourceNames.count, name: list.name, key: key)
+                collector.addList(
+                    list.shape, source: sourceNames.count, name: list.name, key: key,
+                    named: source.namedFields)
                 if let detail = source.detail, detail.isActive(for: source) { detail.add(to: list.shape) }
                 sourceNames.append(source.name)
             }
@@ -113,7 +115,7 @@ struct ProposalDraft {
             guard let name = endpoints.name(ofSource: index) else { continue }
             let gaps =
                 source.gaps + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
-            uncertain += gaps.map { "endpoint \(name): \($0)" }
+            uncertain += (gaps + placeholders(of: name)).map { "endpoint \(name): \($0)" }
             guard !source.pages.isEmpty else { continue }
             bodies.append(Bodies(name, source.pages, description))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
@@ -121,6 +123,14 @@ struct ProposalDraft {
             {
                 bodies.append(Bodies(name, [page], description))
             }
+        }
+    }
+
+    /// Returns remarks about the values of an endpoint that a person has to write.
+    private func placeholders(of endpoint: String) -> [String] {
+        guard let endpoint = description.endpoints.first(where: { $0.name == endpoint }) else { return [] }
+        return (endpoint.parameters + endpoint.headers).filter { $0.value == "CHANGE_ME" }.map {
+            "write the value of `\(YAMLText.comment($0.name, limit: 40))`, which is CHANGE_ME."
         }
     }
 
@@ -172,7 +182,9 @@ struct ProposalDraft {
     // MARK: Credentials
 
     /// Names of header fields with credentials, besides those that other rules recognize.
-    private static let secretFields: Set = ["access", "x-access", "x-pat", "x-bearer", "bearer", "pat"]
+    private static let secretFields: Set = [
+        "access", "x-access", "x-pat", "x-bearer", "bearer", "pat", "pin", "x-pin", "ticket", "x-ticket",
+    ]
 
     /// Whether a header field may hold a credential. A wrong yes costs a line to be corrected.
     private static func isSecret(field name: String) -> Bool {

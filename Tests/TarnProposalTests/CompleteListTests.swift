@@ -122,7 +122,38 @@ struct CompleteListTests {
         #expect(proposal.uncertain.count == (isUncertain ? 1 : 0), "\(proposal.uncertain)")
         #expect(proposal.text.contains("UNCERTAIN: 20 records may be a first page") == isUncertain, "\(proposal.text)")
         #expect(proposal.text.contains("paginate: single_page"))
-        #expect(server.targets.contains("/items?page=2") == isUncertain)
+        #expect(server.targets.contains("/items?page=2"))
+        #expect(server.targets.contains("/items?offset=\(count)") == isUncertain)
+    }
+
+    @Test(
+        "the next page is requested by the usual parameter, for any size of a page and beside any sign of more",
+        arguments: [("", 12), (#","isLast":%"#, 17), (#","more":%"#, 17), (#","remaining":9"#, 7)])
+    func unusualSizes(_ members: String, size: Int) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ((ItemList.number("page", in: request.target) ?? 1) - 1) * size
+            let isLast = before + size >= ItemList.count
+            let members = members.replacing("%", with: "\(members.contains("isLast") == isLast)")
+            return .init(body: #"{"items":\#(ItemList.items(behind: before, size: size))\#(members)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a server that refuses the page behind the last one ends the list with it")
+    func refusedEnd() async throws {
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 1
+            return (1...2).contains(page)
+                ? .init(body: ItemList.items(page == 1 ? 1...20 : 21...27)) : .init(status: "404 Not Found")
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("responses: [{ status: 404, then: stop }]"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 27)
     }
 
     @Test("a page size without a parameter of the position is uncertain")

@@ -151,7 +151,7 @@ struct InferenceTests {
         arguments: [
             "key", "private_token", "client_secret", "jwt", "session", "sessionid", "sig", "subscription-key",
             "api-key", "_token", "AccessKey", "pwd", "credential", "X-Api-Key", "appid", "hapikey", "pat", "bearer",
-            "userkey", "code",
+            "userkey", "code", "private_key", "login_token", "sid",
         ])
     func parameters(name: String) throws {
         let body = #"[{"id":1}]"#, json = try JSONValue(body), secret = "s3cr3tVALUE99s3cr3tVALUE99"
@@ -168,6 +168,7 @@ struct InferenceTests {
         arguments: [
             "Ocp-Apim-Subscription-Key", "X-Shopify-Access-Token", "X-Amz-Security-Token", "DD-APPLICATION-KEY",
             "X-Goog-Api-Client-Key", "X-Auth", "X-Access", "X-Session", "X-User-Password", "Cookie", "apikey",
+            "X-Passphrase", "CB-ACCESS-PASSPHRASE", "X-Access-Code", "X-Pin", "Ticket",
         ])
     func fields(name: String) throws {
         let body = #"[{"id":1}]"#, json = try JSONValue(body), url = "https://api.test.example/things"

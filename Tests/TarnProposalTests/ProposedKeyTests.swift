@@ -122,6 +122,35 @@ struct ProposedKeyTests {
         #expect(try mirror.count("Note") == 6)
     }
 
+    @Test(
+        "without a sample, an id is the key although it is a number or nullable, and a name or an address is none",
+        arguments: [
+            (#""id":{"type":"number"},"title":{"type":"string"}"#, "", "key: id\n"),
+            (#""id":{"type":"integer","nullable":true},"name":{"type":"string"}"#, "", "key: id\n"),
+            (#""name":{"type":"string"},"email":{"type":"string"}"#, "", "key: position "),
+            (#""label":{"type":"string"},"slug":{"type":"string"}"#, "", "key: slug "),
+            (#""name":{"type":"string"},"size":{"type":"integer"}"#, "/items/{name}", "key: name "),
+            (#""id":{"type":"integer","format":"uint64"}"#, "", "id: { type: string, from: '{id}' }"),
+        ])
+    func declaredKeys(_ properties: String, detail: String, text: String) async throws {
+        var paths = [("/items", Specification.get(Specification.list("Item")))]
+        if !detail.isEmpty {
+            paths.append(
+                (
+                    detail,
+                    Specification.get(
+                        Specification.reference("Item"), Specification.path("name", #"{"type":"string"}"#))
+                ))
+        }
+        let proposal = try await Specification(
+            paths: paths, schemas: ["Item": Specification.object(properties, required: "none")],
+            server: "https://a.example"
+        ).proposal()
+        let found = proposal.text.replacing("\n    key: position\n", with: "\n    key: position \n")
+        #expect(found.contains(text) || found.contains(text.trimmingCharacters(in: .whitespaces) + "\n"), "\(found)")
+        if text.hasPrefix("key: id") { #expect(proposal.text.contains("id: int"), "\(proposal.text)") }
+    }
+
     @Test("kinds that declare their ids separately share no key")
     func separateKinds() async throws {
         let server = try ScriptedServer { _ in

@@ -119,6 +119,10 @@ struct SamplerTests {
             body: { #"{"object":"list","data":\#($1),"has_more":\#($0 < 15)}"# },
             style: "{ since_id: { param: starting_after } }"),
         Form(
+            name: "a marker", parameter: ("marker", 0), step: 1,
+            body: { #"{"entries":\#($1)\#($0 < 15 ? #","next_marker":"\#($0 + 10)""# : "")}"# },
+            style: "{ cursor: { path: next_marker, param: marker } }"),
+        Form(
             name: "Elasticsearch", parameter: ("from", 0), step: 1,
             body: { #"{"took":\#($0),"hits":{"total":{"value":25},"hits":\#($1)}}"# },
             style: "{ offset: { param: from, total: hits.total.value } }"),

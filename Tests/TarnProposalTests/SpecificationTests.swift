@@ -114,6 +114,65 @@ struct SpecificationTests {
         #expect(try mirror.count("Thing") == 2)
     }
 
+    @Test(
+        "merge keys of YAML are merged, references under extensions are none, and examples of credentials are not written"
+    )
+    func writing() throws {
+        let text = """
+            openapi: 3.0.0
+            info: { title: x, version: '1' }
+            servers: [{ url: 'https://a.example' }]
+            x-base: &base { id: { type: integer }, name: { type: string } }
+            x-odd: { $ref: 'missing.json#/X' }
+            paths:
+              /things:
+                get:
+                  parameters: [{ name: X-Api-Key, in: header, required: true, example: s3cret, schema: { type: string } }]
+                  responses:
+                    '200':
+                      description: ok
+                      content:
+                        application/json:
+                          schema:
+                            type: array
+                            items: { type: object, properties: { <<: *base, size: { type: integer } } }
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.contains("    key: id\n") && proposal.text.contains("name: string"), "\(proposal.text)")
+        #expect(!proposal.text.contains("s3cret") && !proposal.text.contains("missing.json"), "\(proposal.text)")
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("`X-Api-Key`"))
+    }
+
+    @Test("schemes that are needed together are named together, and a deprecated list with its reason")
+    func together() throws {
+        let things = "{ schema: { type: array, items: { $ref: '#/components/schemas/Thing' } } }"
+        let responses = "{ '200': { description: ok, content: { application/json: \(things) } } }"
+        let text = """
+            openapi: 3.0.0
+            info: { title: Things, version: '1' }
+            servers: [{ url: 'https://a.example' }]
+            security: [{ key: [], app: [] }]
+            paths:
+              /things:
+                get:
+                  parameters:
+                    - { name: page, in: query, schema: { default: 1 } }
+                    - { name: per_page, in: query, schema: { maximum: 50 } }
+                  responses: \(responses)
+              /old: { get: { deprecated: true, responses: \(responses) } }
+            components:
+              securitySchemes:
+                key: { type: apiKey, in: header, name: X-Key }
+                app: { type: apiKey, in: header, name: X-App }
+              schemas:
+                Thing: { type: object, properties: { id: { type: integer } } }
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.replacing("\n", with: " ").contains("are needed together"), "\(proposal.text)")
+        #expect(proposal.uncertain == ["GET /old is not described: it is deprecated."], "\(proposal.uncertain)")
+        #expect(proposal.text.contains("end: empty") && proposal.text.contains("then: stop"), "\(proposal.text)")
+    }
+
     @Test("schemas that contain themselves or each other end")
     func recursion() throws {
         let text = """

@@ -184,7 +184,9 @@ extension EndpointScan {
             page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
         do {
-            hasNext = try list.pages.advance(list.facts(of: page.entry), answeredBy: page.entry.validation.answeredBy)
+            var facts = list.facts(of: page.entry)
+            facts.contentDigest = page.contentDigest
+            hasNext = try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.
@@ -305,7 +307,25 @@ extension EndpointScan {
         entry.caching = caching(of: fetch, response.headers, known: nil)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            byteCount: response.body.count, drafting: ContinuousClock.now - started)
+            byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            contentDigest: added.count > 0 ? contentDigest(of: response.body) : nil)
+    }
+
+    /// Returns a digest of the listed elements as the server sent them, if keys may depend on their
+    /// positions; nil otherwise.
+    ///
+    /// The rest of the answer may differ from page to page: it may repeat the requested number.
+    private func contentDigest(of body: [UInt8]) -> Int? {
+        guard importer.takesSurroundings else { return nil }
+        var hasher = Hasher()
+        if endpoint.envelope.isEmpty, endpoint.records.isPlain,
+            let list = JSONBody(parsing: body[...])?[endpoint.records.keys]
+        {
+            hasher.combine(list)
+        } else {
+            hasher.combine(body)
+        }
+        return hasher.finalize()
     }
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.

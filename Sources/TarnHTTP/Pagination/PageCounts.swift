@@ -18,6 +18,18 @@ struct PageCounts {
         self.hasMore = facts.flag(hasMore)
     }
 
+    /// Returns whether a header field with the number of pages says that a page is the last one.
+    ///
+    /// Many servers refuse a page behind it. A number of records in another field that is not
+    /// reached yet contradicts it.
+    static func endsByHeader(_ facts: PageFacts, listed: Int, pages: Int) -> Bool {
+        let counts = PageEvidence.pageCountFields.compactMap { facts.headers[$0].flatMap { Int($0) } }
+        guard let last = counts.max(), last > 0, pages >= last else { return false }
+        return PageEvidence.totalFields.allSatisfy { field in
+            facts.headers[field].flatMap { Int($0) }.map { listed >= $0 } ?? true
+        }
+    }
+
     /// Returns whether there is another page.
     ///
     /// - Throws: `PaginationError.shrunk` if the page is empty although it reports more records.

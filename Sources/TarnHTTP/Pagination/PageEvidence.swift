@@ -101,7 +101,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects"
         )
         add(.total, "totalavailable numfound nbhits odatacount hydratotalitems recordstotal totalnum")
-        add(.count, "count")
+        add(.total, "resultstotal totalresultcount totalitemcount totalrecordcount")
+        add(.count, "count itemcount")
         add(.pages, "totalpages pages pagecount totalpagecount numpages nbpages pagestotal")
         add(.lastPage, "lastpage")
         add(.pageNumber, "page currentpage pagenumber pageindex currpage")

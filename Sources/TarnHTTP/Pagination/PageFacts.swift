@@ -16,6 +16,11 @@ public struct PageFacts: Sendable, Hashable {
     public var records: RecordValues?
     /// A digest of the listed records and their order; nil if it is unknown.
     package var digest: Int?
+    /// A digest of the elements of the list as the server sent them; nil if it is not needed.
+    ///
+    /// It is needed if keys depend on the position in the list: then equal elements are different
+    /// records.
+    package var contentDigest: Int?
     /// The number of different records that the list has so far, this page included; nil if they
     /// are not counted.
     ///

@@ -77,6 +77,7 @@ package struct PageSequence: Sendable, Hashable {
     private let first: PageRequest
     private var visited: Set<Visit>
     private var lastDigest: Int?
+    private var lastContent: Int?
     /// The number of pages in a row that have listed the records of the page before.
     private var repeated = 0
     /// The number of such pages that a style which does not count may have.
@@ -209,6 +210,7 @@ package struct PageSequence: Sendable, Hashable {
         let isRestart = step.window.pages == 0
         repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
         lastDigest = isRestart ? nil : facts.digest
+        lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts
         total = isRestart ? nil : declaredTotal(facts) ?? total
         isAnnounced = announcesNext(facts)
@@ -218,7 +220,9 @@ package struct PageSequence: Sendable, Hashable {
 
     /// Whether a page lists the records of the page before, in the same order.
     private func isRepeated(_ facts: PageFacts) -> Bool {
-        facts.recordCount > 0 && facts.digest != nil && facts.digest == lastDigest
+        guard facts.recordCount > 0 else { return false }
+        return facts.digest != nil && facts.digest == lastDigest
+            || facts.contentDigest != nil && facts.contentDigest == lastContent
     }
 
     /// Returns whether the list ends at the current page.
@@ -246,10 +250,9 @@ package struct PageSequence: Sendable, Hashable {
         }
         // A server may ignore a parameter that was computed or guessed.
         let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
-        if isGuessed, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
+        if isRepeated(facts), isGuessed || repeated >= PageSequence.mostRepeated {
             throw .samePage(url: request.url)
         }
-        if isRepeated(facts), repeated >= PageSequence.mostRepeated { throw .samePage(url: request.url) }
         let sum = self.listed.addingClamped(facts.recordCount)
         // After a restart, a total counts the records behind the restart.
         let listed = window.after == nil ? sum : window.records.addingClamped(facts.recordCount)
@@ -386,6 +389,7 @@ package struct PageSequence: Sendable, Hashable {
         visited.insert(Visit(request))
         counts = [:]
         lastDigest = nil
+        lastContent = nil
         repeated = 0
         total = nil
         isAnnounced = false

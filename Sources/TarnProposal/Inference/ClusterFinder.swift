@@ -43,7 +43,7 @@ struct ClusterFinder {
         }
         // Each nested object joins the list that fits best; then nested objects join each other.
         for place in nested {
-            if let target = place.urlTarget {
+            if let target = place.target {
                 parents[root(place.index)] = root(target)
                 continue
             }
@@ -53,7 +53,7 @@ struct ClusterFinder {
         }
         for (index, a) in nested.enumerated() {
             for b in nested[(index + 1)...] where root(a.index) != root(b.index) {
-                guard a.urlTarget == nil, b.urlTarget == nil, !hasList(a) || !hasList(b), isSame(a, b),
+                guard a.target == nil, b.target == nil, !hasList(a) || !hasList(b), isSame(a, b),
                     !isContradicted(a, b)
                 else { continue }
                 let (kept, joined) = hasList(b) ? (b, a) : (a, b)
@@ -117,12 +117,37 @@ struct ClusterFinder {
         return agreeing * 10 >= compared * 8 && hasDistinctive(a, b) ? .for_ : .none
     }
 
+    /// Whether a specification declares the objects as those of two schemas.
+    private func haveOtherSchemas(_ a: Place, _ b: Place) -> Bool {
+        guard let mine = a.shape.schemaName, let theirs = b.shape.schemaName, mine != theirs,
+            !a.shape.bases.contains(theirs), !b.shape.bases.contains(mine)
+        else { return false }
+        return a.subject != b.subject
+    }
+
+    /// Whether the names of two places suggest one entity.
+    private func haveOneName(_ a: Place, _ b: Place) -> Bool {
+        let mine = EnglishName.singularWords(of: a.name), theirs = EnglishName.singularWords(of: b.name)
+        guard let last = mine.last, last == theirs.last else { return false }
+        // `open_issues` are issues, and `user_types` are no `project_types`.
+        if a.isListed, b.isListed {
+            return Array(mine.suffix(theirs.count)) == theirs || Array(theirs.suffix(mine.count)) == mine
+        }
+        // `items` of an order are others than those of an invoice.
+        return a.isListed || b.isListed
+            || ![a.name, b.name].contains { ListFinder.wrappers.contains($0.lowercased()) }
+    }
+
     private func isSame(_ a: Place, _ b: Place) -> Bool {
+        // Equal records prove more than names of schemas.
+        if haveOtherSchemas(a, b) { return typesAgree(a, b) && a.key.fields == b.key.fields && evidence(a, b) == .for_ }
         guard a.key.fields.count == 1, a.key.fields == b.key.fields else {
             // The kinds of one schema.
             if let name = a.shape.schemaName, name == b.shape.schemaName, !a.key.fields.isEmpty {
                 return a.key.fields == b.key.fields
             }
+            // Identifiers with their type.
+            if !a.isListed, !b.isListed, a.key.fields == ["type", "id"], b.key.fields == a.key.fields { return true }
             // Two lists of one collection.
             return a.isListed && b.isListed && !a.key.fields.isEmpty && a.key.fields == b.key.fields
                 && shared(a, b) * 10 >= max(a.shape.names.count, b.shape.names.count) * 9
@@ -136,9 +161,7 @@ struct ClusterFinder {
         }
         let smaller = min(a.shape.names.count, b.shape.names.count)
         let common = shared(a, b)
-        let isNamed =
-            EnglishName.singularWords(of: a.name).last == EnglishName.singularWords(of: b.name).last
-        if isNamed, common * 2 >= smaller { return true }
+        if haveOneName(a, b), common * 2 >= smaller { return true }
         if a.isListed, b.isListed { return false }
         guard common * 10 >= smaller * 8, hasDistinctive(a, b) else { return false }
         // Short objects are excerpts of others if their names say so: an owner of a user.

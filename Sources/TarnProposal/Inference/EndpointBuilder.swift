@@ -20,7 +20,14 @@ struct EndpointBuilder {
         self.sources = sources
         self.entityNames = entityNames
         var built: [ProposedEndpoint?] = sources.map { _ in nil }
-        for (index, source) in sources.enumerated() { built[index] = build(source, index, &entities) }
+        for (index, source) in sources.enumerated() { built[index] = build(source, index, entities) }
+        // Parents first: a path may name their own parents by them.
+        for (_, index) in sources.indices.map({ (depth(of: $0), $0) }).sorted(by: { $0 < $1 }) {
+            guard var endpoint = built[index] else { continue }
+            if let parent = sources[index].parent { addParent(parent, sources[index], &endpoint, &entities, built) }
+            fillPath(of: &endpoint)
+            built[index] = endpoint
+        }
         ParentKeys(sources, siblings).complete(&entities, entityNames, built)
         // The endpoint that lists the parents comes first.
         for (index, endpoint) in built.enumerated() {
@@ -47,7 +54,7 @@ struct EndpointBuilder {
     }
 
     private mutating func build(
-        _ source: Source, _ index: Int, _ entities: inout [ProposedEntity]
+        _ source: Source, _ index: Int, _ entities: [ProposedEntity]
     ) -> ProposedEndpoint {
         var endpoint = ProposedEndpoint(name: unique(source.name), path: source.path)
         endpoint.comments = source.comments
@@ -55,6 +62,7 @@ struct EndpointBuilder {
         endpoint.headers = source.headers
         endpoint.partitions = source.partitions
         endpoint.remarks = source.notes
+        endpoint.endStatus = source.endStatus
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
         if let unreached = source.style.unreached {
@@ -65,6 +73,11 @@ struct EndpointBuilder {
             endpoint.paginationAlternatives = doubt.styles
             endpoint.remarks.append(doubt.remark)
         }
+        // What the server answers behind the last page is known from answers only.
+        if source.pages.isEmpty, source.style.text.contains("end: empty") {
+            endpoint.remarks.append(
+                "If the server refuses a page behind the last one: responses: [{ status: 404, then: stop }].")
+        }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             endpoint.lists.append(
                 ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))
@@ -74,7 +87,6 @@ struct EndpointBuilder {
             endpoint.paginationComment = "a single object"
         }
         addSince(source, &endpoint, entities)
-        if let parent = source.parent { addParent(parent, source, &endpoint, &entities) }
         return endpoint
     }
 
@@ -102,7 +114,7 @@ struct EndpointBuilder {
 
     private func addParent(
         _ parent: Source.Parent, _ source: Source, _ endpoint: inout ProposedEndpoint,
-        _ entities: inout [ProposedEntity]
+        _ entities: inout [ProposedEntity], _ built: [ProposedEndpoint?]
     ) {
         guard let parentName = entityNames[parent.source].first, let childName = endpoint.lists.first?.entity,
             endpoint.lists.count == 1,
@@ -110,18 +122,15 @@ struct EndpointBuilder {
             let child = entities.firstIndex(where: { $0.name == childName })
         else { return }
         endpoint.path = path
-        if let outer = parent.outer, let grandparent = sources[parent.source].parent,
-            let outerName = entityNames[grandparent.source].first,
-            let relationship = entities.first(where: { $0.name == parentName })?.relationships.first(where: {
-                $0.target == outerName && !$0.isToMany
-            }), let attribute = attribute(for: outer.field, of: outerName, entities)
-        {
-            var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            if segments.indices.contains(outer.segment + 1) {
-                segments[outer.segment + 1] =
-                    "{\(EnglishName.uncapitalized(parentName)).\(relationship.name).\(attribute)}"
-                endpoint.path = segments.joined(separator: "/")
-            }
+        for outer in parent.outer {
+            guard let names = relationships(from: parent.source, to: outer.source, built),
+                let attribute = attribute(for: outer.field, of: entityNames[outer.source][0], entities)
+            else { continue }
+            let keys = [EnglishName.uncapitalized(parentName)] + names + [attribute]
+            var segments = endpoint.path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard segments.indices.contains(outer.segment + 1) else { continue }
+            segments[outer.segment + 1] = "{\(keys.joined(separator: "."))}"
+            endpoint.path = segments.joined(separator: "/")
         }
         endpoint.comments.append(
             "Once for every \(parentName): the path names it by `\(YAMLText.comment(parent.field, limit: 60))`.")
@@ -145,6 +154,41 @@ struct EndpointBuilder {
         if isFree { relationship.inverse = plural }
         entities[child].relationships.append(relationship)
         endpoint.forEach = (parentName, name)
+    }
+
+    /// The number of sources whose records the path of a source names, one below the other.
+    private func depth(of index: Int) -> Int {
+        var depth = 0, next = sources[index].parent?.source
+        while let source = next, depth < sources.count {
+            depth += 1
+            next = sources[source].parent?.source
+        }
+        return depth
+    }
+
+    /// Returns the relationships that lead from the records of a source to those by which their
+    /// lists are requested; nil if a record has none.
+    private func relationships(from source: Int, to outer: Int, _ built: [ProposedEndpoint?]) -> [String]? {
+        var names: [String] = [], current = source
+        while current != outer, names.count < sources.count {
+            guard let parent = sources[current].parent?.source, let each = built[current]?.forEach,
+                each.entity == entityNames[parent].first, let name = each.parent
+            else { return nil }
+            names.append(name)
+            current = parent
+        }
+        return current == outer ? names : nil
+    }
+
+    /// Adds placeholders for the variables of a path to which nothing gives a value.
+    private func fillPath(of endpoint: inout ProposedEndpoint) {
+        for name in endpoint.path.split(separator: "/").map(String.init).compactMap(Operation.variable) {
+            guard !name.contains("."), !endpoint.parameters.contains(where: { $0.name == name }),
+                !endpoint.partitions.contains(where: { $0.name == name })
+            else { continue }
+            endpoint.parameters.append(
+                ProposedParameter(name: name, value: "CHANGE_ME", comment: "part of the path: write its value"))
+        }
     }
 
     /// Returns a path whose segment is an attribute of a record; nil if the entity has none for it.

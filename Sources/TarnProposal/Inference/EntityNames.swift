@@ -57,8 +57,19 @@ enum EntityNames {
     private static let forms = [
         "Summary", "Listing", "ListItem", "Ref", "Reference", "Response", "Dto", "DTO", "Read", "Out", "Details",
         "Detail",
-        "Schema", "Model", "Resource", "Short", "Brief", "Minimal", "Simple", "Full", "Base",
+        "Schema", "Model", "Resource", "Short", "Brief", "Minimal", "Simple", "Full", "Base", "Compact",
     ]
+
+    /// Returns the words of a schema name that tell the entity, without those for the form of a
+    /// response at its beginning and its end: `user` for `UserDto` and `simple-user`.
+    static func subject(ofSchema name: String) -> [String] {
+        let forms = Set(forms.map { $0.lowercased() } + ["nullable", "basic", "partial", "mini", "public", "private"])
+        var words = EnglishName.words(of: name)[...]
+        if words.count > 2, words.suffix(2) == ["list", "item"] { words = words.dropLast(2) }
+        while words.count > 1, let last = words.last, forms.contains(last) { words = words.dropLast() }
+        while words.count > 1, let first = words.first, forms.contains(first) { words = words.dropFirst() }
+        return words.dropLast() + (words.last.map { [EnglishName.singular($0)] } ?? [])
+    }
 
     /// Returns the name of the schema that most places have, without an ending such as `Summary`.
     private static func schema(of cluster: Cluster) -> String? {

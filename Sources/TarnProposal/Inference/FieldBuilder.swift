@@ -51,10 +51,12 @@ struct FieldBuilder {
             var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
             let type = TypeChoice(of: value.key, name: "")
             if ["int", "uuid"].contains(type.type) { attribute.type = type.type }
-            if value.key.scalars.hugeIntegers > 0 {
+            if type.type == "double" { attribute.type = "int" }
+            let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
+            if value.key.scalars.hugeIntegers > 0 || isUnsigned {
                 // A number is no key of this size. A composed text has its digits.
                 attribute.source = "{\(field)}"
-                attribute.comment = "integers beyond 64 bits, as text"
+                attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
             } else if value.isObjectID {
                 attribute.from = [[field, JSONValue.objectID]]
             } else if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) {
@@ -78,6 +80,9 @@ struct FieldBuilder {
         key = [name]
         fields.append(Field(attribute: ProposedAttribute(name: name, type: "int", source: "@position")))
         keyComment = "\(guess.reason): the position in the list, which changes if the server inserts records"
+        guard !guess.alternatives.isEmpty else { return }
+        keyComment +=
+            "; if no two records share it: \(guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", "))"
     }
 
     // MARK: Values

@@ -18,6 +18,8 @@ struct KeyChoice {
         "key", "slug", "sha", "hash", "code", "isbn", "sku", "symbol", "iso", "number", "iid", "login", "username",
         "handle", "email", "name", "url", "self", "href", "uri", "title", "label",
     ]
+    /// Names that may be equal, or change: without a sample they are no keys.
+    private static let vagueNames: Set = ["username", "email", "name", "url", "title", "label"]
     /// Names of fields that are parts of keys.
     private static let partNames: Set = [
         "number", "position", "index", "code", "type", "name", "date", "day", "year", "month", "version", "language",
@@ -50,21 +52,25 @@ struct KeyChoice {
     // MARK: Listed objects
 
     /// Returns the key of listed objects.
-    func listed() -> KeyGuess {
+    ///
+    /// - Parameter named: fields by which paths of a specification name a record.
+    func listed(named: [String] = []) -> KeyGuess {
         let certain = shape.names.filter(isCertain).sorted { rank($0) < rank($1) }.filter {
-            isUsable($0) && isConsistent([$0])
+            isUsable($0, isNullable: true) && isConsistent([$0])
         }
         if let best = certain.first {
             return KeyGuess(
                 fields: [best], reason: "", isCertain: true, alternatives: Array(certain.dropFirst().prefix(2)))
         }
         let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
-        let likely = usable.filter { likelihood($0) != nil }.sorted {
+        var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
         }
+        let vague = distinct.isEmpty ? likely.filter(isVague) : []
+        likely.removeAll { vague.contains($0) }
         let others = usable.filter { likelihood($0) == nil && isShort($0) }
         if let best = likely.first ?? (distinct.count >= 5 ? others.first : nil) {
-            let rest = (likely + (distinct.isEmpty ? [] : others)).filter { $0 != best }
+            let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
             let reason = distinct.isEmpty ? "by its name" : "different in all \(distinct.count) samples"
             return KeyGuess(
                 fields: [best], reason: reason, isCertain: false,
@@ -75,7 +81,18 @@ struct KeyChoice {
                 fields: pair, reason: "no single field differs in all \(distinct.count) samples, these together do",
                 isCertain: false)
         }
-        return KeyGuess(fields: [], reason: "no field identifies a record", isCertain: false)
+        guard let named = vague.first(where: { named.contains($0) }) else {
+            return KeyGuess(
+                fields: [], reason: "no field \(vague.isEmpty ? "" : "surely ")identifies a record", isCertain: false,
+                alternatives: Array(vague.prefix(3)))
+        }
+        return KeyGuess(
+            fields: [named], reason: "a path of the specification names a record by it", isCertain: false,
+            alternatives: Array(vague.filter { $0 != named }.prefix(3)))
+    }
+
+    private func isVague(_ field: String) -> Bool {
+        EnglishName.words(of: field).last.map { KeyChoice.vagueNames.contains($0) } ?? false
     }
 
     /// Returns two or three fields that together differ in all samples.
@@ -121,11 +138,17 @@ struct KeyChoice {
     }
 
     /// Whether the value of a field may be a key: an integer or a text in every object.
-    private func isUsable(_ field: String) -> Bool {
+    ///
+    /// - Parameter isNullable: whether a specification may declare it as nullable. The records that
+    ///   servers return have their key.
+    private func isUsable(_ field: String, isNullable: Bool = false) -> Bool {
         guard let value = shape.fields[field]?.key, value.isScalar else { return false }
         guard value.count > 0 else {
             guard let declared = value.declared else { return false }
-            return !declared.isNullable && !declared.types.contains("number")
+            // Many generators declare integers as `number`.
+            let isNumber = declared.types.contains("number")
+            let isInteger = isCertain(field) && !["float", "double", "decimal"].contains(declared.format)
+            return (isNullable || !declared.isNullable) && (!isNumber || isInteger)
         }
         let facts = value.scalars
         return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.emptyTexts == 0

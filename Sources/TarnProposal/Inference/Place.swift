@@ -19,6 +19,13 @@ final class Place {
     var urlForm: URLForm?
     /// The list whose URLs these objects have instead of a key.
     var urlTarget: Int?
+    /// The list whose records have the type that these identifiers name.
+    var typeTarget: Int?
+    /// The list whose records these objects are, if a value of theirs says so.
+    var target: Int? { urlTarget ?? typeTarget }
+
+    /// The words of the schema's name that tell the entity; empty without a schema.
+    private(set) lazy var subject = shape.schemaName.map { EntityNames.subject(ofSchema: $0) } ?? []
 
     /// The objects by the text of their key, for comparisons between places.
     private(set) lazy var objects: [String: JSONValue] = {

@@ -17,12 +17,16 @@ struct PlaceCollector {
 
     /// Adds the list of a source.
     ///
-    /// - Parameter key: the key that a person has chosen; nil for a guess.
-    mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
+    /// - Parameters:
+    ///   - key: the key that a person has chosen; nil for a guess.
+    ///   - named: fields by which paths of a specification name a record.
+    mutating func addList(
+        _ shape: ObjectShape, source: Int, name: String, key: [String]? = nil, named: [String] = []
+    ) {
         let form = URLForm(of: shape, bases: bases)
         var guess =
             key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
-            ?? KeyChoice(shape, name: name).listed()
+            ?? KeyChoice(shape, name: name).listed(named: named)
         if key == nil { guess = PlaceCollector.separated(guess, shape) }
         if let form, !guess.isCertain, guess.doubt == nil {
             guess = KeyGuess(
@@ -72,7 +76,12 @@ struct PlaceCollector {
                 !object.isMap
             else { continue }
             let path = keys + [name]
-            if let guess = key(of: object, name).map({ PlaceCollector.separated($0, object) }) {
+            if let found = identifiers(object, name) {
+                let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
+                let place = Place(index: places.count, source: nil, at: location, object, found.key)
+                place.typeTarget = found.target
+                places.append(place)
+            } else if let guess = key(of: object, name).map({ PlaceCollector.separated($0, object) }) {
                 let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
                 let place = Place(index: places.count, source: nil, at: location, object, guess)
                 places.append(place)
@@ -86,6 +95,35 @@ struct PlaceCollector {
                 descend(object, owner, path)
             }
         }
+    }
+
+    /// Returns the key of objects that only name a record by its type and its id, as in JSON:API,
+    /// and the list whose records have this type; nil for other objects.
+    private func identifiers(_ object: ObjectShape, _ name: String) -> (key: KeyGuess, target: Int?)? {
+        guard Set(object.names).isSubset(of: ["id", "type", "meta"]), let id = object.fields["id"], id.isScalar,
+            let type = object.fields["type"], type.isScalar, id.nulls == 0, type.nulls == 0,
+            type.count == object.count
+        else { return nil }
+        let types = PlaceCollector.values(of: type), lists = places.filter(\.isListed)
+        let target = lists.first { list in
+            types.count == 1 && list.key.fields == ["id"]
+                && list.shape.fields["type"].map(PlaceCollector.values) == types
+        }
+        if let target { return (target.key, target.index) }
+        let word = EnglishName.singularWords(of: name).last
+        let isNamed = lists.contains { list in
+            EnglishName.singularWords(of: list.name).last == word
+                || list.shape.schemaName != nil && list.shape.schemaName == object.schemaName
+        }
+        guard !isNamed else { return nil }
+        let key = KeyGuess(fields: ["type", "id"], reason: "ids of several types may be equal", isCertain: true)
+        return (key, nil)
+    }
+
+    /// Returns the values of texts that the samples have, or those that are declared.
+    private static func values(of shape: ValueShape) -> Set<String> {
+        guard shape.count > 0 else { return Set(shape.declared?.values ?? []) }
+        return shape.scalars.isOverflowing ? [] : Set(shape.scalars.counts.keys)
     }
 
     /// Returns the list whose URLs nested objects have: `{name, url}`.

@@ -19,7 +19,7 @@ package struct SiblingList: Sendable {
     }
 
     private init?(_ source: Source, _ sources: [Source], base: String) {
-        guard let parent = source.parent, parent.outer == nil, source.partitions.isEmpty,
+        guard let parent = source.parent, parent.outer.isEmpty, source.partitions.isEmpty,
             let list = sources[parent.source].lists.first,
             !source.parameters.contains(where: { $0.value == "CHANGE_ME" })
         else { return nil }

@@ -25,6 +25,8 @@ struct Source {
     var partitions: [(name: String, values: [String])] = []
     var lists: [List]
     var style = SampledStyle()
+    /// The status with which the server refuses a page behind the last one; nil if it does not.
+    var endStatus: Int?
     /// The declared style in parts, if it numbers pages or counts records.
     var counted: CountedStyle?
     /// The position of the source whose records name this one, and the segment of the path that is
@@ -43,6 +45,8 @@ struct Source {
     var localKey: String?
     /// The field that alone names a record in the path of its details.
     var globalKey: String?
+    /// The fields that paths of details name in their last variable.
+    var namedFields: [String] = []
     /// The value of `since`, if a specification declares such a parameter.
     var since: (parameter: String, field: String?)?
 
@@ -54,8 +58,9 @@ struct Source {
         var field: String
         /// The segment of ``Source/path`` that is replaced.
         var segment: Int
-        /// A segment before it that names the parent's own parent, by a key of its JSON.
-        var outer: (field: String, segment: Int)?
+        /// The segments before it that name parents of the parent, the nearest first: each the key
+        /// of a JSON that the source lists.
+        var outer: [(source: Int, field: String, segment: Int)] = []
     }
 
     /// An endpoint of single records.

@@ -218,7 +218,7 @@ struct TypeChoice {
         switch type {
         case "boolean": return TypeChoice("bool")
         case "integer":
-            var choice = TypeChoice("int")
+            var choice = TypeChoice(declared.format == "uint64" ? "uint" : "int")
             if declared.format == "unix-time" || declared.format == "timestamp" {
                 choice = TypeChoice("date")
                 choice.epoch = "seconds"
@@ -232,7 +232,7 @@ struct TypeChoice {
             else { return TypeChoice("json", comment: value.element?.object == nil ? "" : "objects without a key") }
             let choice = TypeChoice.declared(inner, element, name: "")
             switch choice.type {
-            case "bool", "int", "double", "string", "uuid", "url": return TypeChoice("[\(choice.type)]")
+            case "bool", "int", "uint", "double", "string", "uuid", "url": return TypeChoice("[\(choice.type)]")
             case "enum": return TypeChoice("[string]")
             default: return TypeChoice("json")
             }

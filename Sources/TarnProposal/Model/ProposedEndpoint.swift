@@ -23,6 +23,8 @@ struct ProposedEndpoint {
     var paginationComment = ""
     /// Other styles that the samples allow, each with its condition.
     var paginationAlternatives: [(text: String, condition: String)] = []
+    /// The status of a page behind the last one; nil if the server does not refuse it.
+    var endStatus: Int?
     var forEach: (entity: String, parent: String?)?
     /// The key `since` as a description writes it, and whether it is certain enough to be active.
     var since: (text: String, isActive: Bool)?

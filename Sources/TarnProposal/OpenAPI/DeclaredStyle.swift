@@ -12,15 +12,19 @@ struct DeclaredStyle {
 
     private static let cursorNames = [
         "cursor", "after", "page_token", "pageToken", "next_token", "nextToken", "continuation", "continuation_token",
-        "continuationToken", "page[cursor]", "page[after]", "marker", "token", "next",
+        "continuationToken", "continue", "pagination_token", "paginationToken", "page[cursor]", "page[after]", "marker",
+        "token", "next",
     ]
     /// Parameters that take the id of the last record.
     private static let recordNames = [
         "after_id", "afterId", "starting_after", "startingAfter", "start_after", "startAfter", "last_id", "lastId",
     ]
+    /// Parameters that take a position: a number, or a token of the server.
+    private static let positionNames = StyleGuess.offsetNames
     private static let cursorPaths = [
         "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_token", "nextToken",
-        "continuation_token", "continuationToken", "end_cursor", "endCursor", "after", "next",
+        "continuation_token", "continuationToken", "continue", "end_cursor", "endCursor", "after_cursor",
+        "afterCursor", "after", "next",
     ]
     private static let envelopes = [
         "meta", "pagination", "paging", "page", "page_info", "pageInfo", "cursors", "links", "_links",
@@ -33,48 +37,47 @@ struct DeclaredStyle {
         func find(_ names: [String]) -> Operation.Parameter? {
             names.lazy.compactMap { name in query.first { $0.name == name } }.first
         }
+        func count(_ names: [String]) -> Operation.Parameter? {
+            names.lazy.compactMap { name in query.first { $0.name == name && $0.mayCount } }.first
+        }
         let sizeParameter = find(StyleGuess.sizeNames), size = sizeParameter.flatMap(DeclaredStyle.size)
         let scalars = DeclaredStyle.scalars(operation.response)
-        let hasMore = scalars.first { path, _ in
-            ["has_more", "hasMore", "has_next", "hasNext", "hasNextPage", "has_next_page"].contains(path.last ?? "")
-        }.map { JSONPath(keys: $0.0).description }
+        let hasMore = scalars.map { (path: JSONPath(keys: $0.0).description, value: $0.1) }.first { path, value in
+            PageEvidence.isMore(path) && value.declared?.types.contains("boolean") == true
+        }?.path
+        // A `count` is the number of this page's records in many APIs.
         let total = DeclaredStyle.path(
-            ["total", "total_count", "totalCount", "count", "total_items", "totalItems", "total_results"], scalars)
-        let cursor = find(DeclaredStyle.cursorNames), records = find(DeclaredStyle.recordNames)
+            [
+                "total", "total_count", "totalCount", "total_items", "totalItems", "total_results", "totalResults",
+                "total_records", "totalRecords", "totalElements",
+            ], scalars)
+        let cursor = query.filter(\.mayBeCursor).first { DeclaredStyle.cursorNames.contains($0.name) }
+        let records = query.filter(\.mayBeCursor).first { DeclaredStyle.recordNames.contains($0.name) }
+        let pair = DeclaredStyle.pair(query, scalars)
         parameters = size.map { [ProposedParameter(name: $0.name, value: String($0.value))] } ?? []
         if operation.headers.contains("link") {
             take("header_link", "the specification declares the header field Link")
-        } else if let cursor, let path = DeclaredStyle.path(DeclaredStyle.cursorPaths, scalars) {
+        } else if let (parameter, path) = pair {
             let more = hasMore.map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
             take(
-                "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(cursor.name))\(more) } }",
-                "the parameter \(cursor.name) takes the cursor at \(path)", cursor.name)
+                "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(parameter))\(more) } }",
+                "the parameter \(parameter) takes the cursor at \(path)", parameter)
         } else if let cursor, let field = DeclaredStyle.cursorField(operation.headers) {
             take(
                 "{ header_cursor: { field: \(YAMLText.scalar(field)), param: \(YAMLText.scalar(cursor.name)) } }",
                 "the parameter \(cursor.name) takes the cursor of the header field \(field)", cursor.name)
         } else if let link = DeclaredStyle.link(scalars) {
             take("{ json_link: { path: \(YAMLText.scalar(link)) } }", "the response has the next URL at \(link)")
-        } else if let page = find(StyleGuess.pageNames) {
+        } else if let page = count(StyleGuess.pageNames) {
             take(page, size, scalars, total)
-        } else if let offset = find(StyleGuess.offsetNames) {
+        } else if let offset = count(StyleGuess.offsetNames.filter({ !DeclaredStyle.isRange($0, query) })) {
             var style = CountedStyle(unit: .records, parameter: offset.name, size: size)
+            if ["default", "minimum"].contains(where: { offset.schema[$0]?.scalarText == "1" }) { style.start = 1 }
             style.count = total.map { "total: \(YAMLText.scalar($0))" } ?? ""
             style.endsEmpty = true
             take(style, "by the parameters \(offset.name)\(size.map { " and \($0.name)" } ?? "")")
         } else if let records, operation.records.fields["id"]?.isScalar == true {
-            take(
-                "{ since_id: { param: \(YAMLText.scalar(records.name)) } }",
-                "UNCERTAIN: the parameter \(records.name) takes the id of a record", records.name)
-            style.doubt = StyleDoubt(
-                remark:
-                    "The parameter \(YAMLText.comment(records.name, limit: 40)) takes the id of a record. The largest id of a page is sent; if the server lists the newest record first, it must be the smallest: compare the number of records with the server's.",
-                styles: [
-                    (
-                        "{ max_id: { param: \(YAMLText.scalar(records.name)) } }",
-                        "if the server lists the newest record first"
-                    )
-                ])
+            takeRecords(records)
         } else {
             style.text = "auto"
             style.reason = "the specification does not say: the first response decides"
@@ -88,6 +91,22 @@ struct DeclaredStyle {
         style.text = text
         style.reason = reason
         if let parameter { style.parameters = [parameter] }
+    }
+
+    /// Takes the style that sends the id of the last record.
+    private mutating func takeRecords(_ records: Operation.Parameter) {
+        take(
+            "{ since_id: { param: \(YAMLText.scalar(records.name)) } }",
+            "UNCERTAIN: the parameter \(records.name) takes the id of a record", records.name)
+        style.doubt = StyleDoubt(
+            remark:
+                "The parameter \(YAMLText.comment(records.name, limit: 40)) takes the id of a record. The largest id of a page is sent; if the server lists the newest record first, it must be the smallest: compare the number of records with the server's.",
+            styles: [
+                (
+                    "{ max_id: { param: \(YAMLText.scalar(records.name)) } }",
+                    "if the server lists the newest record first"
+                )
+            ])
     }
 
     private mutating func take(_ counted: CountedStyle, _ reason: String) {
@@ -131,9 +150,53 @@ struct DeclaredStyle {
         )
     }
 
+    /// Returns the parameter that takes a cursor, and the path of the cursor in the response.
+    private static func pair(
+        _ query: [Operation.Parameter], _ scalars: [([String], ValueShape)]
+    ) -> (parameter: String, path: String)? {
+        // The URL of a next page is no cursor.
+        let values = scalars.filter { !["uri", "url"].contains($0.1.declared?.format) }
+        func first(
+            _ names: [String], _ isFound: (String, [String], ValueShape) -> Bool
+        ) -> (parameter: String, path: String)? {
+            for name in names {
+                guard let parameter = query.first(where: { $0.name == name }), parameter.mayBeCursor,
+                    let found = values.first(where: { isFound(name, $0.0, $0.1) })
+                else { continue }
+                return (name, JSONPath(keys: found.0).description)
+            }
+            return nil
+        }
+        // `next_marker` for `marker`, and `next.starting_after` for `starting_after`.
+        let named = first(cursorNames + recordNames + positionNames) { name, keys, _ in
+            let words = EnglishName.words(of: name), last = EnglishName.words(of: keys.last ?? "")
+            return last == ["next"] + words
+                || last == words && keys.dropLast().last.map { EnglishName.words(of: $0).contains("next") } == true
+        }
+        if let named { return named }
+        if let place = DeclaredStyle.path(cursorPaths, values), let cursor = first(cursorNames, { _, _, _ in true }) {
+            return (cursor.parameter, place)
+        }
+        // `last_id` names the last record of the page.
+        if let last = first(recordNames + ["after"], { _, keys, _ in ["last_id", "lastId"].contains(keys.last ?? "") })
+        {
+            return last
+        }
+        return first(positionNames) { name, keys, value in
+            keys.last == name && value.declared?.types == ["string"]
+                && query.contains { $0.name == name && !$0.mayCount }
+        }
+    }
+
+    /// Whether a parameter is the beginning of a range, and another one is its end.
+    private static func isRange(_ name: String, _ query: [Operation.Parameter]) -> Bool {
+        ["start", "from"].contains(name) && query.contains { ["end", "to", "until"].contains($0.name) }
+    }
+
     /// Whether a parameter has the name of a position in a list.
     private static func isPosition(_ parameter: Operation.Parameter) -> Bool {
         let words = EnglishName.words(of: parameter.name)
+        guard !parameter.isTime, !parameter.isRequired else { return false }
         return words.contains { ["cursor", "continuation", "offset", "skip", "token"].contains($0) }
             || ["page", "after"].contains(words.first ?? "")
     }
@@ -187,7 +250,8 @@ struct DeclaredStyle {
             for name in object.names where FieldNames.canBeWritten([name]) {
                 guard let value = object.fields[name] else { continue }
                 if value.isObject, let nested = value.object {
-                    if keys.count < 2, envelopes.contains(name) || keys.isEmpty { inner.append((name, nested)) }
+                    let isEntered = keys.isEmpty || envelopes.contains(name) || name.lowercased().hasPrefix("next")
+                    if keys.count < 2, isEntered { inner.append((name, nested)) }
                 } else if value.declared?.types.isDisjoint(with: ["string", "integer", "boolean", "number"]) == false {
                     found.append((keys + [name], value))
                 }

@@ -22,6 +22,15 @@ extension Operation {
         .joined(separator: "/")
     }
 
+    /// Whether two paths are equal but for the names of their variables and the ending `.json`.
+    static func isSamePath(_ a: ArraySlice<String>, _ b: ArraySlice<String>) -> Bool {
+        func plain(_ segment: String) -> Substring {
+            if variable(segment) != nil { return "{}" }
+            return segment.hasSuffix(".json") ? segment.dropLast(5) : segment[...]
+        }
+        return a.map(plain) == b.map(plain)
+    }
+
     /// Whether a text is the name of a template's variable, without an operator of RFC 6570.
     private static func isName(_ text: String) -> Bool { (try? PathTemplate("/{\(text)}"))?.variables == [text] }
 

@@ -60,6 +60,8 @@ struct Operation {
     var list: FoundList?
     /// The shape of the listed records, or of the single object.
     var records: ObjectShape
+    /// The names of other lists and members of the response, which the endpoint does not describe.
+    var besides: [String] = []
     /// The steps to a single object; empty at the root.
     var objectSteps: [ListStep] = []
     /// Whether the operation is deprecated.
@@ -107,9 +109,9 @@ struct Operation {
         } else if let object = value.object {
             // A path that ends in a variable names one record, whatever lists that has.
             let isNamed = segments.last.map { Operation.variable($0) != nil } ?? false
-            if let found = Operation.list(in: object), !isNamed || found.0.steps.count <= 1 {
-                (list, records) = found
-            } else if let inner = Operation.wrapped(object) {
+            if let found = Operation.list(in: object, segments), !isNamed || found.list.steps.count <= 1 {
+                (list, records, besides) = found
+            } else if let inner = Operation.wrapped(object, segments) {
                 (list, records) = (nil, inner.shape)
                 objectSteps = [.key(inner.name)]
             } else {
@@ -172,18 +174,38 @@ struct Operation {
 
     // MARK: Lists
 
-    /// Returns the list in an envelope: the only list of objects, or the one in a wrapper.
-    private static func list(in object: ObjectShape) -> (FoundList, ObjectShape)? {
+    /// Returns the list in an envelope: the one named like the path, the one in a wrapper, or one
+    /// whose records have an id; and the names of what else the envelope has.
+    private static func list(
+        in object: ObjectShape, _ segments: [String]
+    ) -> (list: FoundList, records: ObjectShape, besides: [String])? {
         guard object.fields["id"]?.isScalar != true, object.fields["uuid"]?.isScalar != true else { return nil }
-        var found: [(FoundList, ObjectShape)] = []
+        var found: [(list: FoundList, records: ObjectShape)] = []
         search(object, [], &found)
-        let named = found.filter { ListFinder.wrappers.contains($0.0.name.lowercased()) }
-        let others = found.filter { !["errors", "warnings", "links", "messages", "included"].contains($0.0.name) }
-        let outermost = others.map(\.0.steps.count).min() ?? 0
-        return named.first ?? others.first { $0.0.steps.count == outermost }
+        func isOwn(_ list: FoundList) -> Bool { isNamed(list.name, likeLastOf: segments) }
+        found.removeAll { ListFinder.isCompanion($0.list.name) && !isOwn($0.list) }
+        let outermost = found.map(\.list.steps.count).min() ?? 0
+        let top = found.filter { $0.list.steps.count == outermost }
+        let named =
+            top.first { isOwn($0.list) } ?? found.first { ListFinder.wrappers.contains($0.list.name.lowercased()) }
+        guard let best = named ?? top.first(where: { $0.records.hasOwnKey }) ?? top.first else { return nil }
+        var besides = top.map(\.list).filter { $0 != best.list && best.list.steps.count == outermost }.map(\.name)
+        let members = object.names.filter { object.fields[$0]?.isScalar == true && !ListFinder.isEnvelope($0) }
+        // An object with members of its own may be a record, and the list a part of it.
+        if named == nil, best.list.steps.count == 1, members.count > 1 { besides += members }
+        return (best.list, best.records, besides)
     }
 
-    private static func search(_ object: ObjectShape, _ steps: [ListStep], _ found: inout [(FoundList, ObjectShape)]) {
+    /// Whether a name is that of the last segment of a path without variables.
+    private static func isNamed(_ name: String, likeLastOf segments: [String]) -> Bool {
+        guard let last = segments.last(where: { variable($0) == nil }) else { return false }
+        let own = EnglishName.singularWords(of: last.hasSuffix(".json") ? String(last.dropLast(5)) : last)
+        return own.last != nil && EnglishName.singularWords(of: name).last == own.last
+    }
+
+    private static func search(
+        _ object: ObjectShape, _ steps: [ListStep], _ found: inout [(list: FoundList, records: ObjectShape)]
+    ) {
         guard steps.count < 3 else { return }
         for name in object.names where FieldNames.canBeWritten([name]) {
             guard let value = object.fields[name] else { continue }
@@ -200,14 +222,32 @@ struct Operation {
         }
     }
 
-    /// Returns the single record in a wrapper: `{"data": {…}}`.
-    private static func wrapped(_ object: ObjectShape) -> (shape: ObjectShape, name: String)? {
+    /// Returns the single record in a wrapper: `{"data": {…}}`, or `{"user": {…}}` of a user.
+    private static func wrapped(_ object: ObjectShape, _ segments: [String]) -> (shape: ObjectShape, name: String)? {
         let objects = object.names.filter { object.fields[$0]?.isObject == true }
         guard object.fields["id"] == nil, objects.count == 1, let name = objects.first,
-            ListFinder.wrappers.contains(name.lowercased())
+            ListFinder.wrappers.contains(name.lowercased()) || object.names.count == 1
+                || isNamed(name, likeLastOf: segments)
         else { return nil }
         return object.fields[name]?.object.map { ($0, name) }
     }
+
+    /// Takes the response as a single record if its schema is that of listed ones: a list in it is
+    /// a part of the record.
+    mutating func readAsRecord(ofSchemas listed: Set<String>) {
+        guard let found = list, let object = response.object else { return }
+        if let name = object.schemaName, listed.contains(name) {
+            (list, records, objectSteps, besides) = (nil, object, [], [])
+        } else if found.steps.count > 1, case .key(let key)? = found.steps.first,
+            let inner = object.fields[key]?.object,
+            let name = inner.schemaName, listed.contains(name)
+        {
+            (list, records, objectSteps, besides) = (nil, inner, [.key(key)], [])
+        }
+    }
+
+    /// Whether the response has the schema of the records in its list: a node with its children.
+    var isSelfNested: Bool { records.schemaName != nil && response.object?.schemaName == records.schemaName }
 
     /// Whether it returns one object that the last segment of the path names.
     var isDetail: Bool { list == nil && segments.last?.hasPrefix("{") == true }

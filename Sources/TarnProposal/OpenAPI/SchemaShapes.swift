@@ -228,6 +228,7 @@ final class SchemaShapes {
         if let name { named[name] = shape }
         var parts = name.map { [$0] as Set } ?? []
         add(schema, to: shape, &parts, depth: depth)
+        shape.bases = parts.subtracting(name.map { [$0] } ?? [])
         return shape
     }
 

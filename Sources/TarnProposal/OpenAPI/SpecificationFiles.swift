@@ -20,6 +20,11 @@ struct SpecificationFiles: Sendable {
 
     /// The maximum number of documents.
     private static let limit = 1000
+    /// The keys of objects whose own keys are names.
+    private static let maps: Set = [
+        "properties", "patternProperties", "schemas", "parameters", "headers", "responses", "requestBodies", "links",
+        "callbacks", "examples", "securitySchemes", "pathItems", "definitions", "$defs", "dependentSchemas", "content",
+    ]
     /// The depth down to which references are looked for.
     private static let depthLimit = 200
 
@@ -97,18 +102,25 @@ struct SpecificationFiles: Sendable {
     // MARK: - References
 
     /// Replaces references by the places of their targets, and notes the documents that they name.
-    private mutating func linked(_ value: JSONValue, at location: String, depth: Int) -> JSONValue {
+    ///
+    /// - Parameter key: the key of the value.
+    private mutating func linked(
+        _ value: JSONValue, at location: String, depth: Int, key: String = ""
+    ) -> JSONValue {
         guard depth < SpecificationFiles.depthLimit else { return value }
         switch value {
         case .array(let elements):
             return .array(elements.map { linked($0, at: location, depth: depth + 1) })
         case .object(var members):
             for index in members.indices {
+                // An extension is no part of the specification; a property may have such a name.
+                if members[index].key.hasPrefix("x-"), !SpecificationFiles.maps.contains(key) { continue }
                 if members[index].key == "$ref", case .string(let reference) = members[index].value {
                     members[index].value = .string(place(reference, at: location))
                     continue
                 }
-                members[index].value = linked(members[index].value, at: location, depth: depth + 1)
+                members[index].value = linked(
+                    members[index].value, at: location, depth: depth + 1, key: members[index].key)
                 guard members[index].key == "discriminator" else { continue }
                 members[index].value = linkedMapping(members[index].value, at: location)
             }

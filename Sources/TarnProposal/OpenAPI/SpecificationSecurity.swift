@@ -13,6 +13,12 @@ enum SpecificationSecurity {
         let order = schemes.sorted { a, b in
             (required.firstIndex(of: a.key) ?? .max) < (required.firstIndex(of: b.key) ?? .max)
         }
+        // The schemes of one requirement are needed together.
+        let together = (document.root["security"]?.elements.first?.members ?? []).map(\.key)
+        let all =
+            together.count > 1
+            ? "; \(together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")) are needed together: add what the others send under `headers` or `with`"
+            : ""
         let prefix = variablePrefix(document)
         for scheme in order {
             guard let (value, _) = document.resolve(scheme.value) else { continue }
@@ -22,7 +28,7 @@ enum SpecificationSecurity {
                 let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
                 return (
                     text,
-                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others): the secret is read from the environment"
+                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others)\(all): the secret is read from the environment"
                 )
             }
         }

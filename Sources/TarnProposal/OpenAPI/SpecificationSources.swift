@@ -41,8 +41,14 @@ struct SpecificationSources {
                 if let reason = error.reason { omit(path.key, reason, isList: error.isList) }
             }
         }
-        let all = operations.filter { $0.list != nil && !$0.isDeprecated }
-        for operation in all {
+        // A record with a list in it is no list of its own.
+        let listed = Set(operations.filter { $0.list != nil && !$0.isSelfNested }.compactMap(\.records.schemaName))
+        for index in operations.indices { operations[index].readAsRecord(ofSchemas: listed) }
+        for operation in operations where operation.list != nil {
+            guard !operation.isDeprecated else {
+                omit(operation.path, "it is deprecated")
+                continue
+            }
             guard lists.count < SpecificationSources.limit else {
                 omit(operation.path, "it is beyond the limit of \(SpecificationSources.limit) lists")
                 continue
@@ -102,6 +108,14 @@ struct SpecificationSources {
         source.style = declared.style
         source.counted = declared.counted
         source.comments = ["GET \(YAMLText.comment(operation.path, limit: 200)) of the specification"]
+        if !operation.besides.isEmpty {
+            let names = operation.besides.prefix(8).map { "`\(YAMLText.comment($0, limit: 40))`" }
+            let more = operation.besides.count > 8 ? ", …" : ""
+            source.gaps = [
+                "\(SpecificationSources.besides) \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
+            ]
+            source.notes = source.gaps
+        }
         if let found = operation.list {
             let isWrapper = found.name.isEmpty || ListFinder.wrappers.contains(found.name.lowercased())
             source.lists = [
@@ -131,7 +145,8 @@ struct SpecificationSources {
                     "updated_from", "changed_since", "updated_gte", "updated_at_gte", "updated_at_gt",
                 ].contains(name)
         }
-        source.since = since.map { ($0.name, nil) }
+        // The time is sent as the record has it: as text, and not as a number.
+        if let since, !since.isNumeric { source.since = (since.name, nil) }
         if let detail = detail(of: operation) { source.detail = detail }
         return source
     }
@@ -148,6 +163,11 @@ struct SpecificationSources {
     }
 
     private static func placeholder(_ parameter: Operation.Parameter) -> ProposedParameter {
+        guard !Redaction.isSecret(parameter.name) else {
+            return ProposedParameter(
+                name: parameter.name, value: "CHANGE_ME",
+                comment: "a credential, by its name: `auth` reads it from the environment")
+        }
         var placeholder = ProposedParameter(name: parameter.name, value: parameter.value ?? "CHANGE_ME")
         if parameter.value == nil {
             placeholder.values = parameter.values
@@ -155,6 +175,9 @@ struct SpecificationSources {
         }
         return placeholder
     }
+
+    /// The beginning of a remark about what else an answer has.
+    private static let besides = "The answer also has"
 
     private static func name(_ segments: [String]) -> String {
         let path = "/" + segments.filter { Operation.variable($0) == nil }.joined(separator: "/")
@@ -167,7 +190,7 @@ struct SpecificationSources {
     private func detail(of list: Operation) -> Source.Detail? {
         // `/issues/{id}`; or `/{kind}/{id}` at another place, with the same schema.
         let direct = operations.first { operation in
-            operation.isDetail && operation.segments.dropLast() == list.segments[...]
+            operation.isDetail && Operation.isSamePath(operation.segments.dropLast(), list.segments[...])
         }
         let other = operations.first { operation in
             operation.isDetail && operation.segments.count { Operation.variable($0) != nil } == 1
@@ -218,13 +241,11 @@ struct SpecificationSources {
         for position in segments.indices {
             guard let variable = Operation.variable(segments[position]) else { continue }
             let owner = lists.indices.first { other in
-                other != index && lists[other].segments == Array(segments[..<position])
+                other != index && Operation.isSamePath(lists[other].segments[...], segments[..<position])
             }
             if let owner, let field = field(for: variable, of: lists[owner], in: lists[index]) {
                 var found = Source.Parent(source: owner, field: field, segment: position)
-                if let outer = parent {
-                    if lists[owner].segments.count > outer.segment { found.outer = (outer.field, outer.segment) }
-                }
+                if let outer = parent { found.outer = [(outer.source, outer.field, outer.segment)] + outer.outer }
                 parent = found
             } else {
                 let parameter = lists[index].parameters.first { $0.isInPath && $0.name == variable }
@@ -249,9 +270,15 @@ struct SpecificationSources {
             guard let last = detail.segments.last.flatMap(Operation.variable),
                 let field = field(for: last, of: list, in: detail)
             else { continue }
+            let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
+            let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
+            // `/tags/{tag_id}` does not say that a tag is named by its name.
+            if isDirect || isSame, EnglishName.words(of: last).last == EnglishName.words(of: field).last {
+                sources[index].namedFields.append(field)
+            }
             if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {
-                if detail.segments.dropLast() == list.segments[...] { sources[index].localKey = field }
-            } else if let name = list.records.schemaName, detail.records.schemaName == name {
+                if isDirect { sources[index].localKey = field }
+            } else if isSame {
                 sources[index].globalKey = field
             }
         }
@@ -291,31 +318,56 @@ struct SpecificationSources {
     private mutating func add(_ samples: SourceBuilder) {
         for sample in samples.sources {
             let path = sample.path
-            guard let index = sources.firstIndex(where: { $0.path == path && $0.lists.count == sample.lists.count })
+            guard let index = sources.firstIndex(where: { $0.path == path }),
+                let positions = SpecificationSources.positions(of: sources[index].lists, in: sample.lists)
             else {
                 sources.append(sample)
                 continue
             }
-            for position in sample.lists.indices {
+            for (declared, position) in positions.enumerated() {
                 let shape = sample.lists[position].shape
-                shape.addDeclarations(of: sources[index].lists[position].shape)
-                sources[index].lists[position].shape = shape
-                sources[index].lists[position].found = sample.lists[position].found
+                shape.addDeclarations(of: sources[index].lists[declared].shape)
+                sources[index].lists[declared].shape = shape
+                sources[index].lists[declared].found = sample.lists[position].found
+            }
+            // Further lists of one page are described, too. A total may be that of one list only.
+            if sample.style.text == "single_page", sources[index].style.text == "auto" {
+                let others = sample.lists.indices.filter { !positions.contains($0) }
+                sources[index].lists += others.map { sample.lists[$0] }
+                if !others.isEmpty {
+                    sources[index].notes.removeAll { $0.hasPrefix(SpecificationSources.besides) }
+                    sources[index].gaps.removeAll { $0.hasPrefix(SpecificationSources.besides) }
+                }
             }
             sources[index].pages = sample.pages
-            sources[index].notes += sample.notes
-            sources[index].gaps += sample.gaps
             sources[index].comments += sample.comments
-            // A declared style is more certain than none for a list that goes on.
-            let isUnreached =
-                (sample.style.unreached != nil || sample.style.text == "single_page" && sample.style.doubt != nil)
-                && sources[index].style.text != "auto"
-            let isDoubtful = sample.style.unreached != nil || sample.style.doubt != nil
-            let isKnown = sample.style.text != "single_page" || isDoubtful
-            if isKnown || !sample.notes.isEmpty, !isUnreached {
-                sources[index].style = sample.style
-            }
+            SpecificationSources.combine(&sources[index], with: sample)
         }
+    }
+
+    /// Takes the style of a sample, if it is more certain than the declared one.
+    private static func combine(_ source: inout Source, with sample: Source) {
+        let isUnreached =
+            sample.style.unreached != nil || sample.style.text == "single_page" && sample.style.doubt != nil
+        let isDoubtful = sample.style.unreached != nil || sample.style.doubt != nil
+        let isKnown = sample.style.text != "single_page" || isDoubtful
+        // A declared style is more certain than none, or than a guess, for a list that goes on.
+        let keepsDeclared = (isUnreached || sample.style.isGuess) && source.style.text != "auto"
+        func concerns(_ remark: String) -> Bool { !keepsDeclared || !remark.hasPrefix(Sampler.unfetched) }
+        if isKnown || !sample.notes.isEmpty, !keepsDeclared {
+            source.style = sample.style
+            source.endStatus = sample.endStatus
+            source.parameters.removeAll { sample.style.sends($0.name) }
+        }
+        source.notes += sample.notes.filter(concerns)
+        source.gaps += sample.gaps.filter(concerns)
+    }
+
+    /// Returns the positions of declared lists among those of a sample; nil if it has others.
+    private static func positions(of declared: [Source.List], in sample: [Source.List]) -> [Int]? {
+        if declared.count == sample.count { return Array(sample.indices) }
+        let found = declared.map { list in sample.firstIndex { $0.found == list.found } }
+        return found.contains(nil) ? nil : found.compactMap(\.self)
     }
 
     /// Returns the lists that can be requested as they are.

@@ -72,11 +72,18 @@ struct SpecificationText {
             }
             return .array(values)
         case .mapping(let mapping):
-            var members: [JSONValue.Member] = []
+            var members: [JSONValue.Member] = [], merged: [JSONValue] = []
             for (key, element) in mapping {
                 guard let value = value(element, depth: depth + 1) else { return nil }
-                members.append(JSONValue.Member(key.scalar?.string ?? "", value))
+                if let scalar = key.scalar, scalar.string == "<<", scalar.style == .plain {
+                    merged += value.isObject ? [value] : value.elements
+                } else {
+                    members.append(JSONValue.Member(key.scalar?.string ?? "", value))
+                }
             }
+            // Own keys win, then those of the mappings that are named first.
+            var names = Set(members.map(\.key))
+            for member in merged.flatMap(\.members) where names.insert(member.key).inserted { members.append(member) }
             return .object(members)
         case .alias: return nil
         }

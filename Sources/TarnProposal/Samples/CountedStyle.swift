@@ -32,7 +32,7 @@ struct CountedStyle: Sendable {
     var pagination: Pagination {
         switch unit {
         case .pages: .pageNumber(.query(parameter), start: start ?? 1)
-        case .records: .offset(.query(parameter))
+        case .records: .offset(.query(parameter), start: start ?? 0)
         }
     }
 

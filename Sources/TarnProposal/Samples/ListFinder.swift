@@ -25,6 +25,24 @@ enum ListFinder {
     ]
     /// Keys of lists that accompany the records.
     static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
+    /// Whether a list accompanies the records.
+    static func isCompanion(_ name: String) -> Bool { companions.contains(name.lowercased()) || name == "included" }
+
+    /// Words of members that tell something about the answer, and nothing about a record.
+    private static let envelopeWords: Set = [
+        "page", "pages", "total", "totals", "count", "limit", "offset", "size", "per", "next", "previous", "prev",
+        "first", "last", "more", "cursor", "token", "marker", "status", "code", "success", "ok", "error", "errors",
+        "message", "msg", "result", "results", "version", "kind", "type", "object", "time", "timestamp", "took",
+        "request", "trace", "url", "uri", "href", "link", "self", "etag", "start", "end", "skip", "take", "rows",
+        "truncated", "num", "number", "from", "to", "max", "min", "sort", "order", "query", "items", "records", "meta",
+        "context", "id", "index", "incomplete", "complete", "done", "remaining", "hits", "response", "class",
+    ]
+
+    /// Whether a member beside a list tells something about the answer.
+    static func isEnvelope(_ name: String) -> Bool {
+        EnglishName.words(of: name).contains(where: envelopeWords.contains)
+    }
+
     private static let depthLimit = 4
 
     /// Returns the lists of records: at least one, unless the response has no objects.

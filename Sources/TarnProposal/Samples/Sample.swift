@@ -29,6 +29,8 @@ package struct Sample: Sendable {
     package var pages: [Page]
     /// The style of pagination.
     var style = SampledStyle()
+    /// The status with which the server refuses a page behind the last one; nil if it does not.
+    var endStatus: Int?
     /// Whether the last page of the list was fetched.
     package var isComplete = true
     /// Other base URLs of the API that links begin with.
@@ -59,4 +61,14 @@ struct SampledStyle: Sendable {
     var unreached: UnreachedRecords?
     /// The reason why the style may miss records; nil if it is certain.
     var doubt: StyleDoubt?
+
+    /// Whether the answers leave open that the style leads to other records.
+    var isGuess = false
+
+    /// Whether the style sends a query parameter: then it does not belong under `with`.
+    func sends(_ name: String) -> Bool {
+        let written = YAMLText.scalar(name)
+        return parameters.contains(name)
+            || ["per_page: { \(written): ", "param: \(written) ", "param: \(written),"].contains(where: text.contains)
+    }
 }

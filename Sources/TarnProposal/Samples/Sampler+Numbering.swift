@@ -6,23 +6,30 @@ extension Sampler {
     /// The answer to a request for another page, compared with the first one.
     enum Answer { case refused, same, overlapping, empty, other }
 
-    /// Looks for records behind a page that has no sign of more, and may be full.
+    /// Looks for records behind a page whose style is unknown.
     ///
-    /// The parameters are the declared ones; without a specification, those that most servers have.
+    /// A page of an unusual size may be full, too: of those with three records or more, the
+    /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
+    /// those that most servers have.
+    ///
+    /// - Parameter hasSign: whether the answer says that there is more.
     func lookBehind(
         _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ declared: CountedStyle?,
-        _ bounds: inout PageSequence.Bounds
+        _ bounds: inout PageSequence.Bounds, hasSign: Bool
     ) async {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
         let isFull = size.map { count >= $0.value } == true || count >= 10 && (count % 5 == 0 || count % 8 == 0)
-        guard count > 0, declared != nil || isFull else { return }
+        guard count > 0, declared != nil || isFull || hasSign || count >= 3 else { return }
         var tried: [String] = []
-        for candidate in candidates(sample.origin, declared, size) where options.pages > 1 || declared != nil {
+        let all = candidates(sample.origin, declared, size), isLikely = isFull || hasSign
+        for candidate in isLikely ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
             guard var counted = await confirmed(candidate, sample.pages[0], count) else { continue }
             counted.size = size
             var trial = sample
             let isComplete = await follow(counted.pagination, &trial, lists, &bounds)
+            guard trial.pages.count > 1 || isLikely || declared != nil else { continue }
+            if counted.count.isEmpty { counted.count = StyleGuess.end(facts) }
             counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
             trial.style = counted.sampled(
                 trial.pages.count > 1
@@ -66,7 +73,7 @@ extension Sampler {
         func answer(_ number: Int) async -> Answer { await self.answer(style.parameter, number, first) }
         switch style.unit {
         case .records:
-            let next = await answer(count)
+            let next = await answer(count + (style.start ?? 0))
             return next == .other || next == .empty ? style : nil
         case .pages:
             let second = await answer(2)

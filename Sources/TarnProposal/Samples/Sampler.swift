@@ -161,7 +161,11 @@ package struct Sampler: Sendable {
         guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
+            let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
+                await doubt(&sample, plain, lists, facts, &bounds)
+            }
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
                 guard let trial = await trial(guess, sample, lists, facts, &bounds) else { continue }
@@ -169,11 +173,43 @@ package struct Sampler: Sendable {
                 break
             }
             if sample.pages.count == 1, sample.style.text == "single_page" {
-                noteSign(&sample, facts, bounds)
-                if sample.style.unreached == nil { await lookBehind(&sample, lists, facts, declared, &bounds) }
+                var noted = sample
+                noteSign(&noted, facts, bounds)
+                let hasSign = noted.style.unreached != nil
+                await lookBehind(&sample, lists, facts, declared, &bounds, hasSign: hasSign)
+                if hasSign, sample.style.text == "single_page" { sample = noted }
             }
         }
         sample.aliases = bounds.aliases
+    }
+
+    /// Whether no page has other records than the first one.
+    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+        let first = PageReader.identities(pages[0], like: lists)
+        return pages.dropFirst().allSatisfy { PageReader.identities($0, like: lists) == first }
+    }
+
+    /// Looks for another style if the one that an answer suggests leads to no other records.
+    ///
+    /// - Parameter plain: the sample before the style was followed.
+    private func doubt(
+        _ sample: inout Sample, _ plain: Sample, _ lists: [FoundList], _ facts: PageFacts,
+        _ bounds: inout PageSequence.Bounds
+    ) async {
+        if let guess = StyleGuess.byNext(facts, sample.origin),
+            let trial = await trial(guess, plain, lists, facts, &bounds)
+        {
+            sample = trial
+            return
+        }
+        sample.style.isGuess = true
+        sample.pages.removeSubrange(1...)
+        // The second page was fetched, and has the records of the first.
+        guard sample.gaps.count == plain.gaps.count, sample.notes.count == plain.notes.count else { return }
+        sample.style.doubt = StyleDoubt(
+            remark:
+                "The second page by this style has the records of the first one: the server seems to ignore the parameter. Name the style of the API under `paginate`."
+        )
     }
 
     /// Returns a sample by a guessed style; nil if the guess is wrong.
@@ -201,7 +237,10 @@ package struct Sampler: Sendable {
                 style.reason =
                     isRefused ? "the server refuses the next number" : "a guess: only one page was looked at"
             }
-        } else if trial.pages.count == 1 {
+        } else if trial.pages.count == 1
+            || PageReader.identities(trial.pages[1], like: lists)
+                == PageReader.identities(trial.pages[0], like: lists)
+        {
             return nil
         }
         trial.style = style
@@ -221,6 +260,9 @@ package struct Sampler: Sendable {
         }
     }
 
+    /// The beginning of a remark about a page that was not fetched.
+    static let unfetched = "The page after"
+
     /// Follows the pages of a style.
     ///
     /// - Returns: whether the last page was reached.
@@ -236,7 +278,7 @@ package struct Sampler: Sendable {
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
-                sample.gaps.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
+                sample.gaps.append("\(Sampler.unfetched) \(Redaction.url(page.url)) was not fetched: \(error)")
                 return false
             }
             guard sample.pages.count < options.pages else { return false }
@@ -255,11 +297,24 @@ package struct Sampler: Sendable {
                 }
                 sample.pages.append(next)
             } catch {
+                if case .status(let code, _) = error, [400, 404, 410, 416, 422].contains(code),
+                    pagination.style.isCounted,
+                    Sampler.isShort(sample.pages, lists)
+                {
+                    sample.endStatus = code
+                    return true
+                }
                 sample.notes.append("\(error)")
                 return false
             }
         }
         return false
+    }
+
+    /// Whether the last of several pages has fewer records than the first one.
+    private static func isShort(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+        guard pages.count > 1, let first = pages.first, let last = pages.last else { return false }
+        return PageReader.identities(last, like: lists).count < PageReader.identities(first, like: lists).count
     }
 
     /// Returns the servers to which links may lead.

@@ -47,6 +47,7 @@ struct SourceBuilder {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
         source.pages = sample.pages
         source.style = sample.style
+        source.endStatus = sample.endStatus
         source.notes += sample.notes + sample.gaps
         source.gaps = sample.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }

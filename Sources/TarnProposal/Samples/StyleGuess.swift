@@ -28,7 +28,7 @@ struct StyleGuess {
     static func guesses(
         url: String, _ facts: PageFacts, _ lists: [FoundList], _ records: [JSONValue]
     ) -> [StyleGuess] {
-        [guess(url: url), byRecord(facts, records, url), search(facts, lists, url)]
+        [guess(url: url), byRecord(facts, records, url), search(facts, lists, url), byPosition(facts, url)]
             .compactMap(\.self)
     }
 
@@ -47,6 +47,45 @@ struct StyleGuess {
                 pagination: .recordCursor(isAscending ? .forward : .backward, sends: .query("starting_after")),
                 style: "{ \(isAscending ? "since_id" : "max_id"): { param: starting_after } }",
                 reason: "\(flag) is true, and the id of the last record leads to other records"), url)
+    }
+
+    /// Returns the style that sends a token under its own name: `offset` of Airtable's API.
+    private static func byPosition(_ facts: PageFacts, _ url: String) -> StyleGuess? {
+        let path = facts.values.keys.sorted().first { path in
+            PageEvidence.isPosition(path) && facts.values[path].map { Int($0) == nil && !$0.isEmpty } == true
+        }
+        guard let path, let name = JSONPath(path)?.keys.last else { return nil }
+        return StyleGuess(
+            PaginationChoice(
+                pagination: .cursor(path: path, sends: .query(name)),
+                style: "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name)) } }",
+                reason: "the parameter \(name) takes the value at \(path), and leads to other records"), url)
+    }
+
+    /// Returns the style that sends a cursor under the name that the answer gives it: `marker` for
+    /// `next_marker`, and `starting_after` for `next.starting_after`.
+    static func byNext(_ facts: PageFacts, _ url: String) -> StyleGuess? {
+        for path in facts.values.keys.sorted() {
+            guard let value = facts.values[path], !value.isEmpty, !value.contains("/"),
+                let keys = JSONPath(path)?.keys, let last = keys.last
+            else { continue }
+            var name: String?
+            if last.hasPrefix("next_") {
+                name = String(last.dropFirst(5))
+            } else if last.hasPrefix("next"), last.dropFirst(4).first?.isUppercase == true {
+                name = EnglishName.uncapitalized(String(last.dropFirst(4)))
+            } else if keys.dropLast().last.map({ EnglishName.words(of: $0).contains("next") }) == true {
+                name = ["href", "url", "uri", "page", "limit", "per_page"].contains(last) ? nil : last
+            }
+            guard let name, !name.isEmpty, !["page", "url", "cursor"].contains(name) else { continue }
+            let more = flag(facts).map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
+            return StyleGuess(
+                PaginationChoice(
+                    pagination: .cursor(path: path, sends: .query(name), hasMore: flag(facts)),
+                    style: "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name))\(more) } }",
+                    reason: "the parameter \(name) takes the cursor at \(path)"), url)
+        }
+        return nil
     }
 
     /// Returns the style of Elasticsearch's search.
@@ -81,11 +120,17 @@ struct StyleGuess {
         facts.values.keys.sorted().first { PageEvidence.isMore($0) && facts.flag($0) == true }
     }
 
+    /// Returns the location of a flag of more records, or of their number, as a style writes it;
+    /// empty without one.
+    static func end(_ facts: PageFacts) -> String {
+        if let flag = flag(facts) { return "has_more: \(YAMLText.scalar(flag))" }
+        let total = facts.values.keys.sorted().first { PageEvidence.isTotal($0) }
+        return total.map { "total: \(YAMLText.scalar($0))" } ?? ""
+    }
+
     /// Returns styles with their usual parameters for a list that goes on, each with its condition.
     static func likely(_ facts: PageFacts) -> [(text: String, condition: String)] {
-        let flag = flag(facts), total = facts.values.keys.sorted().first { PageEvidence.isTotal($0) }
-        let end =
-            flag.map { ", has_more: \(YAMLText.scalar($0))" } ?? total.map { ", total: \(YAMLText.scalar($0))" } ?? ""
+        let flag = flag(facts), end = end(facts).isEmpty ? "" : ", " + end(facts)
         var styles: [(text: String, condition: String)] = []
         if let path = facts.values.keys.sorted().first(where: PageEvidence.isPosition),
             let name = path.split(separator: ".").last.map(String.init)

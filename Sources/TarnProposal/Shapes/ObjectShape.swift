@@ -15,6 +15,8 @@ final class ObjectShape {
     private(set) var isTruncated = false
     /// The name of the schema in a specification.
     var schemaName: String?
+    /// The names of the schemas that the schema has under `allOf`.
+    var bases: Set<String> = []
     /// The property that names the kind of an object in a specification, and its values.
     var discriminator: (property: String, values: [String])?
     /// Whether the kinds declare their `id` separately: two kinds may have the same one.
@@ -55,7 +57,7 @@ final class ObjectShape {
     /// Adds the declarations of another shape of the same objects.
     func addDeclarations(of other: ObjectShape, depth: Int = 0) {
         guard self !== other, depth < ValueShape.depthLimit else { return }
-        schemaName = schemaName ?? other.schemaName
+        if schemaName == nil { (schemaName, bases) = (other.schemaName, other.bases) }
         discriminator = discriminator ?? other.discriminator
         hasSeparateKeys = hasSeparateKeys || other.hasSeparateKeys
         for name in other.names {
@@ -63,6 +65,9 @@ final class ObjectShape {
             shape(of: name)?.addDeclarations(of: theirs, depth: depth + 1)
         }
     }
+
+    /// Whether the objects have an id.
+    var hasOwnKey: Bool { ["id", "uuid", "_id", "guid"].contains { fields[$0]?.isScalar == true } }
 
     /// Whether the keys are data, such as dates or ids, instead of names.
     var isMap: Bool {

@@ -185,6 +185,11 @@ struct ProposalWriter {
         for style in endpoint.paginationAlternatives {
             line(4, "# or paginate: \(YAMLText.comment(style.text))", style.condition)
         }
+        if let status = endpoint.endStatus {
+            line(
+                4, "responses: [{ status: \(status), then: stop }]",
+                "the server refuses a page behind the last one")
+        }
         if let since = endpoint.since {
             since.isActive
                 ? line(4, "since: \(since.text)")

@@ -42,6 +42,10 @@ struct PageEvidenceTests {
             "DRF", ["count": "1351", "next": "http://h/items?offset=20"],
             says: "next names a next page, http://h/items?offset=20"),
         one("a count alone", ["count": "1351"], says: "count says that there are 1351 records"),
+        one("a count of items", ["itemCount": "97"], says: "itemCount says that there are 97 records"),
+        one(
+            "a total of results", ["result_count": "10", "results_total": "97"],
+            says: "results_total says that there are 97 records"),
         one("Stripe", ["has_more": "true", "url": "/v1/charges"], says: "has_more is true"),
         one(
             "Slack", ["response_metadata.next_cursor": "dXNlcjpV"],

@@ -319,6 +319,31 @@ struct PaginationGuardTests {
         }
     }
 
+    @Test("equal elements are the same page for a style that counts, although their keys are positions")
+    func sameElements() {
+        func pages(_ contents: [Int]) -> [PageFacts] {
+            contents.enumerated().map { index, content in
+                var facts = page(2, digest: index)
+                facts.contentDigest = content
+                return facts
+            }
+        }
+        let style = Pagination.pageNumber(parameter: "p")
+        #expect(throws: PaginationError.self) { try Styles.walk(style, pages([7, 7])) }
+        #expect(throws: Never.self) { try Styles.walk(style, pages([7, 8, 7])) }
+    }
+
+    @Test("numbered pages end at the number of pages in a header field, unless a number of records contradicts it")
+    func pagesInHeader() throws {
+        let style = Pagination.pageNumber(.query("p"), size: .init(parameter: "n", value: 2), end: .empty)
+        let field = ["X-WP-TotalPages": "2"]
+        #expect(try Styles.walk(style, [page(2, [:], field), page(2, [:], field)]).last?.contains("p=2") == true)
+        let more = field.merging(["X-WP-Total": "5"]) { first, _ in first }
+        #expect(
+            try Styles.walk(style, [page(2, [:], more), page(2, [:], more), page(1, [:], more)]).last?.contains("p=3")
+                == true)
+    }
+
     @Test("new cursors with the same records again and again are seen at the 21st repetition, and not before")
     func sameRecords() {
         func pages(_ count: Int) -> [PageFacts] {

@@ -233,6 +233,7 @@ struct RedactionTests {
         ("https://a/?token", "https://a/?token"),
         ("https://a/?page_token=CAE&monkey=1&keyword=x", "https://a/?page_token=CAE&monkey=1&keyword=x"),
         ("https://a/?X-Api-Key=s&hapikey=s&userkey=s", "https://a/?X-Api-Key=***&hapikey=***&userkey=***"),
+        ("https://a/?private_key=s&login_token=s&sid=s", "https://a/?private_key=***&login_token=***&sid=***"),
         ("https://a/?code=de&after=x", "https://a/?code=de&after=x"),
         ("https://a/?code=Zm9vYmFyYmF6cXV4Cg%3D%3D", "https://a/?code=***"),
         ("/relative?secret=s", "/relative?secret=***"), ("", ""),

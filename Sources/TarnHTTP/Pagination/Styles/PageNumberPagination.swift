@@ -46,6 +46,7 @@ struct PageNumberPagination: PaginationStyle {
         // start at the first page.
         let current = page.request.value(at: sends).flatMap { Int($0) } ?? start.addingClamped(page.ordinal - 1)
         let taken = current.subtractingClamped(start).addingClamped(1)
+        if counts.isUndecided, PageCounts.endsByHeader(facts, listed: page.listed, pages: taken) { return .end }
         guard try counts.goesOn(facts, size: size, end: end, listed: page.listed, pages: taken) else {
             // If the server caps the page size, its page numbers may assume a size that it does not
             // return: the next page could leave a gap.

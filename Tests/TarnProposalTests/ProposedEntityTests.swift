@@ -1,0 +1,153 @@
+// The entities of specifications: records of different schemas share none.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Entities of a specification")
+struct ProposedEntityTests {
+    private typealias Specification = TestSpecification
+
+    private static let named = Specification.object(#""id":{"type":"integer"},"name":{"type":"string"}"#)
+
+    @Test(
+        "lists of different schemas are different entities, whatever their paths end with",
+        arguments: [
+            ("/products/categories", "/blog/categories", "ProductCategory", "BlogCategory"),
+            ("/project_types", "/user_types", "ProjectType", "UserType"),
+            ("/hooks/list", "/users/list", "Hook", "User"),
+        ])
+    func otherSchemas(_ first: String, _ second: String, _ a: String, _ b: String) async throws {
+        let server = try ScriptedServer { request in
+            .init(body: ItemList.items(1...(request.target == first ? 5 : 7)))
+        }
+        let proposal = try await Specification(
+            paths: [
+                (first, Specification.get(Specification.list(a))), (second, Specification.get(Specification.list(b))),
+            ], schemas: [a: Self.named, b: Self.named], server: server.base
+        ).proposal()
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count(a) == 5 && mirror.count(b) == 7, "\(proposal.text)")
+    }
+
+    @Test("nested records of different schemas are different entities, forms of one schema are not")
+    func nestedSchemas() async throws {
+        func nested(_ list: String, _ owner: String) -> String {
+            let items = #""items":\#(Specification.list(list))"#
+            return Specification.object(
+                #""id":{"type":"integer"},\#(items),"owner":\#(Specification.reference(owner))"#)
+        }
+        let proposal = try await Specification(
+            paths: [
+                ("/orders", Specification.get(Specification.list("Order"))),
+                ("/invoices", Specification.get(Specification.list("Invoice"))),
+                ("/users", Specification.get(Specification.list("User"))),
+            ],
+            schemas: [
+                "Order": nested("OrderItem", "simple-user"), "Invoice": nested("InvoiceItem", "Organization"),
+                "OrderItem": Self.named, "InvoiceItem": Self.named, "User": Self.named, "simple-user": Self.named,
+                "Organization": Self.named,
+            ], server: "https://a.example"
+        ).proposal()
+        #expect(
+            Set(proposal.entities) == ["Order", "Invoice", "User", "OrderItem", "InvoiceItem", "Organization"]
+                || Set(proposal.entities)
+                    == ["Order", "Invoice", "User", "OrderItem", "InvoiceItem", "Organization", "SimpleUser"],
+            "\(proposal.entities)")
+    }
+
+    @Test("identifiers with a type, as in JSON:API, have the type in their key, or are records of this type")
+    func identifiers() async throws {
+        func specification(_ type: String) -> Specification {
+            let identifier = Specification.object(#""id":{"type":"string"},"type":\#(type)"#)
+            let relation = #"{"type":"object","properties":{"data":\#(identifier)}}"#
+            func record(_ type: String, _ more: String = "") -> String {
+                Specification.object(
+                    #""id":{"type":"string"},"type":{"type":"string","enum":["\#(type)"]},"n":{"type":"integer"}\#(more)"#
+                )
+            }
+            return Specification(
+                paths: [
+                    ("/articles", Specification.get(Specification.list("Article"))),
+                    ("/people", Specification.get(Specification.list("Person"))),
+                ],
+                schemas: [
+                    "Article": record("articles", #","author":\#(relation),"editor":\#(relation)"#),
+                    "Person": record("people"),
+                ], server: "https://a.example")
+        }
+        let open = try await specification(#"{"type":"string"}"#).proposal()
+        #expect(open.text.contains("key: [type, id]") && open.entities.count == 3, "\(open.text)")
+        let declared = try await specification(#"{"type":"string","enum":["people"]}"#).proposal()
+        #expect(declared.entities.count == 2 && declared.text.contains("to: Person"), "\(declared.text)")
+    }
+
+    @Test("of several lists, the one named like the path is described, and the others are named")
+    func envelope() async throws {
+        let lists = #""agents":\#(Specification.list("User")),"tickets":\#(Specification.list("Item"))"#
+        let facets = #""facets":\#(Specification.list("User")),"products":\#(Specification.list("Item"))"#
+        let proposal = try await Specification(
+            paths: [
+                ("/tickets", Specification.get(#"{"type":"object","properties":{\#(lists)}}"#)),
+                ("/products", Specification.get(#"{"type":"object","properties":{\#(facets)}}"#)),
+            ], schemas: ["User": Self.named, "Item": Self.named], server: "https://a.example"
+        ).proposal()
+        #expect(proposal.text.contains("records: tickets") && proposal.text.contains("records: products"))
+        #expect(
+            proposal.uncertain.count == 1 && proposal.uncertain[0].contains("The answer also has `agents`"),
+            "\(proposal.uncertain)")
+    }
+
+    @Test("a record with a list in it is no list: neither by its path, nor inside of an object")
+    func details() async throws {
+        let record = Specification.object(
+            #""code":{"type":"string"},"tags":\#(Specification.list("Item"))"#, required: "code")
+        let proposal = try await Specification(
+            paths: [
+                ("/instances", Specification.get(Specification.list("Instance"))),
+                (
+                    "/instances/{code}",
+                    Specification.get(
+                        Specification.reference("Instance"), Specification.path("code", #"{"type":"string"}"#))
+                ),
+                (
+                    "/own",
+                    Specification.get(#"{"type":"object","properties":{"x":\#(Specification.reference("Instance"))}}"#)
+                ),
+            ], schemas: ["Instance": record, "Item": Self.named], server: "https://a.example"
+        ).proposal()
+        #expect(proposal.endpoints == ["instances"], "\(proposal.text)")
+    }
+
+    @Test("a path may name the parents of parents, also if their variables have other names")
+    func grandparents() async throws {
+        let id = Specification.path("id"), issue = Specification.path("issue_id")
+        let slug = Specification.path("slug", #"{"type":"string"}"#), project = Specification.path("project_id")
+        let workspace = Specification.object(
+            #""id":{"type":"integer"},"slug":{"type":"string"}"#, required: "slug")
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/workspaces/{slug}/projects/{project_id}/issues/{issue_id}/comments",
+                    Specification.get(Specification.list("Comment"), slug, project, issue)
+                ),
+                ("/workspaces", Specification.get(Specification.list("Workspace"))),
+                ("/workspaces/{slug}/projects", Specification.get(Specification.list("Project"), slug)),
+                (
+                    "/workspaces/{slug}/projects/{id}/issues.json",
+                    Specification.get(Specification.list("Issue"), slug, id)
+                ),
+            ],
+            schemas: ["Workspace": workspace, "Project": Self.named, "Issue": Self.named, "Comment": Self.named],
+            server: "https://a.example"
+        ).proposal()
+        #expect(
+            proposal.text.contains(
+                "/workspaces/{issue.project.workspace.slug}/projects/{issue.project.id}/issues/{issue.id}/comments"),
+            "\(proposal.text)")
+    }
+}

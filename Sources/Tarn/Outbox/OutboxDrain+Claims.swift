@@ -50,7 +50,7 @@ extension OutboxDrain {
         state.withLock { $0.claimed.formUnion(claimed) }
     }
 
-    /// Notes that all operations before the first one that is not dead need no look in later claims:
+    /// Notes that operations before the first one that is not dead need no look in later claims:
     /// after many refusals, they would read all dead operations in front each time.
     private func noteFront(before first: UInt64?, _ underWay: Set<UInt64>) {
         guard let open = [first, underWay.min()].compactMap({ $0 }).min(), open > 0 else { return }

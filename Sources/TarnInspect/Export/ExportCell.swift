@@ -104,7 +104,7 @@ enum ExportCell {
 }
 
 extension String {
-    /// Appends a text with each occurrence of a character of ASCII twice, also where combining marks
+    /// Appends a text with each occurrence of a character of ASCII twice, also if combining marks
     /// follow it.
     fileprivate mutating func append(_ text: inout String, doubling character: UInt8) {
         var bytes: [UInt8] = []

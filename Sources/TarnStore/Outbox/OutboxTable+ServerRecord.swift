@@ -38,7 +38,7 @@ extension OutboxTable {
         return try withoutLocalChanges(record, row.record, earlier, takingServer: takingServer)
     }
 
-    /// Returns the target of a marked record's reference at the server; nil if it has none there, or
+    /// Returns the target of a marked record's reference at the server: nil if it has none, or
     /// if that is not known.
     ///
     /// It is the one that a later response has brought, else the one before the first operation

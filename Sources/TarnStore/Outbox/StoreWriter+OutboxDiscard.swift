@@ -128,7 +128,7 @@ extension StoreWriter {
         for record in operation.touchedRecords(own) { try renewMark(record, after: parts[record]) }
     }
 
-    /// The records of which responses may have told something that the operation has held back: those
+    /// The records of which responses may have told something that it has held back: those
     /// that it has changed, and those whose lists have a reference that it has changed.
     private func toldRecords(_ operation: StoredOperation) -> Set<ListedRecord> {
         var result = operation.touchedRecords(operation.record(access.catalog))

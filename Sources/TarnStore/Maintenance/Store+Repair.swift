@@ -267,7 +267,7 @@ private struct Repair: ~Copyable {
         var totals = CacheTotals()
         try remove(from: state.responses) { key, _ in key.count == 8 }
         try forEachResponse { id, entry in
-            guard let entry, entry.hasReadableParts, try entry.listing.listed.allSatisfy({ try isThere($0) }),
+            guard let entry, entry.hasReadableParts, try hasItsRecords(entry),
                 try access.responses.hasBody(of: id, entry)
             else { return removed.append(id) }
             highest = max(highest, id)
@@ -336,9 +336,17 @@ private struct Repair: ~Copyable {
         }
     }
 
-    private func isThere(_ record: ListedRecord) throws -> Bool {
+    /// Whether all records that a response lists are stored.
+    ///
+    /// A list of several responses keeps the place of a record that was deleted.
+    private func hasItsRecords(_ entry: ResponseEntry) throws -> Bool {
+        let keepsPlaces = entry.listing.identity?.hasPrefix(ResponseEntry.Listing.listIdentity) ?? false
+        return try entry.listing.listed.allSatisfy { try isThere($0, orWas: keepsPlaces) }
+    }
+
+    private func isThere(_ record: ListedRecord, orWas: Bool) throws -> Bool {
         guard access.catalog.entity(id: record.entity)?.root == record.entity else { return false }
-        return try raw.get(access.state.records(of: record.entity), record.storageKey) != nil
+        return try orWas || raw.get(access.state.records(of: record.entity), record.storageKey) != nil
     }
 
     // MARK: - What else there is

@@ -70,6 +70,7 @@ struct VerificationTests {
         }
         try store.write { _ = try $0.delete("Issue", RecordKey(1)) }
         #expect(try verify(path).findings == [])
+        #expect(try store.repair().isEmpty)
     }
 
     @Test("a store that is being written to is held as of one commit, and is sound however often it is looked at")

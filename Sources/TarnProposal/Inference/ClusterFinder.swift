@@ -53,7 +53,7 @@ struct ClusterFinder {
         }
         for (index, a) in nested.enumerated() {
             for b in nested[(index + 1)...] where root(a.index) != root(b.index) {
-                guard a.target == nil, b.target == nil, !hasList(a) || !hasList(b), isSame(a, b),
+                guard a.target == nil, b.target == nil, isSame(a, b), !hasList(a) || !hasList(b),
                     !isContradicted(a, b)
                 else { continue }
                 let (kept, joined) = hasList(b) ? (b, a) : (a, b)
@@ -101,6 +101,7 @@ struct ClusterFinder {
 
     /// Compares the records with equal keys at two places.
     private func evidence(_ a: Place, _ b: Place) -> Evidence {
+        guard !a.objects.isEmpty, !b.objects.isEmpty else { return .none }
         let (few, many) = a.objects.count <= b.objects.count ? (a, b) : (b, a)
         var compared = 0, agreeing = 0, examined = 0
         let keys = Set(a.key.fields)

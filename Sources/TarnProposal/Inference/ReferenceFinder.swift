@@ -16,9 +16,14 @@ struct ReferenceFinder {
     private let clusters: [Cluster]
     /// The keys of the samples of each cluster.
     private let keys: [Set<String>]
+    /// The words of the names of each cluster, and of its places.
+    private let words: [(own: [String], places: Set<[String]>)]
 
     init(_ clusters: [Cluster]) {
         self.clusters = clusters
+        words = clusters.map { cluster in
+            (EnglishName.words(of: cluster.name), Set(cluster.places.map { EnglishName.singularWords(of: $0.name) }))
+        }
         keys = clusters.map { cluster in cluster.places.reduce(into: []) { $0.formUnion($1.objects.keys) } }
     }
 
@@ -81,11 +86,12 @@ struct ReferenceFinder {
                 if matches(cluster) { found.append(cluster.index) }
             }
         }
-        add { EnglishName.words(of: $0.name) == words }
-        add { $0.places.contains { EnglishName.singularWords(of: $0.name) == words } }
+        let names = self.words
+        add { names[$0.index].own == words }
+        add { names[$0.index].places.contains(words) }
         guard isNamed else { return found }
         if words == ["parent"] { found.append(own.index) }
-        add { EnglishName.words(of: $0.name).count == 1 && EnglishName.words(of: $0.name).last == words.last }
+        add { names[$0.index].own.count == 1 && names[$0.index].own.last == words.last }
         if EntityNames.roles.contains(words.joined(separator: "_")) || EntityNames.roles.contains(words.last ?? "") {
             add { ["User", "Person", "Account", "Member", "Customer"].contains($0.name) }
         }

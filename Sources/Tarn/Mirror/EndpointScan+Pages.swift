@@ -234,7 +234,14 @@ extension EndpointScan {
         case .notModified: return .notModified
         case .records(let isEmpty): return .records(isEmpty: isEmpty)
         case .ignored: return .ignored
-        case .last: return .last
+        case .last:
+            // A first page has none before it: the list may have moved, or be out of reach.
+            guard list.pages.ordinal > 1 else {
+                throw MirrorError.status(
+                    code: response.status, method: endpoint.method, url: shownURL,
+                    message: "`then: stop` is for pages behind the first one. \(response.refusalMessage)")
+            }
+            return .last
         case .failed(let message):
             throw MirrorError.status(
                 code: response.status, method: endpoint.method, url: shownURL,

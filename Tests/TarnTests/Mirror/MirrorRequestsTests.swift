@@ -81,6 +81,8 @@ struct MirrorRequestsTests {
         #expect(stopped.failures.isEmpty && stopped.pages == 1)
         #expect(try ended.checkpoint("items")?.state == .complete)
         #expect(try ended.count("Item") == 2)
+        let (moved, _, _) = try await sync("{ status: 404, then: stop }", [gone])
+        #expect(moved.texts.first?.contains("behind the first one") == true, "\(moved.texts)")
         let (failed, _, _) = try await sync(
             "{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
         #expect(failed.texts.first?.contains("the server returned 200: come back on Monday") == true, "\(failed.texts)")

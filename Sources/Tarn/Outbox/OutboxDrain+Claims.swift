@@ -50,8 +50,8 @@ extension OutboxDrain {
         state.withLock { $0.claimed.formUnion(claimed) }
     }
 
-    /// Notes that operations before the first one that is not dead need no look in later claims:
-    /// after many refusals, they would read all dead operations in front each time.
+    /// Notes that later claims need not look at the operations before the first one that is not
+    /// dead: after many refusals, each claim would read all dead ones in front.
     private func noteFront(before first: UInt64?, _ underWay: Set<UInt64>) {
         guard let open = [first, underWay.min()].compactMap({ $0 }).min(), open > 0 else { return }
         state.withLock { $0.front = max($0.front, open - 1) }

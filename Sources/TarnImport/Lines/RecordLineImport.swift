@@ -39,7 +39,7 @@ package struct RecordLineImport {
         /// The size of the records as text.
         var bytes: Int
 
-        /// Nobody waits for a new store, and a transaction writes many pages of its indexes anew.
+        /// Nobody waits for a new store, and each transaction writes many pages of indexes anew.
         static let ofNewStore = Batch(records: 20_000, bytes: 16 << 20)
         static let ofChanges = Batch(records: 2000, bytes: 8 << 20)
     }

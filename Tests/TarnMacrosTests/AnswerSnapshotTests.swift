@@ -25,7 +25,7 @@ struct AnswerSnapshotTests {
         let client = try ListAPI.client(server.base, folder)
         let request = RecordRequest<Entry>.get("/x", records: "items").metadata("v", at: "v")
         _ = try await client.page(request)
-        let isOver = Mutex(false)
+        let isOver = Switch()
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Two of them: one fetches while the other one reads what it has fetched.
             for _ in 0..<2 {
@@ -34,11 +34,11 @@ struct AnswerSnapshotTests {
                         let page = try await client.page(request.policy(.networkOnly))
                         #expect(Set(page.records.map { "\($0.rank ?? 0)" }) == [page.metadata["v"] ?? ""])
                     }
-                    isOver.withLock { $0 = true }
+                    isOver.set()
                 }
             }
             group.addTask {
-                while !isOver.withLock(\.self) {
+                while !isOver.isOn {
                     let page = try await client.page(request.policy(.cacheOnly))
                     #expect(Set(page.records.map { "\($0.rank ?? 0)" }) == [page.metadata["v"] ?? ""])
                 }
@@ -49,18 +49,18 @@ struct AnswerSnapshotTests {
 
     @Test("a record that is deleted as soon as it is stored is the answer that the server has given")
     func deleted() async throws {
-        let api = try ListAPI(), isOver = Mutex(false)
+        let api = try ListAPI(), isOver = Switch()
         api.list.set(1)
         api.list.send("Cache-Control: max-age=1000")
         let client = api.client
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                while !isOver.withLock(\.self) {
+                while !isOver.isOn {
                     try await client.store.write { _ = try $0.delete(Entry.self, 1) }
                 }
             }
             group.addTask {
-                defer { isOver.withLock { $0 = true } }
+                defer { isOver.set() }
                 for _ in 0..<100 {
                     let entry = try await client.one(.entries())
                     #expect(entry.id == 1)
@@ -83,4 +83,11 @@ struct AnswerSnapshotTests {
             break
         }
     }
+}
+
+/// Tells the tasks of a test when one of them is done.
+private final class Switch: Sendable {
+    private let state = Mutex(false)
+    var isOn: Bool { state.withLock(\.self) }
+    func set() { state.withLock { $0 = true } }
 }

@@ -132,7 +132,7 @@ struct SharedListTests {
         await #expect {
             _ = try await load.value
         } throws: { error in
-            (error as? CacheError)?.isCancelled ?? false && "\(error)".hasPrefix("the request was cancelled")
+            (error as? CacheError)?.isCancelled ?? false && "\(error)".hasPrefix("the call was cancelled")
         }
         #expect(try list.state.failure == nil && list.state.failed == nil && list.state.loading == nil)
     }

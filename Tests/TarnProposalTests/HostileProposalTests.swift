@@ -80,7 +80,7 @@ struct HostileProposalTests {
             {"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"https://a.example/${HOME}"}],
              "paths":{"/{tenant}/things":{"get":{"parameters":[
                {"name":"tenant","in":"path","required":true,"schema":{"type":"string"},"example":"${HOME}"},
-               {"name":"key","in":"query","required":true,"schema":{"type":"string","default":"${PATH}"}}],
+               {"name":"sort","in":"query","required":true,"schema":{"type":"string","default":"${PATH}"}}],
              "responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":
               {"type":"object","properties":{"id":{"type":"integer"}}}}}}}}}}}}
             """

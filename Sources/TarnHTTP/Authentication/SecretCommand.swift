@@ -74,10 +74,10 @@ final class SecretCommand: Sendable {
         var actions = posix_spawn_file_actions_t(), attributes = posix_spawnattr_t(), signals = sigset_t()
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         // Error messages of the program may hold a secret.
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }

@@ -236,7 +236,7 @@ extension EndpointScan {
         case .ignored: return .ignored
         case .last:
             // A first page has none before it: the list may have moved, or be out of reach.
-            let isWhole = variant == nil && givenParents == nil && !endpoint.hasSeveralLists
+            let isWhole = syncRun != nil && givenParents == nil && !endpoint.hasSeveralLists
             guard list.pages.ordinal > 1 || !isWhole else {
                 throw MirrorError.status(
                     code: response.status, method: endpoint.method, url: shownURL,

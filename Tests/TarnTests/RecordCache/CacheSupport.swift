@@ -49,11 +49,10 @@ struct CacheFixture {
             client: options.client, options: options.cache, environment: environment)
     }
 
-    /// An address without a listener: its server has ended.
-    static func nobody() throws -> String {
-        let server = try LocalServer([recording("/items", "[]")])
-        return server.base
-    }
+    /// An address without a listener. No other test's server gets its port.
+    static func nobody() throws -> String { "http://127.0.0.1:\(dead.port)" }
+
+    private static let dead = DeadPort()
 
     func count(_ entity: String = "Item") throws -> Int { try store.read { try $0.count(entity) } }
 }

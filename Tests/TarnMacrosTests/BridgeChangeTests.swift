@@ -1,4 +1,4 @@
-// What the answers to changes mean that are sent through a bridge.
+// The meaning of answers to changes that are sent through a bridge.
 
 import Synchronization
 import TarnMacros

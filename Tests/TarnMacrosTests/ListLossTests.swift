@@ -1,4 +1,4 @@
-// What a list knows about records that the server may have dropped, and what becomes of them.
+// Records that the server may have dropped: a list knows them, and drops them by rule.
 
 import Foundation
 import TarnMacros

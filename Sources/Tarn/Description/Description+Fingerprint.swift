@@ -17,7 +17,7 @@ extension Description {
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         if let local = mapping.local { text += "local \(local.rawValue)\n" }
         if !mapping.bases.isEmpty { text += "bases \(mapping.bases)\n" }
-        // What is ignored is not kept with the rest.
+        // Ignored paths are not kept with the rest.
         let hasRest = mapping.entities.values.contains { $0.rest != nil }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"

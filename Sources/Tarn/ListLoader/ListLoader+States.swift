@@ -25,14 +25,14 @@ extension ListLoader {
 
     /// The values by which a state differs from the one before.
     struct Mark: Equatable {
-        /// What the list's entry has besides the listed records; it is new with each change.
+        /// The metadata of the list's entry, beside the listed records; it is new with each change.
         var metadata: String?
         var activity: Int
         var records: [ListedRecord] = []
         var versions: [UInt64?] = []
     }
 
-    /// What the last look at the list has found.
+    /// The findings of the last look at the list.
     struct Look {
         var mark: Mark
         var list: StoredList?

@@ -33,7 +33,7 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
     let target: EndpointRequest
     /// The key of the list's entry.
     let key: RequestKey
-    /// What the request adds to the mapping, as a digest.
+    /// A digest of the request's additions to the mapping.
     let variant: String
     /// The scan members of the request; nil if it removes no orphans.
     let members: String?

@@ -43,7 +43,7 @@ struct StoredList: Sendable {
     var generation = 0
     /// Whether the list was loaded. If not, the entry only has the records that pages have brought.
     var isLoaded = true
-    /// What the request adds to the mapping, as a digest; nil if it is unknown.
+    /// A digest of the request's additions to the mapping; nil if it is unknown.
     var variant: String?
     var loadedAt: Timestamp
     /// Records that the list or a page of it had, and that its pages lack.

@@ -166,7 +166,8 @@ extension Batch {
             page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
         }
         unit.additions = { report, writer in
-            // What was left out for now is listed all the same: it is no orphan once it is stored.
+            // A record that was left out for now is listed all the same: it is no orphan once it
+            // is stored.
             let dropped = Set(report.dropped).subtracting(report.leftOut)
             for page in pages {
                 guard let members = page.members else { continue }

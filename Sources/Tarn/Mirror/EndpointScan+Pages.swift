@@ -80,7 +80,7 @@ extension EndpointScan {
 
     /// The different records of the pages that an interrupted scan has stored, if they are counted.
     ///
-    /// What the page before has said of the list is noted in any case.
+    /// The counts of the page before are noted in any case.
     private func listedRecords(
         before pages: inout PageSequence, _ identity: ScanIdentity, scan: UInt64
     ) throws -> DifferentRecords {

@@ -136,6 +136,7 @@ extension RecordCache {
             var transfer = Transfer(entry, .revalidated)
             if let reading = prepared.options.reading {
                 let reader = try writer.reader()
+                // A record that cannot be read is an error of the read that follows then.
                 transfer.read = try? reading.records(entry.listing.listed, reader)
             }
             return transfer

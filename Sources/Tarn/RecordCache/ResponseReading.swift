@@ -1,7 +1,7 @@
 import TarnStore
 
-/// How the records of an answer are read: in the snapshot in which its response is found, so that
-/// they belong together.
+/// The way to read the records of an answer: in the snapshot in which its response is found, so
+/// that they belong together.
 struct ResponseReading: Sendable {
     /// Records that were read, with their type.
     struct Records: Sendable {

@@ -25,7 +25,7 @@ package struct StoredResponse: Sendable {
     package let validators: Validators
     /// Whether an unsafe method may have changed the resource.
     package let isInvalidated: Bool
-    /// What keeps the entry: a mirror, a cache, or a list that several responses make up.
+    /// The keeper of the entry: a mirror, a cache, or a list that several responses make up.
     package let keeper: Keeper
     private let response: CachedResponse
 

@@ -125,7 +125,7 @@ struct SyncInterval: ExpressibleByArgument, CustomStringConvertible {
     /// It is kept, as a text that is refused counts as no value: `--watch=15x` would be `--watch`.
     private(set) var unknown: String?
 
-    /// What is expected instead of a wrong time.
+    /// The forms that are expected instead of a wrong time.
     static let expectation = "expected a time such as 30s, 15m, 2h or 1d, or none"
 
     /// By schedules and freshness.

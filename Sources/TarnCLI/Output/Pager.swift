@@ -12,7 +12,7 @@ enum Pager {
     }
 
     private static let state = Guarded<State>(.off)
-    /// What has gone to the pager so far; nil once it is more than a pager that fails has taken.
+    /// The text that has gone to the pager so far; nil once it is more than a failing pager takes.
     private static let sent = Guarded<[UInt8]?>([])
     /// More than the kernel keeps for a pager that reads nothing.
     private static let mostKept = 1 << 20

@@ -19,7 +19,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
     private(set) var underWay = 0
     /// The number of admissions and responses so far: their order. It is not stored.
     private(set) var step: UInt64 = 0
-    /// What the last responses have told of limits. It is not stored.
+    /// The limits that the last responses have told. They are not stored.
     private var heard: [Heard] = []
 
     /// A limit as a response has told it.

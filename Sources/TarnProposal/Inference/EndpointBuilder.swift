@@ -73,7 +73,7 @@ struct EndpointBuilder {
             endpoint.paginationAlternatives = doubt.styles
             endpoint.remarks.append(doubt.remark)
         }
-        // What the server answers behind the last page is known from answers only.
+        // The server's answer behind the last page is known from answers only.
         if source.pages.isEmpty, source.style.text.contains("end: empty") {
             endpoint.remarks.append(
                 "If the server refuses a page behind the last one: responses: [{ status: 404, then: stop }].")

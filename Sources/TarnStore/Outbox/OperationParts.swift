@@ -1,4 +1,4 @@
-// What an operation changes, by record.
+// The changes of an operation, by record.
 
 /// An operation by touched record.
 ///

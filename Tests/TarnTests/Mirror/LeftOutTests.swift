@@ -1,5 +1,5 @@
-// What an import leaves out of a page because of the state of the store comes with a later sync,
-// although the server's page is the same.
+// Parts of a page that an import leaves out because of the state of the store come with a later
+// sync, although the server's page is the same.
 
 import Foundation
 import Synchronization
@@ -160,20 +160,22 @@ struct LeftOutTests {
         #expect(try place.field("assignee", "Task", 7) == .reference(RecordKey(2)))
     }
 
+    /// The projects list the keys of their tasks, which store the references.
+    private static let projects = """
+        entities:
+          Project:
+            key: id
+            attributes: { id: int }
+            relationships: { tasks: { to: [Task], from: task_ids, inverse: project } }
+          Task: { key: id, attributes: { id: int }, relationships: { project: { to: Project, inverse: tasks } } }
+        endpoints:
+          projects: { path: /projects, entity: Project, paginate: single_page }
+          tasks: { path: /tasks, entity: Task, paginate: single_page }
+        """
+
     @Test("a list of keys of records that were not stored is imported again when they are")
     func members() async throws {
-        let place = try Place(
-            """
-            entities:
-              Project:
-                key: id
-                attributes: { id: int }
-                relationships: { tasks: { to: [Task], from: task_ids, inverse: project } }
-              Task: { key: id, attributes: { id: int }, relationships: { project: { to: Project, inverse: tasks } } }
-            endpoints:
-              projects: { path: /projects, entity: Project, paginate: single_page }
-              tasks: { path: /tasks, entity: Task, paginate: single_page }
-            """)
+        let place = try Place(Self.projects)
         let bodies = ["/projects": #"[{"id":1,"task_ids":[7]}]"#, "/tasks": #"[{"id":7}]"#]
         try await place.sync(bodies)
         #expect(try place.field("project", "Task", 7) == nil)
@@ -183,18 +185,7 @@ struct LeftOutTests {
 
     @Test("side by side, the endpoint of such a list waits for the one that lists the members")
     func order() async throws {
-        let place = try Place(
-            """
-            entities:
-              Project:
-                key: id
-                attributes: { id: int }
-                relationships: { tasks: { to: [Task], from: task_ids, inverse: project } }
-              Task: { key: id, attributes: { id: int }, relationships: { project: { to: Project, inverse: tasks } } }
-            endpoints:
-              projects: { path: /projects, entity: Project, paginate: single_page }
-              tasks: { path: /tasks, entity: Task, paginate: single_page }
-            """)
+        let place = try Place(Self.projects)
         place.lists.bodies.withLock { $0 = ["/projects": #"[{"id":1,"task_ids":[7]}]"#, "/tasks": #"[{"id":7}]"#] }
         let report = await APIMirror(place.client).sync()
         #expect(report.failures.isEmpty && place.server.targets == ["/tasks", "/projects"])

@@ -13,7 +13,7 @@ struct RefusedChangeTests {
         "server": .server, "client": .client, "per field": .perField, "code": .resolve { _, _, _ in nil },
     ]
 
-    /// What a server uses that is made later.
+    /// The parts of a server that are made later.
     private final class Late: Sendable {
         let store = Mutex<Store?>(nil)
     }

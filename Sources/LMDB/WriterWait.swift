@@ -16,7 +16,10 @@ package enum WriterWait {
     private struct State {
         var report: Report?
         var delay = 0.0
+        /// Whether the thread that looks at waits is there.
         var isWatched = false
+        /// The number of times in a row that it has found no wait.
+        var idle = 0
         /// The directory of the environment that is waited for, and since when.
         var waiting: (directory: String, since: Double)?
     }
@@ -50,6 +53,7 @@ package enum WriterWait {
             state.waiting = (directory, now)
             let isFirst = !state.isWatched
             state.isWatched = true
+            state.idle = 0
             return isFirst
         }
         guard isFirst else { return }
@@ -57,16 +61,24 @@ package enum WriterWait {
         let code = pthread_create(
             &thread, nil,
             { _ in
-                while true {
-                    usleep(200_000)
-                    WriterWait.check()
-                }
+                repeat { usleep(200_000) } while WriterWait.check()
+                return nil
             }, nil)
-        if code == 0 { pthread_detach(thread) }
+        if code == 0 { pthread_detach(thread) } else { state.withLock { $0.isWatched = false } }
     }
 
-    private static func check() {
+    /// Reports the wait if it is a long one.
+    ///
+    /// - Returns: false if there was none for a second: the thread ends, and the next wait begins
+    ///   another one.
+    private static func check() -> Bool {
         let now = seconds()
+        let isWatched = state.withLock { state in
+            state.idle = state.waiting == nil ? state.idle + 1 : 0
+            state.isWatched = state.idle < 5
+            return state.isWatched
+        }
+        guard isWatched else { return false }
         let due: (Report, String)? = state.withLock {
             guard let waiting = $0.waiting, let report = $0.report, now - waiting.since >= $0.delay else { return nil }
             // Once for each wait.
@@ -74,6 +86,7 @@ package enum WriterWait {
             return (report, waiting.directory)
         }
         if let (report, directory) = due { report(directory, LockFile.writer(in: directory)) }
+        return true
     }
 
     private static func seconds() -> Double {

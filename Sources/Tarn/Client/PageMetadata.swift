@@ -1,12 +1,11 @@
 // The facts that a stored response keeps for pagination: a 304 has no body to read them from.
 
-import Foundation
 import TarnHTTP
 import TarnImport
 import TarnStore
 
 /// The metadata of a response's entry, stored as JSON.
-package struct PageMetadata: Encodable {
+package struct PageMetadata {
     private var values: [String: String]?
     /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
@@ -40,10 +39,46 @@ package struct PageMetadata: Encodable {
     /// The metadata that an endpoint declares, in the stored metadata of a response: JSON by name.
     package static func declared(in text: String?) -> [String: String] { read(text).kept }
 
-    var text: String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
+    /// The metadata as a JSON object: members without a value are left out.
+    var text: String {
+        var text = "{"
+        func begin(_ name: String) {
+            text += text.utf8.count == 1 ? "\"" : ",\""
+            text += name
+            text += "\":"
+        }
+        func append(_ values: [String: String]) {
+            var separator = "{"
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                text += separator
+                text.appendJSONString(key)
+                text += ":"
+                text.appendJSONString(value)
+                separator = ","
+            }
+            text += "}"
+        }
+        if let increment {
+            begin("increment")
+            text.appendJSONString(increment)
+        }
+        if let kept {
+            begin("kept")
+            append(kept)
+        }
+        if let records {
+            begin("records")
+            for (index, value) in records.enumerated() {
+                text += index == 0 ? "[" : ","
+                text.appendJSONString(value)
+            }
+            text += "]"
+        }
+        if let values {
+            begin("values")
+            append(values)
+        }
+        return text + "}"
     }
 
     /// Decodes a text of ``text``.

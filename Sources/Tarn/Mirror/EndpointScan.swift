@@ -166,7 +166,7 @@ final class EndpointScan {
             SyncProgress.Page(
                 url: Redaction.shown(client.sentURL(entry.request.url)), isNotModified: !page.isImported,
                 listed: entry.listing.count, bytes: page.byteCount,
-                metadata: PageMetadata.read(entry.listing.metadata).kept))
+                metadata: endpoint.metadata.isEmpty ? [:] : PageMetadata.declared(in: entry.listing.metadata)))
         self.progress(progress)
     }
 

@@ -85,6 +85,14 @@ final class TarnProcess: Sendable {
 
     func send(_ signal: Int32) { kill(processID, signal) }
 
+    /// Whether it has ended. It stays a zombie until ``end()`` takes its status.
+    var hasEnded: Bool {
+        var info = siginfo_t()
+        // It is filled only for a child that has ended.
+        let code = waitid(P_PID, id_t(processID), &info, WEXITED | WNOHANG | WNOWAIT)
+        return code != 0 || info.si_signo == SIGCHLD
+    }
+
     /// Its anonymous memory (RssAnon), in bytes.
     var residentBytes: Int {
         get throws {

@@ -316,24 +316,17 @@ extension EndpointScan {
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             byteCount: response.body.count, drafting: ContinuousClock.now - started,
-            contentDigest: added.count > 0 ? contentDigest(of: response.body) : nil)
+            contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }
 
-    /// Returns a digest of the listed elements as the server sent them, if keys may depend on their
-    /// positions; nil otherwise.
+    /// Returns a digest of the listed elements as the server sent them, if records of equal elements
+    /// differ by their positions in the list; nil otherwise.
     ///
     /// The rest of the answer may differ from page to page: it may repeat the requested number.
-    private func contentDigest(of body: [UInt8]) -> Int? {
-        guard importer.takesSurroundings else { return nil }
-        var hasher = Hasher()
-        if endpoint.envelope.isEmpty, endpoint.records.isPlain,
-            let list = JSONBody(parsing: body[...])?[endpoint.records.keys]
-        {
-            hasher.combine(list)
-        } else {
-            hasher.combine(body)
-        }
-        return hasher.finalize()
+    private func contentDigest(of body: [UInt8], _ pages: PageSequence) -> Int? {
+        // The positions in an envelope begin anew with each answer.
+        guard endpoint.envelope.isEmpty, !pages.hasOnePage else { return nil }
+        return importer.listDigest(of: body, records: endpoint.records, entity: endpoint.entity)
     }
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.

@@ -96,35 +96,85 @@ struct Scrubber: Sendable {
         return result + bytes[end...]
     }
 
-    /// The begin of a query, and the separator of its parameters, as URLs, JSON and HTML have them.
-    private static let question = ["?", "\\u003f", "\\u003F", "%3F", "%3f"].map { Array($0.utf8) }
-    private static let ampersand = ["&amp;", "&#38;", "\\u0026", "%26", "&"].map { Array($0.utf8) }
+    /// The begin of a query, and the separator of its parameters.
+    private static let question = SecretPart("?")
+    private static let ampersand = SecretPart("&")
 
     /// Returns the bytes without the secret parameter of URLs; nil if none has it.
     private func withoutParameter(_ bytes: [UInt8]) -> [UInt8]? {
         var result: [UInt8]?
         for pair in pairs {
-            let text = result ?? bytes
-            let ranges = pair.ranges(in: text).compactMap { Scrubber.parameter($0, in: text) }
+            let text = result ?? bytes, found = pair.ranges(in: text)
+            guard !found.isEmpty else { continue }
+            let ranges = text.withUnsafeBytes { Scrubber.parameters(found, in: $0) }
             if !ranges.isEmpty { result = Scrubber.replacing(ranges, in: text, by: []) }
         }
         return result
     }
 
-    /// Returns the range of a parameter with one of its separators; nil if the text is no whole
-    /// parameter.
-    private static func parameter(_ range: Range<Int>, in bytes: [UInt8]) -> Range<Int>? {
-        let before = bytes[..<range.lowerBound].suffix(6), after = bytes[range.upperBound...].prefix(6)
-        func end(_ separators: [[UInt8]]) -> Int? {
-            separators.first { before.suffix($0.count).elementsEqual($0) }?.count
+    /// A parameter, or several in a row, and its separators.
+    private struct Parameter {
+        /// The start of the separator before it.
+        var start: Int
+        /// Whether that is the begin of the query.
+        var isFirst: Bool
+        var range: Range<Int>
+        /// The end of the separator behind it; nil if none follows.
+        var next: Int?
+
+        /// The range of the parameter with one of its separators.
+        var removed: Range<Int> {
+            if isFirst, let next { return range.lowerBound..<next }
+            return start..<range.upperBound
         }
-        let next = ampersand.first { after.starts(with: $0) }?.count
-        // Otherwise it is the beginning of a longer value.
-        guard next != nil || after.first.map({ !isPartOfValue($0) }) ?? true else { return nil }
-        if let length = end(question) {
-            return next.map { range.lowerBound..<range.upperBound + $0 } ?? range.lowerBound - length..<range.upperBound
+    }
+
+    /// Returns the ranges of parameters with one of their separators, in order and without
+    /// overlaps.
+    ///
+    /// - Parameter found: the texts that may be parameters. Some are no whole ones.
+    private static func parameters(_ found: [Range<Int>], in text: UnsafeRawBufferPointer) -> [Range<Int>] {
+        var parameters: [Parameter] = []
+        for range in found {
+            let next = separator(behind: range.upperBound, in: text)
+            // Otherwise it is the beginning of a longer value.
+            guard next != nil || isEnd(range.upperBound, in: text) else { continue }
+            // A server that adds the parameter to the query of the request lists it twice.
+            if let last = parameters.last, last.next == range.lowerBound {
+                parameters[parameters.count - 1].range = last.range.lowerBound..<range.upperBound
+                parameters[parameters.count - 1].next = next
+                continue
+            }
+            var starts: [Int] = []
+            question.addStarts(upTo: range.lowerBound, in: text, to: &starts)
+            let isFirst = !starts.isEmpty
+            if !isFirst { ampersand.addStarts(upTo: range.lowerBound, in: text, to: &starts) }
+            guard let start = starts.min() else { continue }
+            parameters.append(Parameter(start: start, isFirst: isFirst, range: range, next: next))
         }
-        return end(ampersand).map { range.lowerBound - $0..<range.upperBound }
+        var ranges: [Range<Int>] = []
+        for parameter in parameters {
+            // A secret may end with a character that is a separator, too.
+            let removed = parameter.removed, start = max(removed.lowerBound, ranges.last?.upperBound ?? 0)
+            if start < removed.upperBound { ranges.append(start..<removed.upperBound) }
+        }
+        return ranges
+    }
+
+    /// Returns the end of the separator that begins at a place; nil if none does.
+    private static func separator(behind place: Int, in text: UnsafeRawBufferPointer) -> Int? {
+        var ends: [Int] = []
+        ampersand.addEnds(from: place, in: text, to: &ends)
+        guard let end = ends.max() else { return nil }
+        // The ampersand of `&quot;` is no separator.
+        return text.endOfReference(at: place).map { $0 == end } ?? true ? end : nil
+    }
+
+    /// Returns whether a value that is followed by no separator ends at a place.
+    private static func isEnd(_ place: Int, in text: UnsafeRawBufferPointer) -> Bool {
+        // A sentence may end behind a URL.
+        let end = text[place...].firstIndex { !".!*`".utf8.contains($0) } ?? text.count
+        return end == text.count || !isPartOfValue(text[end]) || text.endOfReference(at: end) != nil
     }
 
     private static func isPartOfValue(_ byte: UInt8) -> Bool {

@@ -78,7 +78,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
         // Some servers send fractions.
         if let seconds = Double(text), isLength(seconds) { return .seconds(clamping: seconds) }
         return HTTPDate.parse(text, now: now).map {
-            .seconds(clamping: $0.timeIntervalSince(now) - lead(headers, now: now))
+            .seconds(clamping: byThisClock($0, headers, now: now).timeIntervalSince(now))
         }
     }
 
@@ -91,6 +91,20 @@ package struct RateLimit: Sendable, Hashable, Codable {
         let age = headers["Age"].flatMap { HTTPSyntax.decimal($0) } ?? 0
         let lead = date.timeIntervalSince(now) + Double(age)
         return abs(lead) < 2 ? 0 : lead
+    }
+
+    /// The difference of two clocks from which on `Date` may be wrong, in seconds.
+    private static let doubtfulLead = 900.0
+
+    /// Returns a server's date by this clock.
+    ///
+    /// Some servers send `Date` in their time zone, or a proxy with another clock sends it: the
+    /// difference of the clocks is none then. If it is that large, the earlier one of both readings
+    /// that is ahead counts: the request that is sent too early is refused, and waits again.
+    private static func byThisClock(_ date: Date, _ headers: TransportHeaders, now: Date) -> Date {
+        let lead = lead(headers, now: now), shifted = date.addingTimeInterval(-lead)
+        guard abs(lead) >= doubtfulLead, date > now else { return shifted }
+        return shifted > now ? min(date, shifted) : date
     }
 
     // MARK: Forms
@@ -143,7 +157,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
         } else {
             date = HTTPDate.parse(text, now: now) ?? (try? Date(text, strategy: .iso8601))
         }
-        return date.map { $0.addingTimeInterval(-lead(headers, now: now)) }
+        return date.map { byThisClock($0, headers, now: now) }
     }
 
     /// Parses the first integer of a text, or nil.

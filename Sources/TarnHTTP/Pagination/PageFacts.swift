@@ -18,8 +18,8 @@ public struct PageFacts: Sendable, Hashable {
     package var digest: Int?
     /// A digest of the elements of the list as the server sent them; nil if it is not needed.
     ///
-    /// It is needed if keys depend on the position in the list: then equal elements are different
-    /// records.
+    /// It is needed if keys depend on the position in the list, and on nothing else beside the
+    /// element: then equal elements are different records.
     package var contentDigest: Int?
     /// The number of different records that the list has so far, this page included; nil if they
     /// are not counted.

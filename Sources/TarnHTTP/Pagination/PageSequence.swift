@@ -218,6 +218,9 @@ package struct PageSequence: Sendable, Hashable {
         return true
     }
 
+    /// Whether the list is one page, whatever it says.
+    package var hasOnePage: Bool { (choice?.pagination ?? pagination).style is SinglePagePagination }
+
     /// Whether a page lists the records of the page before, in the same order.
     private func isRepeated(_ facts: PageFacts) -> Bool {
         guard facts.recordCount > 0 else { return false }

@@ -48,6 +48,18 @@ struct ElementWalk {
         return ranges
     }
 
+    /// Returns the range of the value at a path; nil if the text has none.
+    ///
+    /// - Parameter path: the keys that lead to the value. Of equal ones, the first one counts.
+    mutating func value(at path: [String]) -> Range<Int>? {
+        skipSpace()
+        for key in path {
+            guard enter(key) else { return nil }
+        }
+        let start = offset
+        return skipValue() ? start..<offset : nil
+    }
+
     private var byte: UInt8? { offset < text.count ? text[offset] : nil }
 
     private mutating func take(_ wanted: UInt8) -> Bool {

@@ -16,5 +16,15 @@ enum DocumentSource: Hashable {
         }
     }
 
+    /// Whether two answers to requests of one list may have different values.
+    ///
+    /// The parameters of a request are no answer.
+    var isOfAnswer: Bool {
+        switch self {
+        case .header, .root: true
+        case .constant, .parameter: false
+        }
+    }
+
     var isOfRoot: Bool { if case .root = self { true } else { false } }
 }

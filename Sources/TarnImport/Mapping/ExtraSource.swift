@@ -65,6 +65,20 @@ final class ExtraSource {
         return isContextual(kind)
     }
 
+    /// Whether it may take the position of the record in its list.
+    var takesPosition: Bool {
+        func takesPosition(_ kind: Kind) -> Bool {
+            switch kind {
+            case .position: true
+            case .url(_, _, let kinds): kinds.contains(where: takesPosition)
+            case .text(let parts):
+                parts.contains { if case .value(let kind) = $0 { takesPosition(kind) } else { false } }
+            case .place, .parent, .owner, .document, .relationship: false
+            }
+        }
+        return takesPosition(kind)
+    }
+
     /// The values of the document that it may take.
     var documentValues: [Int] {
         func values(_ kind: Kind) -> [Int] {

@@ -76,6 +76,16 @@ struct ImportPlan {
         }
     }
 
+    /// Returns whether only the position in the list tells the keys of records with equal JSON
+    /// apart.
+    func distinguishesPositionsOnly(_ position: Int) -> Bool {
+        guard takesSurroundings else { return false }
+        let extras = plans.indices.filter { kinds.isKind($0, of: position) }.flatMap { plans[$0].extras }
+            .filter(\.isKey)
+        return extras.contains(where: \.takesPosition)
+            && !extras.flatMap(\.documentValues).contains { documentSources[$0].isOfAnswer }
+    }
+
     func position(of entity: String) -> Int? { plans.firstIndex { $0.entity.name == entity } }
 
     /// Returns whether records of an entity, or nested ones, take values from the document's root.

@@ -109,4 +109,14 @@ struct RateLimitTests {
         // Whole seconds and the time on the way are no difference of clocks.
         #expect(wait(-1, ["Retry-After": date(9)]) == 9)
     }
+
+    @Test("a Date in another time zone delays no request by hours", arguments: [-7200.0, 3600])
+    func wrongDate(lead: Double) {
+        var headers = TransportHeaders([.init("Date", HTTPDate.text(Self.now.addingTimeInterval(lead)))])
+        headers["X-RateLimit-Remaining"] = "0"
+        headers["X-RateLimit-Reset"] = "1800000060"
+        #expect(RateLimit.wait(status: 429, headers, now: Self.now) == .seconds(60))
+        headers["Retry-After"] = HTTPDate.text(Self.now.addingTimeInterval(30))
+        #expect(RateLimit.wait(status: 429, headers, now: Self.now) == .seconds(30))
+    }
 }

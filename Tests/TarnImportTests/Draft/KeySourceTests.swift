@@ -46,6 +46,32 @@ struct KeySourceTests {
         #expect(try bed.record("Order", RecordKey([.string("none"), .int(8)]))?["tenant"] == .string("none"))
     }
 
+    @Test("lists with equal elements have one digest if nothing but their positions tells their records apart")
+    func listDigest() throws {
+        func digest(_ place: ValueSource, _ day: ValueSource, _ json: String) throws -> Int? {
+            let bed = try TestStore(
+                Schema([
+                    EntityDefinition(
+                        "Item", key: ["place", "day"],
+                        attributes: [AttributeDefinition("place", .int), Self.string("day")])
+                ]),
+                Mapping(entities: ["Item": EntityMapping(paths: ["place": [place], "day": [day]])]))
+            return bed.importer.listDigest(of: Array(json.utf8), records: "items", entity: "Item")
+        }
+        let list = #"[{"n":"]"},{"n":[2]}]"#, first = #"{"day":"a","items":\#(list)}"#
+        let second = #"{ "x" : {"items":[]}, "items" : \#(list) , "day":"b"}"#
+        let third = #"{"day":"a","items":[{"n":"]"},{"n":[3]}]}"#
+        for day in ["day", "@param.day", .constant(.string("d"))] as [ValueSource] {
+            let known = try #require(try digest("@position", day, first))
+            #expect(try digest("@position", day, second) == known)
+            #expect(try digest("@position", day, third) != known)
+            #expect(try digest("n", day, first) == nil)
+        }
+        for day in ["@root.day", "@header.Day"] as [ValueSource] {
+            #expect(try digest("@position", day, first) == nil)
+        }
+    }
+
     @Test("a key takes its alternates in order whatever their kind, and a record is the same whichever said it")
     func keyAlternates() throws {
         let bed = try thing(

@@ -43,6 +43,26 @@ struct ElementWalkTests {
         }
     }
 
+    @Test("a value is found at a path of keys, whatever it is")
+    func values() {
+        for value in ["[1,\"]\"]", "{\"a\":[{}]}", "\"}\"", "[ ]"] {
+            for json in ["{\"b\":[\"}\"], \"a\" : {\"c\":1,\"d\": \(value) }}", "{\"a\":{\"d\":\(value),\"e\":{}}}"] {
+                let found = Array(json.utf8).withUnsafeBytes { text in
+                    var walk = ElementWalk(text)
+                    return walk.value(at: ["a", "d"]).map { String(decoding: text.slice($0), as: UTF8.self) }
+                }
+                #expect(found == value)
+            }
+        }
+        for json in ["", "[]", "{\"a\":1}", "{\"a\":{\"d\":[", "{\"a\":{\"e\":1}}"] {
+            let found = Array(json.utf8).withUnsafeBytes { text in
+                var walk = ElementWalk(text)
+                return walk.value(at: ["a", "d"])
+            }
+            #expect(found == nil, "\(json)")
+        }
+    }
+
     @Test("there is no list where an element is no object, or where the text ends or differs before it")
     func notFound() {
         for (json, path) in [

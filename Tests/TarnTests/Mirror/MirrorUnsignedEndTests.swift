@@ -92,6 +92,37 @@ struct MirrorUnsignedEndTests {
         #expect(try store.count("Item") <= 4)
     }
 
+    @Test(
+        "pages with equal elements are different ones if the key has a value of the document beside them",
+        arguments: ["shop", "place"])
+    func equalElements(part: String) async throws {
+        let transport = ClosureTransport { request in
+            let text = QueryParameters.values(in: request.url).first { $0.name == "page" }?.value
+            let number = text.flatMap { Int($0) } ?? 1
+            let items = number > 3 ? "" : #"{"shop":1,"open":true},{"shop":2,"open":false}"#
+            return TransportResponse(status: 200, body: Array(#"{"day":"d\#(number)","items":[\#(items)]}"#.utf8))
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Hours:
+                    key: [day, \(part)]
+                    attributes:
+                      day: { type: string, from: '@root.day' }
+                      place: { type: int, from: '@position' }
+                      shop: int
+                      open: bool
+                endpoints:
+                  hours: { path: /hours, records: items, entity: Hours, paginate: { page_number: { param: page } } }
+                """)
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.count("Hours") == 6)
+        }
+    }
+
     @Test("an answer with 202 or 205 and no records is no empty list", arguments: [202, 205])
     func notReady(status: Int) async throws {
         let store = try MirrorStore(yaml: itemsYAML("paginate: header_link"))

@@ -54,7 +54,8 @@ extension CachedTransport {
         }
         switch rules.validate(found.response, with: response) {
         case .confirmed(let headers):
-            let fresh = rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
+            let fresh = rules.freshened(
+                found.response, headers, to: request.headers, requestTime: requestTime, responseTime: now)
             guard
                 let fetched = try await confirmed(
                     found, fresh, by: response.headers, request, url, scope, decision, status)
@@ -100,7 +101,9 @@ extension CachedTransport {
             return Fetched(answer: answer)
         }
         // A 304 may forbid the storage that the stored response has allowed.
-        let isStored = rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
+        let isStored =
+            rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
+            && rules.selects(fresh, for: request)
         answer.status.isStored = isStored
         if !isStored, case .failure(let failure) = try await attempt({ try await shelf.remove(kept, url) }) {
             answer.note(failure)
@@ -202,7 +205,8 @@ extension CachedTransport {
         switch scope.rules.update(of: found.response, size: found.size, byHead: response, to: get) {
         case .none: break
         case .confirmed(let headers):
-            let fresh = scope.rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
+            let fresh = scope.rules.freshened(
+                found.response, headers, to: request.headers, requestTime: requestTime, responseTime: now)
             _ = try await shelf.confirm(found, fresh, scope)
         case .outdated: try await shelf.invalidate([url])
         }

@@ -21,9 +21,13 @@ public import TarnStore
 /// other credentials bypass the cache, except for `Authorization`, for which the response decides.
 /// `Set-Cookie` is never stored.
 ///
-/// Concurrent equal requests share a transfer, also between processes. Of one URL and user, 64
-/// variants are stored at most. Caches may share a store
-/// with records and mirrors.
+/// Concurrent equal requests share a transfer, also between processes, unless the last response
+/// could not be stored. Of one URL and user, 64 variants are stored at most. Caches may share a
+/// store with records and mirrors.
+///
+/// In front of a `CurlTransport`, bodies are stored as the server sent them, and content codings
+/// are removed from answers only. Other transports must leave the codings of a body as they are, or
+/// remove `Content-Encoding` and `Content-Length` with them, if caches share the store.
 public final class CachedTransport: Transport, Sendable {
     /// The options of a caching transport: its rules, limits and scopes.
     public struct Options: Sendable {
@@ -71,8 +75,11 @@ public final class CachedTransport: Transport, Sendable {
     /// The options of the transport.
     package let options: Options
     let inner: any Transport
+    /// The inner transport, if it removes content codings: stored bodies have them.
+    private let decoder: CurlTransport?
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()
+    private let unstored = UnstoredRequests()
     private let states: ResourceStates
     private let background = BackgroundTasks()
     private let claims: RequestLock?
@@ -80,6 +87,7 @@ public final class CachedTransport: Transport, Sendable {
     /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
+        decoder = (inner as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
         self.options = options
         shelf = ResponseStore(store, options)
         claims = RequestLock(directory: store.path)
@@ -99,6 +107,35 @@ public final class CachedTransport: Transport, Sendable {
     /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
     ///   with the kind `store` if the store cannot be read, since its content is unknown then.
     public func answer(_ request: TransportRequest) async throws(TransportError) -> Answer {
+        let request = completed(request)
+        let answer = try await codedAnswer(request)
+        do throws(TransportError) {
+            return try decoded(answer, of: request)
+        } catch let problem {
+            guard answer.status.isHit || answer.status.forwardStatus == 304 else { throw problem }
+            // Another cache has stored a coding that is unknown here.
+            return try decoded(try await bypass(request, .policy), of: request)
+        }
+    }
+
+    /// The request with the fields that the inner transport adds: a response may vary by them.
+    private func completed(_ request: TransportRequest) -> TransportRequest {
+        guard let decoder else { return request }
+        var request = request
+        request.headers.fields += decoder.addedFields(to: request)
+        request.keepsCoding = true
+        return request
+    }
+
+    /// The answer without content codings, if the inner transport removes them.
+    private func decoded(_ answer: Answer, of request: TransportRequest) throws(TransportError) -> Answer {
+        guard let decoder else { return answer }
+        var answer = answer
+        answer.response = try decoder.decoded(answer.response, of: request)
+        return answer
+    }
+
+    private func codedAnswer(_ request: TransportRequest) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else {
                 return try await passOn(request, nil)
@@ -132,7 +169,7 @@ public final class CachedTransport: Transport, Sendable {
         guard request.method == "GET" || request.method == "HEAD", request.body == nil,
             let url = try? HTTPURL(request.url).normalized.description
         else { return nil }
-        var request = request
+        var request = completed(request)
         request.url = url
         // `answer` asks again, and reports the error.
         guard let scope = try? shelf.scope(request), let found = try? shelf.find(request, url, scope, now: now),
@@ -140,14 +177,15 @@ public final class CachedTransport: Transport, Sendable {
         else { return nil }
         let decision = scope.rules.decide(request, found.response, at: now)
         guard decision.isHit, decision.outcome != .stale(revalidates: true) else { return nil }
-        return try? served(found, request, scope, decision, isValidated: false)
+        guard let answer = try? served(found, request, scope, decision, isValidated: false) else { return nil }
+        return try? decoded(answer, of: request)
     }
 
     /// Explains the decision about a request. Nothing is sent.
     ///
     /// - Throws: `StoreError`, `StoreWriteError`, or an error about an invalid URL.
     public func explain(_ request: TransportRequest) throws -> CacheExplanation {
-        let url = try HTTPURL(request.url).normalized.description
+        let url = try HTTPURL(request.url).normalized.description, request = completed(request)
         guard let scope = try shelf.scope(request) else {
             let decision = CacheDecision(.miss, .credentials, steps: [.init(.credentials)])
             return CacheExplanation(
@@ -177,8 +215,10 @@ public final class CachedTransport: Transport, Sendable {
                 if decision.outcome == .stale(revalidates: true) { revalidateInBackground(request, url, scope) }
                 return answer
             }
-            // Several ranges, or a body that was removed meanwhile: the server has it.
-            decision = CacheDecision(.miss, .rangeNotStored)
+            // Several ranges, or a body that was removed meanwhile: only the server has it.
+            decision =
+                CacheControl(request.headers).onlyIfCached
+                ? CacheDecision(.unanswerable, .onlyIfCached) : CacheDecision(.miss, .rangeNotStored)
         } else if wantsPart(request), let part = try shelf.find(request, url, scope, now: now, isPart: true) {
             let partDecision = scope.rules.decide(request, part.response, at: now)
             if partDecision.isHit {
@@ -219,13 +259,15 @@ public final class CachedTransport: Transport, Sendable {
             return made(304, CacheRules.notModifiedFields(headers), [])
         }
         if request.method == "HEAD" { return found.parts == nil ? made(found.response.status, headers, []) : nil }
-        switch ByteRange.select(request.headers, of: found.response, length: found.size, at: now) {
+        switch range(request, of: found) {
         case .whole:
             guard found.parts == nil else { return nil }
             return try shelf.body(found, 0..<found.size).map { made(found.response.status, headers, $0) }
         case .several: return nil
         case .unsatisfiable:
-            return made(416, TransportHeaders([.init("Content-Range", "bytes */\(found.size)")]), [])
+            return made(
+                416,
+                TransportHeaders([.init("Content-Range", "bytes */\(found.size)"), .init("Age", String(age))]), [])
         case .part(let range):
             headers["Content-Range"] = ContentRange(range, of: found.size).description
             headers["Content-Length"] = String(range.count)
@@ -233,10 +275,18 @@ public final class CachedTransport: Transport, Sendable {
         }
     }
 
+    /// The part of a stored response that a request asks for.
+    private func range(_ request: TransportRequest, of found: StoredMessage) -> ByteRange.Selection {
+        let range = ByteRange.select(request.headers, of: found.response, length: found.size, at: now)
+        // A part of coded bytes cannot be decoded: the server has other ranges.
+        let isCoded = decoder != nil && found.response.headers["Content-Encoding"] != nil
+        return isCoded && range != .whole ? .several : range
+    }
+
     /// Whether a 304 would let the stored response answer the request.
     func couldServe(_ found: StoredMessage, _ request: TransportRequest) -> Bool {
         guard request.headers["Range"] != nil else { return found.parts == nil }
-        switch ByteRange.select(request.headers, of: found.response, length: found.size, at: now) {
+        switch range(request, of: found) {
         case .whole: return found.parts == nil
         case .several: return false
         case .unsatisfiable: return true
@@ -275,9 +325,17 @@ public final class CachedTransport: Transport, Sendable {
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
         else { return try await forward(request, url, scope, decision).answer }
-        let joined = scope, arrived = ContinuousClock.now
+        let joined = scope, arrived = ContinuousClock.now, key = digest(request, url).bytes
+        guard !unstored.contains(key) else {
+            // A shared transfer would not help those who wait for it.
+            let fetched = try await forward(request, url, scope, decision)
+            unstored.note(key, isStored: fetched.stored != nil)
+            return fetched.answer
+        }
         let (fetched, isShared) = try await flights.value(digest(request, url, scope.state).bytes) { [self] in
-            try await claimed(request, url, joined, decision)
+            let fetched = try await claimed(request, url, joined, decision)
+            unstored.note(key, isStored: fetched.stored != nil)
+            return fetched
         }
         guard isShared else { return fetched.answer }
         // Complete before this request, and still being stored: it is like any stored one.
@@ -349,7 +407,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Forwards a request outside the cache: it neither reads nor stores a response.
-    private func bypass(_ request: TransportRequest, _ rule: CacheRule) async throws -> Answer {
+    private func bypass(_ request: TransportRequest, _ rule: CacheRule) async throws(TransportError) -> Answer {
         if CacheControl(request.headers).onlyIfCached {
             return Answer(
                 response: TransportResponse(status: 504),
@@ -368,7 +426,11 @@ public final class CachedTransport: Transport, Sendable {
     private func passOn(_ request: TransportRequest, _ scope: CacheScope?) async throws -> Answer {
         // A store that cannot be read does not hold up the request.
         let requestTime = now, state = scope == nil ? nil : try? state(request.url)
-        let response = try await inner.send(request)
+        let response: TransportResponse
+        do throws(TransportError) { response = try await inner.send(request) } catch let failure {
+            await invalidate(after: request, failure)
+            throw failure
+        }
         let invalid = CacheRules.invalidated(by: request, response)
         // Another unsafe request was answered meanwhile: the order of the two is unknown.
         let isLast = state.map { (try? $0.hasEnded(shelf.unsafeRequests)) == false } ?? false
@@ -393,6 +455,22 @@ public final class CachedTransport: Transport, Sendable {
             }
         }
         return answer
+    }
+
+    /// Invalidates what an unsafe request without a usable response may have changed.
+    ///
+    /// The server may have carried it out, unless the request was certainly not sent.
+    private func invalidate(after request: TransportRequest, _ failure: TransportError) async {
+        switch failure.kind {
+        case .resolve, .connect, .tls, .credentials, .rateLimit, .noFixture, .store: return
+        case .url, .timeout, .tooLarge, .cutShort, .protocol, .cancelled: break
+        }
+        let invalid = CacheRules.invalidated(by: request, failure.answer ?? TransportResponse(status: 200))
+        guard !invalid.isEmpty else { return }
+        let resources = states.end(invalid)
+        // In a task of its own: that of the request may be cancelled. What cannot be written is
+        // kept for the next write.
+        _ = await Task { [shelf] in try? await shelf.invalidate(invalid, overtaking: resources) }.value
     }
 
     /// Runs a write to the store, and returns its failure: the server's response is valid all the

@@ -44,7 +44,9 @@ final class ResponseStore: Sendable {
     func scope(_ request: TransportRequest) throws -> CacheScope? {
         var rules = options.rules
         let fields: TransportHeaders
-        switch rules.audience(of: request.headers, scopedBy: options.scopeFields) {
+        var headers = request.headers
+        if ResponseStore.namesOwnHost(request) { headers["Host"] = nil }
+        switch rules.audience(of: headers, scopedBy: options.scopeFields) {
         case .nobody: return nil
         case .everyone(let target): fields = target
         case .user(let user):
@@ -57,6 +59,15 @@ final class ResponseStore: Sendable {
         let text = try ([origin, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(
             separator: "\n")
         return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
+    }
+
+    /// Whether the `Host` of a request is the server of its URL.
+    private static func namesOwnHost(_ request: TransportRequest) -> Bool {
+        guard let host = request.headers["Host"], request.headers.all("Host").count == 1,
+            let url = try? HTTPURL(request.url).normalized,
+            let other = try? HTTPURL("\(url.scheme)://\(host)").normalized
+        else { return false }
+        return other.hasSameOrigin(as: url)
     }
 
     /// The URL of an entry, followed by the scope: entries of a URL are adjacent for all scopes.
@@ -209,23 +220,48 @@ final class ResponseStore: Sendable {
     }
 
     /// Updates header fields and times after a 304; nil if the entry has changed since it was read.
+    ///
+    /// If the 304 has changed the fields that select the response, the entry gets another key.
     func confirm(_ message: StoredMessage, _ fresh: CachedResponse, _ scope: CacheScope) async throws -> StoredMessage?
     {
         let received = now, taken = uses.take()
-        let isThere = try await write { writer in
+        let id = try await write { writer -> UInt64? in
             // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
             guard try scope.isCurrent(writer), let view = try writer.access.responses.view(id: message.id),
                 view.validatedAt == message.confirmedAt,
                 CachedResponse(view) == message.response, var entry = view.entry
-            else { return false }
+            else { return nil }
             entry.update(fresh.headers, fresh, received)
-            try writer.putResponse(entry)
             try writer.noteUses(taken.filter { $0.key != message.id })
-            return true
+            return try ResponseStore.put(entry, message.id, fresh, &writer)
         }
+        guard let id else { return nil }
         var kept = message
-        (kept.response, kept.confirmedAt) = (fresh, received)
-        return isThere ? kept : nil
+        (kept.id, kept.response, kept.confirmedAt) = (id, fresh, received)
+        return kept
+    }
+
+    /// Stores a confirmed entry under the key of the fields that select it now.
+    ///
+    /// - Returns: its id; nil if the body is not stored.
+    private static func put(
+        _ entry: ResponseEntry, _ id: UInt64, _ fresh: CachedResponse, _ writer: inout StoreWriter
+    ) throws -> UInt64? {
+        var entry = entry
+        entry.caching?.selecting = fresh.selecting.flat
+        let key = RequestKey(
+            url: entry.request.url, endpoint: entry.request.endpoint, variant: CacheRules.variant(of: fresh))
+        guard key.digest != entry.request.digest else {
+            try writer.putResponse(entry)
+            return id
+        }
+        guard let size = entry.caching?.bodySize, let body = try writer.access.responses.body(of: id, 0..<size) else {
+            return nil
+        }
+        entry.request = key
+        try writer.removeResponse(id: id)
+        try writer.putResponse(entry, body: body)
+        return try writer.access.responses.view(key.digest)?.id
     }
 
     /// Removes an entry, unless another response has replaced it.

@@ -8,7 +8,8 @@ extension CacheRules {
         case everyone(TransportHeaders)
         /// The requests with these fields: one user's.
         case user(TransportHeaders)
-        /// No other request. The field is a credential without a rule, or changes the method.
+        /// No other request. The field is a credential without a rule, changes the method, or has
+        /// an unreadable value.
         case nobody(field: String)
     }
 
@@ -24,7 +25,9 @@ extension CacheRules {
         var user = TransportHeaders(), target = TransportHeaders(), open: String?
         for field in request.fields {
             let name = field.name.lowercased()
-            if CacheRules.methodFields.contains(name) { return .nobody(field: field.name) }
+            if CacheRules.methodFields.contains(name) || CacheRules.isUnreadable(field.value) {
+                return .nobody(field: field.name)
+            }
             if CacheRules.targetFields.contains(name) { target.fields.append(.init(name, field.value)) }
             if fields.contains(where: { TransportHeaders.same($0, field.name) })
                 || !isShared && CacheRules.distinguishesUsers(name)
@@ -37,6 +40,12 @@ extension CacheRules {
         // §3.5 applies to a cache for all users: it permits nothing beside a user's own entries.
         if let open, open.lowercased() != "authorization" || !user.fields.isEmpty { return .nobody(field: open) }
         return user.fields.isEmpty ? .everyone(target) : .user(TransportHeaders(user.fields + target.fields))
+    }
+
+    /// Returns whether a value has a replacement character: it stands for bytes that are not UTF-8,
+    /// and different ones look the same.
+    private static func isUnreadable(_ value: String) -> Bool {
+        value.utf8.contains(0xEF) && value.unicodeScalars.contains("\u{FFFD}")
     }
 
     /// Returns whether a request field may hold a credential, by its name.
@@ -125,9 +134,9 @@ extension CacheRules {
     /// Request fields that can change the target URL, or URLs in the response, on some servers.
     ///
     /// The response to a request with such a field is reused only for requests with the same
-    /// values.
+    /// values. A `Host` is one if it names another server than the URL.
     static let targetFields: Set<String> = [
-        "forwarded", "x-forwarded-host", "x-forwarded-server", "x-forwarded-proto", "x-forwarded-protocol",
+        "host", "forwarded", "x-forwarded-host", "x-forwarded-server", "x-forwarded-proto", "x-forwarded-protocol",
         "x-forwarded-scheme", "x-forwarded-ssl",
         "x-forwarded-port", "x-forwarded-prefix", "x-forwarded-path", "x-forwarded-uri", "x-original-url",
         "x-original-host", "x-original-uri",

@@ -57,11 +57,20 @@ extension CacheRules {
     }
 
     /// Returns a stored response with the fields and the times of its validation.
-    package func freshened(_ stored: CachedResponse, _ headers: TransportHeaders, requestTime: Int, responseTime: Int)
-        -> CachedResponse
-    {
+    ///
+    /// If the validation changes `Vary`, the fields of its request select the response from now on:
+    /// those of the original request are not known (RFC 9111 §4.1).
+    ///
+    /// - Parameter request: the header fields of the client's request.
+    package func freshened(
+        _ stored: CachedResponse, _ headers: TransportHeaders, to request: TransportHeaders, requestTime: Int,
+        responseTime: Int
+    ) -> CachedResponse {
         var fresh = stored
         fresh.headers = headers
+        if Set(Variance.names(headers)) != Set(Variance.names(stored.headers)) {
+            fresh.selecting = Variance.selecting(headers, request)
+        }
         fresh.requestTime = requestTime
         fresh.responseTime = responseTime
         fresh.isInvalidated = false

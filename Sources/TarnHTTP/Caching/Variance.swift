@@ -36,45 +36,73 @@ struct Variance {
             ? TransportHeaders() : TransportHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
     }
 
+    /// The preference lists of RFC 9110 §12.5.
+    private static let preferences = ["accept", "accept-encoding", "accept-language", "accept-charset"]
+
     /// Returns the value of a field in normalized form for comparison; nil if the field is absent.
     ///
-    /// Several lines become one, without white space around commas. In preference lists (RFC 9110
-    /// §12.5), the order, the case, repetitions and the notation of weights are ignored.
-    static func normalized(_ name: String, _ headers: TransportHeaders) -> String? {
+    /// Several lines become one. In preference lists, white space, the order, the case, repetitions
+    /// and the notation of weights are ignored. The meaning of other fields is unknown: they are
+    /// compared byte by byte.
+    static func normalized(_ name: String, _ headers: TransportHeaders) -> [UInt8]? {
         let values = headers.all(name)
         guard !values.isEmpty else { return nil }
-        var members = values.flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).map {
-                String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
+        guard preferences.contains(name) else { return Array(values.joined(separator: ", ").utf8) }
+        let members = values.flatMap { parts(Array($0.utf8), UInt8(ascii: ",")) }.map { preference($0, name) }
+        return Array(
+            Set(members).sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [UInt8(ascii: ",")]))
+    }
+
+    /// Splits a text at a separator outside quoted strings (RFC 9110 §5.6.4), without empty parts.
+    private static func parts(_ text: [UInt8], _ separator: UInt8) -> [[UInt8]] {
+        var parts: [[UInt8]] = [[]], isQuoted = false, isEscaped = false
+        for byte in text {
+            if byte == separator, !isQuoted {
+                parts.append([])
+                continue
             }
-        }.filter { !$0.isEmpty }
-        if ["accept", "accept-encoding", "accept-language", "accept-charset"].contains(name) {
-            members = Set(members.map { preference($0, name) }).sorted()
+            parts[parts.count - 1].append(byte)
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = isQuoted
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            }
         }
-        return members.joined(separator: ",")
+        return parts.map { Array($0[...].trimmingWhitespace()) }.filter { !$0.isEmpty }
     }
 
     /// Returns a member of a preference list with its weight in thousandths (RFC 9110 §12.4.2).
     ///
-    /// `q=1` is omitted, and `q=0.50` equals `q=0.5`.
-    private static func preference(_ member: String, _ name: String) -> String {
-        var parts = member.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";").map(String.init)
-        parts = parts.compactMap { part in
-            guard part.hasPrefix("q="), let weight = weight(part.dropFirst(2)) else { return part }
-            return weight == 1000 ? nil : "q=\(weight)"
-        }
+    /// `q=1` is omitted, and `q=0.50` equals `q=0.5`. The values of other parameters may be
+    /// case-sensitive.
+    private static func preference(_ member: [UInt8], _ name: String) -> [UInt8] {
+        var parts = parts(member, UInt8(ascii: ";"))
+        guard !parts.isEmpty else { return member }
+        parts[0] = lowercased(parts[0])
         // RFC 9110 §8.4.1: `x-gzip` and `x-compress` are aliases.
-        if name == "accept-encoding", let coding = parts.first, coding == "x-gzip" || coding == "x-compress" {
-            parts[0] = String(coding.dropFirst(2))
+        let aliases = [Array("x-gzip".utf8), Array("x-compress".utf8)]
+        if name == "accept-encoding", aliases.contains(parts[0]) { parts[0].removeFirst(2) }
+        let parameters = parts.dropFirst().compactMap { part -> [UInt8]? in
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let name = lowercased(Array(part[..<equals])), value = part[equals...]
+            guard name == [UInt8(ascii: "q")], let weight = weight(value.dropFirst()) else { return name + value }
+            return weight == 1000 ? nil : Array("q=\(weight)".utf8)
         }
-        return parts.joined(separator: ";")
+        return Array(([parts[0]] + parameters).joined(separator: [UInt8(ascii: ";")]))
+    }
+
+    /// Returns a text with ASCII letters in lower case.
+    private static func lowercased(_ text: [UInt8]) -> [UInt8] {
+        text.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
     /// Returns a weight in thousandths: `0` or `1` with up to three decimals.
     ///
     /// Nil if it is malformed.
-    private static func weight(_ text: Substring) -> Int? {
-        let bytes = Array(text.utf8)
+    private static func weight(_ text: ArraySlice<UInt8>) -> Int? {
+        let bytes = Array(text)
         guard (1...5).contains(bytes.count), bytes[0] == UInt8(ascii: "0") || bytes[0] == UInt8(ascii: "1"),
             bytes.count == 1 || bytes[1] == UInt8(ascii: ".")
         else { return nil }
@@ -117,7 +145,9 @@ extension CacheRules {
     ///
     /// It has the normalized fields that `Vary` names, and is empty if `Vary` names none.
     package static func variant(of stored: CachedResponse) -> String {
-        Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }
-            .joined(separator: "\n")
+        Variance.names(stored.headers).sorted().map { name in
+            let value = Variance.normalized(name, stored.selecting).map { String(decoding: $0, as: UTF8.self) }
+            return "\(name)=\(value ?? "-")"
+        }.joined(separator: "\n")
     }
 }

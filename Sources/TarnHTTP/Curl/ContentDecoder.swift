@@ -38,10 +38,12 @@ final class ContentDecoder {
     /// The maximum number of codings of a body, as in libcurl.
     private static let limit = 5
 
-    /// The codings with a decoder, for `Accept-Encoding`; nil without zlib, if libcurl must decode.
+    /// The codings with a decoder: the value of `Accept-Encoding`.
+    ///
+    /// It is nil without zlib, if libcurl must decode.
     static let accepted: String? = {
         guard Inflater.library != nil else { return nil }
-        return "Accept-Encoding: gzip, deflate" + (BrotliStream.library == nil ? "" : ", br")
+        return "gzip, deflate" + (BrotliStream.library == nil ? "" : ", br")
             + (ZstdStream.library == nil ? "" : ", zstd")
     }()
 

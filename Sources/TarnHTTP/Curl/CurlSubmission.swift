@@ -15,13 +15,13 @@ final class CurlSubmission: Sendable {
     var origin: String { direct.origin }
     var options: CurlTransport.Options { settings.options }
 
-    /// Whether content codings are removed by ``ContentDecoder``; otherwise libcurl removes them,
-    /// or they stay.
+    /// Whether content codings are removed, or only checked, by ``ContentDecoder``; otherwise
+    /// libcurl removes them, or they stay.
     var decodesContent: Bool { options.decodesContent && ContentDecoder.accepted != nil }
 
     /// Whether the options of the request differ only in its URL, its header fields and its timeout
     /// from those of others.
-    var isPlain: Bool { request.method == "GET" && request.body == nil }
+    var isPlain: Bool { request.method == "GET" && request.body == nil && !request.keepsCoding }
 
     /// The functions that are called with the responses.
     struct Receiver: Sendable {

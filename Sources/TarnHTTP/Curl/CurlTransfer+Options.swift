@@ -47,7 +47,9 @@ extension CurlTransfer {
         // The request target is sent unchanged; references were resolved before.
         options.set(CURLOPT_PATH_AS_IS, 1)
         // Without zlib, libcurl decodes. An empty list requests every coding that it can decode.
-        if submission.options.decodesContent, !submission.decodesContent { options.set(CURLOPT_ACCEPT_ENCODING, "") }
+        if submission.options.decodesContent, !submission.decodesContent, !submission.request.keepsCoding {
+            options.set(CURLOPT_ACCEPT_ENCODING, "")
+        }
         options.set(CURLOPT_FOLLOWLOCATION, 0)
         options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         options.set(CURLOPT_USERAGENT, submission.options.userAgent)
@@ -101,7 +103,7 @@ extension CurlTransfer {
             guard appendHeader(name + ":") else { return false }
         }
         if submission.decodesContent, let accepted = ContentDecoder.accepted, headers["Accept-Encoding"] == nil {
-            guard appendHeader(accepted) else { return false }
+            guard appendHeader("Accept-Encoding: " + accepted) else { return false }
         }
         for field in headers.fields {
             // In libcurl, "Name:" removes a field and "Name;" sends it empty.

@@ -39,6 +39,8 @@ final class CurlTransfer {
     private var isRepetition = false
     /// The decoder of the body; nil without a content coding.
     private var decoder: ContentDecoder?
+    /// The number of decoded bytes, if the body keeps its coding.
+    private var decodedSize = 0
     private var codingProblem: CodingProblem?
 
     /// The reason why a coded body was refused.
@@ -151,8 +153,15 @@ final class CurlTransfer {
             }
             length = declared
         }
+        if isHTTP1, isChunked {
+            // RFC 9112 §6.3: the chunks decide, and the length is removed.
+            fields.removeAll { TransportHeaders.same($0.name, "Content-Length") }
+            length = nil
+        }
         let hasBody = submission.request.method != "HEAD" && status != 204 && status != 304
-        if submission.decodesContent, hasBody, fields.contains(where: ContentDecoder.isCoding) {
+        // A part of a coded content cannot be checked.
+        let isChecked = !submission.request.keepsCoding || status != 206
+        if submission.decodesContent, hasBody, isChecked, fields.contains(where: ContentDecoder.isCoding) {
             isCloseDelimited =
                 isHTTP1 && length == nil
                 && !fields.contains { TransportHeaders.same($0.name, "Transfer-Encoding") }
@@ -164,6 +173,11 @@ final class CurlTransfer {
         }
         // RFC 9110 §8.6: a response to HEAD and a 304 declare a length without sending a body.
         return length.map { !hasBody || expectBody(Int($0) ?? .max) } ?? true
+    }
+
+    /// Whether the chunked transfer coding delimits the body.
+    private var isChunked: Bool {
+        TransportHeaders(fields).all("Transfer-Encoding").contains { $0.lowercased().contains("chunked") }
     }
 
     /// Reserves memory for the declared body, so that the body is not moved while it grows.
@@ -184,8 +198,9 @@ final class CurlTransfer {
     /// Receives a piece of the body as it was sent, and decodes it.
     private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
         if let decoder {
-            switch decoder.decode(piece, { appendBody($0) == $0.count }) {
-            case .decoded: return piece.count
+            let keepsCoding = submission.request.keepsCoding
+            switch decoder.decode(piece, { keepsCoding ? count($0) : appendBody($0) == $0.count }) {
+            case .decoded: return keepsCoding ? appendBody(piece) : piece.count
             case .stopped: return 0
             case .malformed(let coding):
                 codingProblem = .malformed(coding)
@@ -194,6 +209,14 @@ final class CurlTransfer {
         }
         // An unsupported coding is no error of a response without a body.
         return codingProblem == nil ? appendBody(piece) : 0
+    }
+
+    /// Counts a decoded piece of a body that keeps its coding; false beyond the limit.
+    private func count(_ piece: UnsafeRawBufferPointer) -> Bool {
+        decodedSize += piece.count
+        guard decodedSize > refusalLimit ?? bodyLimit else { return true }
+        if refusalLimit == nil { isTooLarge = true } else { isCut = true }
+        return false
     }
 
     /// Appends a piece of the body.

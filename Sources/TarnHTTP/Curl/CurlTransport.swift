@@ -11,7 +11,8 @@
 /// - A body that is incomplete or larger than the limit is an error, and so is a coded content that
 ///   breaks off within a complete body.
 /// - Header fields are those of the final response, in order. `Content-Encoding` and
-///   `Content-Length` are as received, although the body is decoded.
+///   `Content-Length` are as received, although the body is decoded. A `Content-Length` beside a
+///   chunked `Transfer-Encoding` is removed (RFC 9112 §6.3).
 /// - Proxies come from the environment by libcurl's rules (`https_proxy`, `no_proxy`) if the
 ///   options name none.
 ///

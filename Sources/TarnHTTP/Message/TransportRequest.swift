@@ -17,6 +17,11 @@ public struct TransportRequest: Sendable, Hashable {
     /// The raw value of the priority among requests that wait to be sent.
     package var priority = TaskPriority.medium.rawValue
 
+    /// Whether the response keeps its content codings, for a cache that removes them itself.
+    ///
+    /// A transport that removes codings checks then that it can, and passes the coded content on.
+    package var keepsCoding = false
+
     /// Whether the request was sent before: it does not wait behind those that were not.
     var isRetry = false
 

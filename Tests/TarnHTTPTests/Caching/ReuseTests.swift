@@ -190,7 +190,8 @@ struct ReuseTests {
         #expect(privateRules.decide(request(), response, at: t0).text == "revalidate unsafeMethod")
         #expect(
             privateRules.decide(request(), response, at: t0, after: .disconnected).text == "unanswerable unsafeMethod")
-        let confirmed = privateRules.freshened(response, response.headers, requestTime: t0, responseTime: t0)
+        let confirmed = privateRules.freshened(
+            response, response.headers, to: TransportHeaders(), requestTime: t0, responseTime: t0)
         #expect(privateRules.decide(request(), confirmed, at: t0).text == "fresh fresh")
     }
 

@@ -160,7 +160,9 @@ struct StoringTests {
             ("Cookie: a | Authorization: b", ["Cookie"], "nobody", "user"),
             ("Cookie: a | Authorization: b", ["Cookie", "Authorization"], "user", "user"),
             ("X-Tenant: a", ["X-Tenant"], "user", "user"), ("X-HTTP-Method-Override: DELETE", [], "nobody", "nobody"),
-            ("X-Forwarded-Host: a", [], "everyone", "everyone"), ("Authorization: a | Cookie: b", [], "nobody", "user"),
+            ("X-Forwarded-Host: a", [], "everyone", "everyone"), ("Via: \u{FFFD}", [], "nobody", "nobody"),
+            ("Cookie: a\u{FFFD}", ["Cookie"], "nobody", "nobody"), ("Via: \u{FFFC}", [], "everyone", "everyone"),
+            ("Authorization: a | Cookie: b", [], "nobody", "user"),
         ] as [(String, [String], String, String)])
     func audiences(_ headers: String, _ scopedBy: [String], _ inShared: String, _ inPrivate: String) {
         for (rules, expected) in [(sharedRules, inShared), (privateRules, inPrivate)] {

@@ -55,11 +55,24 @@ struct ValidationTests {
         guard case .confirmed(let headers) = privateRules.validate(old, with: answer) else {
             return #expect(Bool(false))
         }
-        let fresh = privateRules.freshened(old, headers, requestTime: t0 + 100, responseTime: t0 + 101)
+        let fresh = privateRules.freshened(
+            old, headers, to: TransportHeaders(), requestTime: t0 + 100, responseTime: t0 + 101)
         #expect(fresh.headers.fields.map(\.name) == ["ETag", "Cache-Control", "X", "Content-Length", "Y"])
         #expect(fresh.headers["Content-Length"] == "5")
         // Neither the old Age nor the old Date: a second on the way.
         #expect(privateRules.freshness(of: fresh, at: t0 + 101) == Freshness(age: 1, lifetime: 90, rule: .maxAge))
+    }
+
+    @Test("§4.1, §4.3.4: if a 304 changes Vary, the fields of its request select the response")
+    func freshenedVary() {
+        let old = stored("ETag: \"a\" | Vary: A", selecting: "A: 1"), asked = fields("A: 1 | B: 2 | C: 3")
+        func selecting(_ vary: String) -> TransportHeaders {
+            let headers = fields("ETag: \"a\" | Vary: \(vary)")
+            return privateRules.freshened(old, headers, to: asked, requestTime: t0, responseTime: t0).selecting
+        }
+        #expect(selecting("A, B") == fields("A: 1 | B: 2"))
+        #expect(selecting("C") == fields("C: 3"))
+        #expect(selecting("a") == old.selecting)
     }
 
     @Test(

@@ -200,7 +200,8 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get()).status.isStored)
         let part = try await cached.answer(get("/a", .init("Range", "bytes=2-4")))
         #expect(part.text.hasPrefix("206 234; hit") && part.response.headers["Content-Range"] == "bytes 2-4/10")
-        #expect(try await cached.answer(get("/a", .init("Range", "bytes=20-"))).response.status == 416)
+        let beyond = try await cached.answer(get("/a", .init("Range", "bytes=20-"))).response
+        #expect(beyond.status == 416 && beyond.headers["Age"] == "0")
         let count = fixture.origin.requests.count
         #expect(try await cached.answer(get("/a", .init("Range", "bytes=0-1,3-4"))).status.isHit == false)
         #expect(
@@ -342,6 +343,49 @@ struct CachedTransportTests {
         #expect(fixture.origin.requests.isEmpty)
     }
 
+    @Test("RFC 9111 §5.2.1.7: only-if-cached is 504 for several ranges of what is stored, and nothing is sent")
+    func onlyIfCachedRanges() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag], "0123456789")), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        let answer = try await cached.answer(
+            get("/a", .init("Range", "bytes=0-1,4-5"), .init("Cache-Control", "only-if-cached")))
+        #expect(answer.response.status == 504 && answer.decision.outcome == .unanswerable)
+        #expect(fixture.origin.requests.count == 1)
+    }
+
+    @Test(
+        "RFC 9111 §4.1: a Vary that a 304 or a HEAD adds selects by the fields of its request",
+        arguments: ["GET", "HEAD"])
+    func addedVary(_ method: String) async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag], "for a")), cached = fixture.cached()
+        let a = TransportHeaders.Field("X-V", "a")
+        _ = try await cached.answer(get("/a", a))
+        fixture.clock.pass(100)
+        fixture.origin.become(method == "GET" ? 304 : 200, [Self.minute, Self.tag, .init("Vary", "X-V")])
+        _ = try await cached.answer(get("/a", method: method, a))
+        #expect(try await cached.answer(get("/a", a)).text == "200 for a; hit; ttl=60")
+        fixture.origin.become(200, [Self.minute, .init("Vary", "X-V")], "for none")
+        #expect(try await cached.answer(get()).text == "200 for none; fwd=vary-miss; fwd-status=200; stored")
+        #expect(try await cached.answer(get("/a", a)).text == "200 for a; hit; ttl=60")
+        #expect(try fixture.store.read { try $0.cacheTotals.entries } == 2)
+    }
+
+    @Test("a Host that is not that of the URL is part of the key; U+FFFD in a field bypasses the cache")
+    func hosts() async throws {
+        let fixture = try ShelfFixture(
+            Origin { request in
+                TransportResponse(
+                    status: 200, headers: TransportHeaders([Self.minute]),
+                    body: Array((request.headers["Host"] ?? "own").utf8))
+            })
+        let cached = fixture.cached(), other = TransportHeaders.Field("Host", "other.example")
+        #expect(try await cached.answer(get("/a", other)).text.hasPrefix("200 other.example; fwd=uri-miss"))
+        #expect(try await cached.answer(get()).text.hasPrefix("200 own; fwd=uri-miss"))
+        #expect(try await cached.answer(get("/a", .init("Host", "API.example:80"))).text.hasPrefix("200 own; hit"))
+        #expect(try await cached.answer(get("/a", other)).text.hasPrefix("200 other.example; hit"))
+        #expect(try await cached.answer(get("/a", .init("X-V", "M\u{FFFD}ller"))).status.forward == .bypass)
+    }
+
     @Test("RFC 9111 §5.2.2.5: no-store leaves nothing, and takes away what was there")
     func noStore() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute])), cached = fixture.cached()
@@ -376,6 +420,24 @@ struct CachedTransportTests {
         let answers = try await [first, second, third]
         #expect(answers.allSatisfy { $0.response.body == [1] })
         #expect(fixture.origin.requests.count == (isStorable ? 1 : 3))
+    }
+
+    @Test("equal requests whose last response was not stored do not wait for each other")
+    func notCollapsed() async throws {
+        let gate = Gate()
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "no-store")])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.origin.become { _ in
+            await gate.wait()
+            return TransportResponse(status: 200, headers: TransportHeaders([Self.minute]), body: [1])
+        }
+        async let first = cached.answer(get())
+        async let second = cached.answer(get())
+        try await eventually { fixture.origin.requests.count == 3 }
+        gate.open()
+        let answers = try await [first, second]
+        #expect(answers.allSatisfy { !$0.status.isCollapsed })
+        #expect(try await cached.answer(get()).status.isHit)
     }
 
     @Test("a redirect's target is never fresh under the URL that was asked for")

@@ -144,6 +144,22 @@ struct UnsafeRequestTests {
         #expect(try await cached.answer(request).status.isStored)
     }
 
+    @Test(
+        "an unsafe request whose response does not arrive whole invalidates; one that was not sent does not",
+        arguments: [TransportError.Kind.cutShort, .timeout, .protocol, .connect])
+    func unanswered(_ kind: TransportError.Kind) async throws {
+        let minute = TransportHeaders.Field("Cache-Control", "max-age=60")
+        let fixture = try ShelfFixture(Origin([minute], "version 1")), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.origin.become { throw TransportError(kind, method: $0.method, url: $0.url, detail: "failed") }
+        await #expect(throws: TransportError.self) { try await cached.answer(get(method: "PUT")) }
+        fixture.origin.become(200, [minute], "version 2")
+        let answer = try await cached.answer(get())
+        let isSent = kind != .connect
+        #expect(answer.status.isHit == !isSent)
+        #expect(answer.response.body == Array((isSent ? "version 2" : "version 1").utf8))
+    }
+
     // MARK: A store that takes no writes
 
     @Test("a full store passes responses on, unstored, and uses no response that an unsafe request has made stale")

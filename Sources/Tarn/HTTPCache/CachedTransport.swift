@@ -99,6 +99,14 @@ public final class CachedTransport: Transport, Sendable {
     /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
     ///   with the kind `store` if the store cannot be read, since its content is unknown then.
     public func answer(_ request: TransportRequest) async throws(TransportError) -> Answer {
+        try await answer(request, policy: .cacheFirst)
+    }
+
+    /// Answers a request by a policy.
+    ///
+    /// - Parameter policy: whether the server is asked first. What else a policy means is for the
+    ///   directives of the request.
+    package func answer(_ request: TransportRequest, policy: CachePolicy) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else {
                 return try await passOn(request, nil)
@@ -112,7 +120,8 @@ public final class CachedTransport: Transport, Sendable {
             guard let scope, request.body == nil else {
                 return try await bypass(request, scope == nil ? .credentials : .policy)
             }
-            return try await answer(request, url, scope)
+            return try await policy.looksFirst
+                ? answer(request, url, scope) : serversAnswer(request, url, scope, policy)
         } catch let error as TransportError {
             throw error
         } catch is CancellationError {
@@ -266,7 +275,7 @@ public final class CachedTransport: Transport, Sendable {
         var receivedAt: ContinuousClock.Instant?
     }
 
-    private func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+    func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Answer
     {
         var scope = scope
@@ -297,7 +306,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The current state of a resource, which its transfer holds.
-    private func state(_ url: String) throws -> ResourceState {
+    func state(_ url: String) throws -> ResourceState {
         try states.current(url) { try shelf.unsafeRequests }
     }
 

@@ -141,9 +141,9 @@ extension RecordCache {
             var transfer = Transfer(entry, .revalidated)
             guard isStored else {
                 transfer.isStored = false
-                let reader = try writer.reader()
-                transfer.records = try entry.listing.listed.compactMap { try reader.access.record($0) }
-                if let id = try writer.access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
+                let access = writer.access
+                transfer.records = try entry.listing.listed.compactMap { try access.record($0) }
+                if let id = try access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
                 return transfer
             }
             if let reading = prepared.options.reading {

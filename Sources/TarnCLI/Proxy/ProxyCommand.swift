@@ -19,6 +19,9 @@ struct ProxyCommand: AsyncParsableCommand {
             (Cookie, X-Api-Key, PRIVATE-TOKEN and the like) bypasses the cache, unless --scope-by names its field. A \
             response to a request with Authorization is kept only if it is declared public. Set-Cookie is never kept.
 
+            A target of another server is answered with 421. With --host, and with --private on a loopback address, so \
+            is a Host that is neither a --host nor a name of this address or the upstream.
+
             Examples:
               tarn proxy --upstream https://api.example.org --store cache.tarn
               tarn proxy --upstream http://127.0.0.1:8080 --listen 127.0.0.1:9000 --store cache.tarn --scope-by Authorization

@@ -106,7 +106,8 @@ struct ProxyCommandTests {
     @Test("a full store: every answer is passed on, Cache-Status tells that it is not stored, and one line reports it")
     func fullStore() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"
-        let body = String(repeating: "0123456789", count: 5000)
+        // Larger than half of what is stored: nothing is removed for it.
+        let body = String(repeating: "0123456789", count: 50_000)
         let server = try ConnectionServer { request, connection in
             let text = request.start + body
             try connection.send(
@@ -138,6 +139,9 @@ struct ProxyCommandTests {
             ["--upstream", "http://x", "--store", "s", "--listen", "a:65536"],
             ["--upstream", "http://x", "--store", "s", "--maximum-connections", "0"],
             ["--upstream", "http://x", "--store", "s", "--maximum-body", "-1"],
+            ["--upstream", "http://x", "--store", "s", "--host", "a:80"],
+            ["--upstream", "http://x", "--store", "s", "--upstream-timeout", "0"],
+            ["--upstream", "http://x", "--store", "s", "--cache-bytes", "some"],
         ])
     func usage(_ arguments: [String]) async throws {
         #expect(try await tarn(["proxy"] + arguments).status == 2)

@@ -11,8 +11,8 @@ extension Store {
     /// the least recently used ones first, and the write runs again.
     ///
     /// - Parameters:
-    ///   - size: the size of the response in bytes. One that is larger than half of the caches'
-    ///     entries removes none.
+    ///   - size: the size of the response in bytes. One that is larger than all entries together,
+    ///     and than 64 KiB, removes none.
     ///   - uses: the uses of entries that are not stored.
     func makingRoom<Value: Sendable>(
         for size: Int, _ options: CachedTransport.Options, uses: [UInt64: Timestamp],
@@ -31,7 +31,7 @@ extension Store {
         _ size: Int, _ options: CachedTransport.Options, _ uses: [UInt64: Timestamp]
     ) async throws -> Bool {
         let totals = try read { try $0.cacheTotals }
-        guard totals.entries > 0, size <= max(totals.bytes / 2, 64 << 10) else { return false }
+        guard totals.entries > 0, size <= max(totals.bytes, 64 << 10) else { return false }
         // With a margin: otherwise, each response would find the store full.
         let limits = CacheLimits(bytes: max(0, totals.bytes - size - totals.bytes / 32), age: options.limits.age)
         let now = Timestamp(options.time.now()), random = options.time.random

@@ -442,7 +442,7 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get("/59")).status.isHit)
         let entries = try fixture.store.read { try $0.cacheTotals.entries }
         #expect(entries > 5 && entries < 30)
-        fixture.origin.become(200, [Self.minute], String(repeating: body, count: 16))
+        fixture.origin.become(200, [Self.minute], String(repeating: body, count: 40))
         #expect(try await cached.answer(get("/large")).status.detail == "store-full")
         let left = try fixture.store.read { try $0.cacheTotals.entries }
         #expect(left == entries)

@@ -207,8 +207,11 @@ enum ProxyMessage {
         case .timeout: Reply(504, "no complete response from the upstream within the time limit", status)
         case .protocol: Reply(502, "malformed response from the upstream", status)
         case .tooLarge:
-            Reply(502, "the upstream's response is larger than \(limits.maximumResponse) bytes", status)
-        case .cutShort: Reply(502, "the upstream's response broke off", status)
+            Reply(
+                502,
+                "the upstream's response is too large: a body may have \(limits.maximumResponse) bytes, "
+                    + "and a head 256 KiB and 1000 fields", status)
+        case .cutShort: Reply(502, "no complete response from the upstream: the connection ended", status)
         default: Reply(502, "no response from the upstream: \(error.kind.rawValue)", status)
         }
     }

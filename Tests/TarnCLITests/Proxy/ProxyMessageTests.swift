@@ -369,7 +369,7 @@ struct ProxyMessageTests {
         let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         let large = try await exchange(server, text, ["--maximum-response", "4"]) { try $0.message() }
         #expect(large.start == "HTTP/1.1 502 Bad Gateway")
-        #expect(large.text == "the upstream's response is larger than 4 bytes\n")
+        #expect(large.text.contains("a body may have 4 bytes"))
         #expect(
             try await exchange(server, text, ["--maximum-response", "5"]) { try $0.message().text } == "hello")
         for option in ["--upstream-timeout", "--upstream-idle-timeout"] {

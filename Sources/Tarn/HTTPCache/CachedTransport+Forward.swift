@@ -6,10 +6,11 @@ import TarnStore
 
 extension CachedTransport {
     func forward(
-        _ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision
+        _ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
+        isConditional: Bool = true
     ) async throws -> Fetched {
         var received: ContinuousClock.Instant?
-        var fetched = try await forwarded(request, url, scope, decision, &received)
+        var fetched = try await forwarded(request, url, scope, decision, &received, isConditional: isConditional)
         fetched.receivedAt = received
         return fetched
     }

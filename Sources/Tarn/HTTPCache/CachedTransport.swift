@@ -107,8 +107,16 @@ public final class CachedTransport: Transport, Sendable {
     /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
     ///   with the kind `store` if the store cannot be read, since its content is unknown then.
     public func answer(_ request: TransportRequest) async throws(TransportError) -> Answer {
+        try await answer(request, policy: .cacheFirst)
+    }
+
+    /// Answers a request by a policy.
+    ///
+    /// - Parameter policy: whether the server is asked first. What else a policy means is for the
+    ///   directives of the request.
+    package func answer(_ request: TransportRequest, policy: CachePolicy) async throws(TransportError) -> Answer {
         let request = completed(request)
-        let answer = try await codedAnswer(request)
+        let answer = try await codedAnswer(request, policy)
         do throws(TransportError) {
             return try decoded(answer, of: request)
         } catch let problem {
@@ -135,7 +143,9 @@ public final class CachedTransport: Transport, Sendable {
         return answer
     }
 
-    private func codedAnswer(_ request: TransportRequest) async throws(TransportError) -> Answer {
+    private func codedAnswer(
+        _ request: TransportRequest, _ policy: CachePolicy
+    ) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else {
                 return try await passOn(request, nil)
@@ -149,7 +159,8 @@ public final class CachedTransport: Transport, Sendable {
             guard let scope, request.body == nil else {
                 return try await bypass(request, scope == nil ? .credentials : .policy)
             }
-            return try await answer(request, url, scope)
+            return try await policy.looksFirst
+                ? answer(request, url, scope) : serversAnswer(request, url, scope, policy)
         } catch let error as TransportError {
             throw error
         } catch is CancellationError {
@@ -316,7 +327,7 @@ public final class CachedTransport: Transport, Sendable {
         var receivedAt: ContinuousClock.Instant?
     }
 
-    private func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+    func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Answer
     {
         var scope = scope
@@ -355,7 +366,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The current state of a resource, which its transfer holds.
-    private func state(_ url: String) throws -> ResourceState {
+    func state(_ url: String) throws -> ResourceState {
         try states.current(url) { try shelf.unsafeRequests }
     }
 

@@ -143,7 +143,7 @@ final class ResponseStore: Sendable {
             redirectedTo: response.redirectedTo)
         let body = response.body, digest = entry.request.digest,
             partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
-        let id = try await write(alone: body.count > 1 << 20) { writer -> UInt64? in
+        let id = try await write(alone: body.count > 1 << 20, adding: body.count) { writer -> UInt64? in
             // In the transaction: an unsafe request that ends the state now invalidates the entry.
             guard try scope.isCurrent(writer) else { return nil }
             try writer.putResponse(entry, body: body)
@@ -178,7 +178,7 @@ final class ResponseStore: Sendable {
         let rules = scope.rules
         let part = ReceivedPart(
             message: message, validator: validator, content: part, body: body, received: received, seconds: seconds)
-        return try await write(alone: body.count > 1 << 20) { writer in
+        return try await write(alone: body.count > 1 << 20, adding: body.count) { writer in
             guard try scope.isCurrent(writer) else { return false }
             // The current entries: another transfer may have changed them.
             if try part.confirmWhole(wholeKey, rules, &writer) { return true }
@@ -308,9 +308,19 @@ final class ResponseStore: Sendable {
         }
     }
 
-    /// Writes to the store, after the invalidations that an earlier write could not make.
+    /// Writes to the store. If it is full, older entries make room for an added one.
     private func write<Value: Sendable>(
-        alone: Bool = false, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
+        alone: Bool = false, adding size: Int? = nil, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
+    ) async throws -> Value {
+        guard let size else { return try await writeOnce(alone: alone, body) }
+        return try await store.makingRoom(for: size, options, uses: uses.all) {
+            try await writeOnce(alone: alone, body)
+        }
+    }
+
+    /// Writes to the store, after the invalidations that an earlier write could not make.
+    private func writeOnce<Value: Sendable>(
+        alone: Bool, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
     ) async throws -> Value {
         let urls = outdated.withLock(\.self)
         guard !urls.isEmpty else { return try await store.write(alone: alone, body) }

@@ -111,12 +111,14 @@ extension RecordCache {
 
     // MARK: 304
 
-    /// Updates an entry after a 304; nil if the entry has changed since the request was sent.
+    /// Updates an entry after a 304, or removes it if the 304 forbids to keep it.
+    ///
+    /// - Returns: nil if the entry has changed since the request was sent.
     private func confirm(
         _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
         _ received: Timestamp
     ) async throws -> Transfer? {
-        let wants = prepared.pages.wants.fields, taken = uses.take()
+        let wants = prepared.pages.wants.fields, taken = uses.take(), rules = options.rules
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
@@ -130,10 +132,20 @@ extension RecordCache {
             // The 304 is the answer to this request: from now on its fields select the response.
             entry.caching = ResponseCaching(
                 requestedAt: sent, selecting: prepared.message.selecting(headers), usedAt: received)
-            try writer.putResponse(entry)
+            // A 304 may forbid the storage that the stored response has allowed.
+            let isStored =
+                !CacheControl(headers).noStore && rules.permits(CachedResponse(entry), for: prepared.message)
+            if isStored { try writer.putResponse(entry) }
             try writer.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)
             var transfer = Transfer(entry, .revalidated)
+            guard isStored else {
+                transfer.isStored = false
+                let access = writer.access
+                transfer.records = try entry.listing.listed.compactMap { try access.record($0) }
+                if let id = try access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
+                return transfer
+            }
             if let reading = prepared.options.reading {
                 let reader = try writer.reader()
                 // A record that cannot be read is an error of the read that follows then.
@@ -261,21 +273,6 @@ extension RecordCache {
         } catch let end as NotStored {
             return end.transfer
         }
-    }
-}
-
-extension TransportHeaders {
-    /// The fields of a response as they are stored for the requested URL.
-    ///
-    /// A response after redirects belongs to another URL (RFC 9111 §2), and the lifetime of the
-    /// redirect is unknown here: it is never fresh.
-    init(stored response: TransportResponse) {
-        self = response.headers
-        guard response.redirectedTo != nil else { return }
-        self["Expires"] = nil
-        let control = CacheControl(response.headers)
-        self["Cache-Control"] =
-            "max-age=0" + (control.mustRevalidate ? ", must-revalidate" : "") + (control.noCache ? ", no-cache" : "")
     }
 }
 

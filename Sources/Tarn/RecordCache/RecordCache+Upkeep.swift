@@ -1,12 +1,13 @@
 // Cache maintenance: purging, limits, and the responses that list a record.
 
 import Foundation
+import TarnHTTP
 public import TarnStore
 
 extension RecordCache {
     /// A selection of entries to be purged.
     public enum Purge: Sendable, Hashable {
-        /// The entries of one URL, in every auth scope.
+        /// The entries of one URL, in any notation, in every auth scope.
         case url(String)
         /// The entries of all URLs with this prefix.
         case prefix(String)
@@ -29,7 +30,15 @@ extension RecordCache {
     @discardableResult
     public func purge(_ purge: Purge) async throws -> Int {
         switch purge {
-        case .url(let url): return try await removePrefixed(url) { $0.url == url || $0.requestURL == url }
+        case .url(let url):
+            // Whole responses are stored under the normalized URL, others under the requested one.
+            let parsed = try? HTTPURL(url)
+            var count = 0
+            for url in Set([url, parsed?.description, parsed?.normalized.description].compactMap(\.self))
+            where !url.isEmpty {
+                count += try await removePrefixed(url) { $0.url == url || $0.requestURL == url }
+            }
+            return count
         case .prefix(let prefix): return try await removePrefixed(prefix) { $0.url.hasPrefix(prefix) }
         case .entity(let name):
             guard let entity = store.catalog.entity(name) else {

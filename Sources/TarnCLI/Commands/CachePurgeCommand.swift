@@ -21,7 +21,7 @@ struct CachePurgeCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
-    @Option(help: "Responses of this URL, for all users.") var url: String?
+    @Option(help: "Responses of this URL, in any notation, for all users.") var url: String?
     @Option(help: ArgumentHelp("Responses of all URLs with this prefix.", valueName: "url")) var prefix: String?
     @Option(help: "Responses that list a record of this entity.") var entity: String?
     @Option(help: ArgumentHelp("Responses that the server last confirmed more than SECONDS ago.", valueName: "seconds"))
@@ -33,6 +33,7 @@ struct CachePurgeCommand: AsyncParsableCommand {
             throw ValidationError("Choose one of --url, --prefix, --entity, --older-than and --all.")
         }
         guard olderThan ?? 0 >= 0 else { throw ValidationError("--older-than must be at least 0 seconds") }
+        guard url != "" else { throw ValidationError("--url is empty: to remove all responses, use --all") }
         guard prefix != "" else { throw ValidationError("--prefix is empty: to remove all responses, use --all") }
     }
 

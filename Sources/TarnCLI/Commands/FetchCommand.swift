@@ -198,12 +198,17 @@ struct FetchCommand: AsyncParsableCommand {
             guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
                 throw Failure(.usage, "--header '\(text)': expected 'Name: value'")
             }
-            request.headers.fields.append(
-                .init(String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+            let field = TransportHeaders.Field(
+                String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+            guard HTTPSyntax.isWellFormed(field) else {
+                throw Failure(.usage, "--header '\(text)': not a header field of HTTP")
+            }
+            request.headers.fields.append(field)
         }
-        for directive in try directives() { request.headers.fields.append(.init("Cache-Control", directive)) }
-        guard !explain else { return Output.lines(try cached.explain(request).description) }
-        let answer = try await cached.answer(request)
+        let policy = try wantedPolicy() ?? .cacheFirst
+        for directive in directives(of: policy) { request.headers.fields.append(.init("Cache-Control", directive)) }
+        guard !explain else { return Output.lines(try cached.explain(request, policy: policy).description) }
+        let answer = try await cached.answer(request, policy: policy)
         Output.raw(answer.response.body)
         await cached.finishBackground()
         if answer.decision.outcome == .unanswerable {
@@ -236,13 +241,13 @@ struct FetchCommand: AsyncParsableCommand {
         }
     }
 
-    private func directives() throws -> [String] {
+    /// Returns the directives of a request for one response. Other policies have none.
+    private func directives(of policy: CachePolicy) -> [String] {
         var directives = maxStale.map { ["max-stale=\($0)"] } ?? []
-        switch try wantedPolicy() {
-        case nil, .cacheFirst: break
+        switch policy {
+        case .cacheFirst, .networkFirst, .networkOnly, .cacheAndNetwork: break
         case .cacheOnly: directives.append("only-if-cached, max-stale")
         case .olderThan(let seconds): directives.append("max-age=\(seconds), max-stale")
-        case .networkFirst, .networkOnly, .cacheAndNetwork: directives.append("no-cache")
         }
         return directives
     }

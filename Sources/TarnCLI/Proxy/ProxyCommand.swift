@@ -19,6 +19,9 @@ struct ProxyCommand: AsyncParsableCommand {
             (Cookie, X-Api-Key, PRIVATE-TOKEN and the like) bypasses the cache, unless --scope-by names its field. A \
             response to a request with Authorization is kept only if it is declared public. Set-Cookie is never kept.
 
+            A target of another server is answered with 421. With --host, and with --private on a loopback address, so \
+            is a Host that is neither a --host nor a name of this address or the upstream.
+
             Examples:
               tarn proxy --upstream https://api.example.org --store cache.tarn
               tarn proxy --upstream http://127.0.0.1:8080 --listen 127.0.0.1:9000 --store cache.tarn --scope-by Authorization
@@ -57,8 +60,33 @@ struct ProxyCommand: AsyncParsableCommand {
             valueName: "field"
         ))
     var scopeBy: [String] = []
+    @Option(
+        name: .customLong("host"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "Host name by which clients address the proxy. May be repeated. Requests for unknown hosts then get 421.",
+            valueName: "name"))
+    var hosts: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Maximum size of the stored responses, in bytes, or with a unit: KiB, MiB, GiB or TiB (default: 1GiB).",
+            valueName: "size"))
+    var cacheBytes: ByteSize?
     @Option(help: ArgumentHelp("Maximum size of a request's body, in bytes.", valueName: "bytes")) var maximumBody =
         16 << 20
+    @Option(
+        help: ArgumentHelp(
+            "Maximum size of a response's body, in bytes, or with a unit (default: a 64th of the memory, 8MiB to 256MiB); then the response is 502.",
+            valueName: "size"))
+    var maximumResponse: ByteSize?
+    @Option(
+        help: ArgumentHelp(
+            "Time without data from the upstream, in seconds; then the response is 504.", valueName: "seconds"))
+    var upstreamIdleTimeout = 30
+    @Option(
+        help: ArgumentHelp(
+            "Time limit for a complete response of the upstream, in seconds; then the response is 504.",
+            valueName: "seconds"))
+    var upstreamTimeout = 300
     @Option(help: ArgumentHelp("Maximum number of client connections.", valueName: "count"))
     var maximumConnections = 1024
     @Option(
@@ -94,18 +122,24 @@ struct ProxyCommand: AsyncParsableCommand {
         else {
             throw Failure(.usage, "--listen \(listen): expected HOST:PORT, such as 127.0.0.1:8080")
         }
-        let numbers = [maximumConnections, maximumConnectionsPerAddress, idleTimeout, headerTimeout, bodyTimeout]
+        let numbers = [
+            maximumConnections, maximumConnectionsPerAddress, idleTimeout, headerTimeout, bodyTimeout,
+            upstreamIdleTimeout, upstreamTimeout,
+        ]
         guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else {
             throw Failure(.usage, "limits and timeouts must be positive numbers")
         }
         if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) {
             throw Failure(.usage, "--scope-by \(field): not the name of a header field")
         }
+        if let name = hosts.first(where: { ProxyHosts.host($0) == nil }) {
+            throw Failure(.usage, "--host \(name): expected a host name or address, without a port")
+        }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         // Signal handlers come first: a client may send a signal as soon as the proxy listens.
         let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
         let interrupts = Interrupts { interrupt.yield() }
-        let server = try makeServer(target)
+        let server = try makeServer(target, host)
         let bound: Int
         do { bound = try await server.start(host: host, port: port) } catch {
             throw Failure(.failed, "--listen \(listen): \(ProxyCommand.reason(error))")
@@ -117,16 +151,22 @@ struct ProxyCommand: AsyncParsableCommand {
         interrupts.stop()
     }
 
-    private func makeServer(_ target: HTTPURL) throws -> ProxyServer {
+    private func makeServer(_ target: HTTPURL, _ host: String) throws -> ProxyServer {
         var options = CurlTransport.Options(), caching = CachedTransport.Options()
         options.followsRedirects = false
         options.decodesContent = false
         options.addsFields = false
         options.concurrencyPerHost = 64
+        // libcurl counts times in milliseconds, in a `long`: 2^20 seconds are twelve days.
+        options.idleTimeout = .seconds(min(upstreamIdleTimeout, 1 << 20))
+        options.totalTimeout = .seconds(min(upstreamTimeout, 1 << 20))
+        if let maximumResponse { options.maximumBodySize = maximumResponse.bytes }
         caching.rules.isShared = rules == .shared
         caching.scopeFields = scopeBy
+        if let cacheBytes { caching.limits.bytes = cacheBytes.bytes }
         var limits = ProxyServer.Limits()
         (limits.maximumBody, limits.maximumConnections) = (maximumBody, maximumConnections)
+        limits.maximumResponse = options.maximumBodySize
         limits.maximumConnectionsPerAddress = maximumConnectionsPerAddress
         // NIO counts deadlines in nanoseconds, in 64 bits.
         (limits.idleTimeout, limits.headerTimeout, limits.bodyTimeout) = (
@@ -135,7 +175,10 @@ struct ProxyCommand: AsyncParsableCommand {
         let upstream = WellFormedTransport(inner: CurlTransport(options))
         return ProxyServer(
             transport: CachedTransport(upstream, store: try RawStore.open(store), options: caching), upstream: target,
-            limits: limits)
+            limits: limits,
+            hosts: ProxyHosts(
+                named: hosts.compactMap(ProxyHosts.host), listening: host, upstream: target,
+                isPrivate: rules == .private))
     }
 
     /// Returns the reason why the proxy cannot listen, and the remedy.

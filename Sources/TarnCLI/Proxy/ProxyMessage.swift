@@ -74,6 +74,7 @@ enum ProxyMessage {
     static func received(_ head: HTTPRequestHead, _ body: [UInt8], by server: ProxyServer) -> Received {
         func refused(_ status: Int, _ text: String) -> Received { .refused(Reply(status, text)) }
         if let problem = problem(of: head) { return refused(400, problem) }
+        if let problem = server.hosts.problem(of: head, port: server.port) { return refused(421, problem) }
         // RFC 9110 §7.6.3: the request has passed this proxy before, directly or through other
         // proxies.
         guard !vias(head.headers).contains(server.name) else {
@@ -88,7 +89,7 @@ enum ProxyMessage {
         let forwards = remainingForwards(of: head)
         if forwards == 0 { return .refused(final(head)) }
         var target = head.uri
-        // Absolute form (RFC 9112 §3.2.2).
+        // Absolute form (RFC 9112 §3.2.2); its host was checked above.
         if !target.hasPrefix("/"), let url = try? HTTPURL(target) { target = url.target }
         guard target.hasPrefix("/") else { return refused(501, "the request target must be a path") }
         // Normalised before the upstream's path is prepended: dot segments cannot leave that path.
@@ -143,7 +144,16 @@ enum ProxyMessage {
     /// Returns the reason for a 400: an invalid Host (RFC 9112 §3.2) or a malformed header field.
     ///
     /// The Host is not forwarded: the upstream gets its own.
+    ///
+    /// NIO replaces bytes that are not UTF-8 by U+FFFD, and then different values are equal: neither
+    /// the upstream nor the cache could tell them apart.
     private static func problem(of head: HTTPRequestHead) -> String? {
+        func isReplaced(_ text: String) -> Bool {
+            text.utf8.contains(0xEF) && text.unicodeScalars.contains("\u{FFFD}")
+        }
+        guard !isReplaced(head.uri), !head.headers.contains(where: { isReplaced($0.value) }) else {
+            return "the request target or a header field is not UTF-8"
+        }
         guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else {
             return "malformed header field"
         }
@@ -184,14 +194,25 @@ enum ProxyMessage {
             }
             return Reply(answer.response, answer.status, by: server.name)
         } catch {
-            let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
-            return switch error.kind {
-            case .store:
-                Reply(500, "the cache's store cannot be read or written", CacheStatus(detail: error.kind.rawValue))
-            case .timeout: Reply(504, "no response from the upstream: \(error.kind.rawValue)", status)
-            case .protocol: Reply(502, "malformed response from the upstream", status)
-            default: Reply(502, "no response from the upstream: \(error.kind.rawValue)", status)
-            }
+            return failure(error, server.limits)
+        }
+    }
+
+    /// Returns the response to a request that the upstream has not answered.
+    private static func failure(_ error: TransportError, _ limits: ProxyServer.Limits) -> Reply {
+        let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
+        return switch error.kind {
+        case .store:
+            Reply(500, "the cache's store cannot be read or written", CacheStatus(detail: error.kind.rawValue))
+        case .timeout: Reply(504, "no complete response from the upstream within the time limit", status)
+        case .protocol: Reply(502, "malformed response from the upstream", status)
+        case .tooLarge:
+            Reply(
+                502,
+                "the upstream's response is too large: a body may have \(limits.maximumResponse) bytes, "
+                    + "and a head 256 KiB and 1000 fields", status)
+        case .cutShort: Reply(502, "no complete response from the upstream: the connection ended", status)
+        default: Reply(502, "no response from the upstream: \(error.kind.rawValue)", status)
         }
     }
 }

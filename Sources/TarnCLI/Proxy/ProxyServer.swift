@@ -12,6 +12,8 @@ final class ProxyServer: Sendable {
     struct Limits: Sendable {
         /// The maximum size of a request body, in bytes.
         var maximumBody = 16 << 20
+        /// The maximum size of the body of an upstream's response, in bytes.
+        var maximumResponse = CurlTransport.Options().maximumBodySize
         var maximumConnections = 1024
         /// The maximum for one address, or one IPv6 network of 64 bits.
         var maximumConnectionsPerAddress = 256
@@ -29,6 +31,7 @@ final class ProxyServer: Sendable {
     let transport: CachedTransport
     let upstream: HTTPURL
     let limits: Limits
+    let hosts: ProxyHosts
     /// The random name of this process in `Via`, which detects loops (RFC 9110 §7.6.3).
     let name = "tarn-" + String(UInt64.random(in: 0..<1 << 48) | 1 << 48, radix: 16).dropFirst()
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
@@ -46,10 +49,11 @@ final class ProxyServer: Sendable {
         var storeReport: ContinuousClock.Instant?
     }
 
-    init(transport: CachedTransport, upstream: HTTPURL, limits: Limits) {
+    init(transport: CachedTransport, upstream: HTTPURL, limits: Limits, hosts: ProxyHosts) {
         self.transport = transport
         self.upstream = upstream
         self.limits = limits
+        self.hosts = hosts
     }
 
     /// Starts to listen.
@@ -86,6 +90,9 @@ final class ProxyServer: Sendable {
         state.withLock { $0.listener = listener }
         return listener.localAddress?.port ?? port
     }
+
+    /// The port on which the proxy listens; nil if it does not.
+    var port: Int? { state.withLock { $0.listener?.localAddress?.port } }
 
     private func admit(_ channel: any Channel) -> Bool {
         state.withLock { state in

@@ -114,6 +114,17 @@ struct CacheCommandTests {
         #expect(check.status == 0, "\(check.output)")
     }
 
+    @Test("purge takes a URL in any notation, and refuses an empty one")
+    func purgeNotation() async throws {
+        let cached = try await Cached()
+        #expect(
+            try await cached.cache("purge", "--url", "HTTPS://API.test.example:443/%69tems?page=2#top").output
+                == "1 response removed, 2 left in caches\n")
+        #expect(try await cached.kept == [Cached.urls[0]])
+        let empty = try await cached.cache("purge", "--url", "")
+        #expect(empty.status == 2 && empty.error.contains("--url is empty"), "\(empty.error)")
+    }
+
     @Test("collect counts with --dry-run, and removes what no answer lists and no root is; what is reached stays")
     func collect() async throws {
         let cached = try await Cached()

@@ -172,8 +172,26 @@ struct FetchCommandTests {
         let quiet = try await fetch("/a", "--header", "X-One: 1", "--policy", "network-first", "--quiet")
         #expect(quiet.output == "ok" && quiet.error.isEmpty && count == 2)
         #expect(try await fetch("/a", "--header", ": 1").status == 2 && count == 2)
+        // Also where the store would answer.
+        let malformed = try await fetch("/a", "--header", "X-One: 1", "--header", "X Two: 2")
+        #expect(malformed.status == 2 && malformed.error.contains("--header 'X Two: 2'") && count == 2)
         let refused = try await fetch("/none")
         #expect(refused.status == 1 && refused.output == "ok" && refused.error.contains("the server returned 404"))
+    }
+
+    @Test("--raw with network-first answers from the store when the server is gone, and with network-only it does not")
+    func rawNetworkFirst() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"
+        var server: LocalServer? = try LocalServer([recording("/logo", "image", "Cache-Control: max-age=600")])
+        let url = (server?.base ?? "") + "/logo"
+        expectSuccess(try await tarn("fetch", "--raw", url, "--store", store))
+        server = nil
+        let first = try await tarn("fetch", "--raw", url, "--store", store, "--policy", "network-first")
+        #expect(first.status == 0 && first.output.hasPrefix("image"), "\(first.error)")
+        let only = try await tarn("fetch", "--raw", url, "--store", store, "--policy", "network-only")
+        #expect(only.status == 5 && only.output.isEmpty, "\(only.error)")
+        let explained = try await tarn("fetch", "--raw", url, "--store", store, "--policy", "network-only", "--explain")
+        #expect(explained.status == 0 && explained.output.contains("miss: request to the server"))
     }
 
     @Test("--raw in a store of records leaves them, and takes the cache's rules from the description")

@@ -198,7 +198,7 @@ struct ProxyMessageTests {
             seen.withLock { $0 = request.start }
             try connection.send(Self.answer)
         }
-        let proxy = try await RunningProxy(server.base + path)
+        let proxy = try await RunningProxy(server.base + path, "--host", "client.example")
         _ = try await onThread {
             let connection = try proxy.connection()
             try connection.send("GET http://client.example:81/x?y=http://z HTTP/1.1\r\nHost: client.example\r\n\r\n")
@@ -237,7 +237,7 @@ struct ProxyMessageTests {
         let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nCache-Control: private, max-age=600\r\nContent-Length: 2\r\n\r\nok")
         }
-        let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let text = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
         let answers = try await exchange(server, text + text, arguments) { [try $0.message(), try $0.message()] }
         #expect(answers[1].values("cache-status").first?.hasPrefix("tarn; hit") == (arguments == ["--private"]))
     }
@@ -358,6 +358,25 @@ struct ProxyMessageTests {
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
         #expect(answer.start == "HTTP/1.1 502 Bad Gateway" && !answer.text.contains("half"))
         #expect(answer.values("cache-status") == ["tarn; fwd=miss; detail=cutShort"], "\(answer.fields)")
+    }
+
+    @Test("an upstream's limits: a body beyond --maximum-response is 502, and silence beyond the timeouts is 504")
+    func upstreamLimits() async throws {
+        let server = try ConnectionServer { request, connection in
+            if request.start.contains("/slow") { usleep(10_000_000) }
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        }
+        let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let large = try await exchange(server, text, ["--maximum-response", "4"]) { try $0.message() }
+        #expect(large.start == "HTTP/1.1 502 Bad Gateway")
+        #expect(large.text.contains("a body may have 4 bytes"))
+        #expect(
+            try await exchange(server, text, ["--maximum-response", "5"]) { try $0.message().text } == "hello")
+        for option in ["--upstream-timeout", "--upstream-idle-timeout"] {
+            let slow = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+            let start = try await exchange(server, slow, [option, "1"]) { try $0.message().start }
+            #expect(start == "HTTP/1.1 504 Gateway Timeout")
+        }
     }
 
     @Test("20 MB go through in both directions, byte by byte")

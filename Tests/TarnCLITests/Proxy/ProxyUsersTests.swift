@@ -41,7 +41,7 @@ struct ProxyUsersTests {
     }
 
     private func get(_ target: String = "/", _ fields: String...) -> String {
-        "GET \(target) HTTP/1.1\r\nHost: a\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+        "GET \(target) HTTP/1.1\r\nHost: localhost\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
     @Test(
@@ -184,6 +184,50 @@ struct ProxyUsersTests {
             return [try connection.message(), try other.message()]
         }
         #expect(answers[0].start == "HTTP/1.1 400 Bad Request" && answers[1].text == " /", "\(answers)")
+        #expect(await proxy.end().status == 0)
+    }
+
+    @Test(
+        "a target of another server is 421, and for a private proxy on a loopback address so is a name that is not known",
+        arguments: [([], 200, 421), (["--private"], 421, 421), (["--host", "Forge.Example"], 421, 200)]
+            as [([String], Int, Int)])
+    func hosts(_ arguments: [String], _ unknown: Int, _ named: Int) async throws {
+        let server = try Self.echo("X: y"), proxy = try await RunningProxy(server.base, arguments)
+        let port = try proxy.port, base = server.base
+        let requests: [(target: String, host: String, status: Int)] = [
+            ("/", "localhost:\(port)", 200), ("/", "127.0.0.1:\(port)", 200), ("/", "[::1]", 200),
+            ("/", "evil.example:\(port)", unknown), ("/", "127.evil.example", unknown),
+            ("http://evil.example/", "evil.example", 421), ("http://localhost:1/", "localhost", 421),
+            ("http://localhost:\(port)/", "a", 200), (base + "/", "a", 200),
+            ("http://forge.example:81/", "a", named),
+        ]
+        let starts = try await onThread {
+            try requests.map { request in
+                let connection = try proxy.connection()
+                try connection.send("GET \(request.target) HTTP/1.1\r\nHost: \(request.host)\r\n\r\n")
+                return try connection.message().start
+            }
+        }
+        for (start, request) in zip(starts, requests) {
+            #expect(start.hasPrefix("HTTP/1.1 \(request.status) "), "\(start) \(request)")
+        }
+        #expect(await proxy.end().status == 0)
+    }
+
+    @Test("a field that is not UTF-8 is 400: it reaches neither the upstream nor the cache in another form")
+    func notUTF8() async throws {
+        let server = try Self.echo("Cache-Control: private, max-age=600")
+        let proxy = try await RunningProxy(server.base, "--scope-by", "X-Tenant")
+        let values: [[UInt8]] = [[0xFC], [0xF6], [0xC3, 0xBC]]
+        let starts = try await onThread {
+            try values.map { value in
+                let connection = try proxy.connection()
+                let head = Array("GET / HTTP/1.1\r\nHost: a\r\nX-Tenant: M".utf8)
+                try connection.send(head + value + Array("ller\r\n\r\n".utf8))
+                return try connection.message().start
+            }
+        }
+        #expect(starts == ["HTTP/1.1 400 Bad Request", "HTTP/1.1 400 Bad Request", "HTTP/1.1 200 OK"])
         #expect(await proxy.end().status == 0)
     }
 

@@ -455,6 +455,61 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get()).response.redirectedTo == "http://api.example/b")
     }
 
+    @Test("a redirect's target keeps what restricts its use: private, stale-if-error, no stale use in a shared cache")
+    func redirectedRestrictions() async throws {
+        func origin(_ control: String) -> Origin {
+            Origin { _ in
+                TransportResponse(
+                    status: 200, headers: TransportHeaders([.init("Cache-Control", control)]), body: [1],
+                    redirectedTo: "http://api.example/b")
+            }
+        }
+        let fixture = try ShelfFixture(origin("private, max-age=60, stale-if-error=5")), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.origin.goAway()
+        await #expect(throws: TransportError.self) { try await fixture.cached(isShared: true).answer(get()) }
+        #expect(try await cached.answer(get()).status.isHit)
+        fixture.clock.pass(10)
+        await #expect(throws: TransportError.self) { try await cached.answer(get()) }
+        let other = try ShelfFixture(origin("public, s-maxage=9, Max-Age=60, x=\"a, max-age=1\", immutable"))
+        _ = try await other.cached().answer(get())
+        other.origin.goAway()
+        let fields = try await other.cached().answer(get()).response.headers
+        #expect(fields.all("Cache-Control") == ["max-age=0, proxy-revalidate, x=\"a, max-age=1\""])
+        await #expect(throws: TransportError.self) { try await other.cached(isShared: true).answer(get()) }
+    }
+
+    @Test("network-first sends a condition, and answers from the store if the server fails; network-only does neither")
+    func serverFirst() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        _ = try await cached.answer(get(), policy: .networkFirst)
+        #expect(fixture.origin.requests.last?.headers["If-None-Match"] == "\"a\"")
+        _ = try await cached.answer(get(), policy: .networkOnly)
+        #expect(fixture.origin.requests.last?.headers["If-None-Match"] == nil && fixture.origin.requests.count == 3)
+        fixture.origin.goAway()
+        #expect(try await cached.answer(get(), policy: .networkFirst).status.isHit)
+        await #expect(throws: TransportError.self) { try await cached.answer(get(), policy: .networkOnly) }
+    }
+
+    @Test("in a full store, the least recently used responses make room; one that is too large removes none")
+    func room() async throws {
+        let body = String(repeating: "0123456789", count: 5000)
+        let fixture = try ShelfFixture(Origin([Self.minute], body)), cached = fixture.cached()
+        try fixture.store.setQuota(1 << 20)
+        for number in 0..<60 {
+            let answer = try await cached.answer(get("/\(number)"))
+            #expect(answer.status.isStored && answer.storeFailure == nil, "\(number)")
+        }
+        #expect(try await cached.answer(get("/59")).status.isHit)
+        let entries = try fixture.store.read { try $0.cacheTotals.entries }
+        #expect(entries > 5 && entries < 30)
+        fixture.origin.become(200, [Self.minute], String(repeating: body, count: 40))
+        #expect(try await cached.answer(get("/large")).status.detail == "store-full")
+        let left = try fixture.store.read { try $0.cacheTotals.entries }
+        #expect(left == entries)
+    }
+
     @Test("a body beyond the limit is passed on, not stored; an empty one is stored")
     func sizes() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute], "12345")),

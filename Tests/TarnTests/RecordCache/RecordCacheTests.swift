@@ -192,6 +192,25 @@ struct RecordCacheTests {
         #expect(try fixture.count() == 0 && cache.totals == CacheTotals())
     }
 
+    @Test("a 304 that forbids to keep the response is its last use: it answers, and leaves the store")
+    func forbiddenBy304() async throws {
+        let transport = ClosureTransport { request in
+            let isConditional = request.headers["If-None-Match"] != nil
+            return TransportResponse(
+                status: isConditional ? 304 : 200,
+                headers: TransportHeaders([
+                    .init("ETag", "\"1\""), .init("Cache-Control", isConditional ? "no-store" : "max-age=0"),
+                ]), body: isConditional ? [] : Array(twoItems.utf8))
+        }
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: transport)
+        #expect(try await cache.fetch(CacheRequest("items")).text == "fetched 2")
+        let answer = try await cache.fetch(CacheRequest("items")), totals = try cache.totals
+        #expect(answer.text == "revalidated 2" && !answer.isStored && totals == CacheTotals())
+        await #expect(throws: CacheError.self) { try await cache.fetch(CacheRequest("items"), policy: .cacheOnly) }
+        // Without an entry there is no condition.
+        #expect(try await cache.fetch(CacheRequest("items")).text == "fetched 2")
+    }
+
     @Test("metadata by key path is kept, and given back with every answer, also after a 304")
     func metadata() async throws {
         let server = try itemServer(

@@ -327,5 +327,6 @@ extension StoreWriter {
             guard let value = try serverValue(place) else { continue }
             try continueFrom(value, place, after: ended.id, isSentAnew: true)
         }
+        try deleteGone()
     }
 }

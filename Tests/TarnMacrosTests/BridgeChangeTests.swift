@@ -177,6 +177,41 @@ struct BridgeChangeTests {
         #expect(failure.message.contains("it has Entry 50"))
     }
 
+    /// Sends the creation of an entry; the answer has a job only.
+    private struct Accompanied: Bridge {
+        typealias Request = String
+        typealias Info = String
+
+        func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
+
+        func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
+            [RemoteOperation("POST", "/made", json: change.body, info: "")]
+        }
+
+        func answer(
+            _ response: TransportResponse, to operation: RemoteOperation<String>
+        ) throws -> RemoteAnswer<String> {
+            RemoteAnswer([RemotePart("BoardJob", .path(JSONPath(keys: [])))])
+        }
+    }
+
+    @Test(
+        "a created record that its answer lacks is found at its URL, by the declared path or by a request",
+        arguments: ["/entries/9", "/elsewhere"])
+    func createdElsewhere(_ location: String) async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            guard request.method == "POST" else { return .init(body: #"{"id":9,"title":"mine","rank":5}"#) }
+            return .init(status: 201, fields: ["Location": location], body: #"{"id":"t1","title":"job"}"#)
+        }
+        let client = try client(server, folder, read: "/entries/{id}")
+        let outbox = client.outbox().sending(through: Accompanied())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 0)
+        #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [9])
+    }
+
     // MARK: Lost answers
 
     /// Sends the creation of an entry, and imports the answer.

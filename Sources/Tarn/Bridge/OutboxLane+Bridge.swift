@@ -215,7 +215,8 @@ extension OutboxLane {
             sent.invalidated.append(url)
         }
         guard operation.kind == .create else { return sent }
-        if attempt.key == nil, sent.importer == nil, let location = attempt.location {
+        // Answers may have records of other entities only.
+        if attempt.key == nil, let location = attempt.location {
             return await located(sent, location, declared)
         }
         return identified(sent, attempt.key, "its answer does not have it")

@@ -248,6 +248,8 @@ extension OutboxLane {
                 outbox.importers.give(back: lent)
                 return .unreadable(reason)
             }
+            // Those of an answer before it, which lack the record.
+            if let earlier = sent.importer { outbox.importers.give(back: earlier) }
             sent.importer = lent
             return .record(added.listed.first?.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) })
         } catch {

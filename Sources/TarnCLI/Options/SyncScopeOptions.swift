@@ -126,7 +126,7 @@ struct SyncInterval: ExpressibleByArgument, CustomStringConvertible {
     private(set) var unknown: String?
 
     /// The forms that are expected instead of a wrong time.
-    static let expectation = "expected a time such as 30s, 15m, 2h or 1d, or none"
+    static let expectation = "expected a time such as 30s, 15m, 2h or 1d, or no value"
 
     /// By schedules and freshness.
     static let scheduled = SyncInterval(seconds: nil)

@@ -145,8 +145,9 @@ enum Output {
             return (buffer, Pager.descriptor ?? STDOUT_FILENO)
         }
         if descriptor != STDOUT_FILENO { Pager.keep(bytes) }
-        guard !write(bytes, to: descriptor) else { return }
-        let code = errno
+        let count = write(bytes, to: descriptor), code = errno
+        if descriptor != STDOUT_FILENO, count > 0 { Pager.noteTaken() }
+        guard count < bytes.count else { return }
         if Pager.descriptor != nil {
             // Otherwise the user has left the pager before the end.
             guard !Pager.finish() else { TarnCommand.end(0) }
@@ -175,7 +176,10 @@ enum Output {
         }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes bytes.
+    ///
+    /// - Returns: the number of bytes that were written: fewer if `errno` says why.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -186,10 +190,10 @@ enum Output {
                 _ = poll(&ready, 1, -1)
                 continue
             }
-            guard count > 0 else { return false }
+            guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
-        return true
+        return bytes.count - rest.count
     }
 
     // MARK: Standard error

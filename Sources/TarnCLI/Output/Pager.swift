@@ -14,6 +14,8 @@ enum Pager {
     private static let state = Guarded<State>(.off)
     /// The text that has gone to the pager so far; nil once it is more than a failing pager takes.
     private static let sent = Guarded<[UInt8]?>([])
+    /// Whether the pipe has taken any of it.
+    private static let hasTaken = Guarded(false)
     /// More than the kernel keeps for a pager that reads nothing.
     private static let mostKept = 1 << 20
 
@@ -78,6 +80,7 @@ enum Pager {
             state = .running(
                 processID: running.processID, descriptor: running.descriptor, program: command.first ?? "")
             sent.withLock { $0 = [] }
+            hasTaken.withLock { $0 = false }
             // The pager handles the keys, and the process ends with it.
             signal(SIGINT, SIG_IGN)
             signal(SIGPIPE, SIG_IGN)
@@ -101,6 +104,9 @@ enum Pager {
         }
     }
 
+    /// Notes that bytes are in the pipe to the pager.
+    static func noteTaken() { hasTaken.withLock { $0 = true } }
+
     /// Returns what a pager that failed has not shown.
     static func takeUnshown() -> [UInt8] {
         sent.withLock { sent in
@@ -111,18 +117,27 @@ enum Pager {
 
     /// Closes the pager's input, and waits until the user has left it.
     ///
-    /// - Returns: false if the pager has failed, such as for a wrong option, before it can have
-    ///   taken much.
+    /// - Returns: false if the pager has failed, such as for a wrong option, before it has read
+    ///   everything, and can have taken little. One that has read everything has shown it, whatever
+    ///   its exit code is.
     @discardableResult static func finish() -> Bool {
         let running = state.withLock { state -> State in
             defer { state = .off }
             return state
         }
         guard case .running(let processID, let descriptor, let program) = running else { return true }
+        // Another reader, to see what the pager leaves: opening the link of a pipe's end opens the
+        // pipe (proc_pid_fd(5)).
+        let reader = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if reader >= 0 { close(reader) } }
         close(descriptor)
         guard let code = ChildProcess.exitCode(processID), code != 0 else { return true }
         // `less -K` ends with 2 after Ctrl-C.
         if code == 2, program.split(separator: "/").last == "less" { return true }
+        var unread: Int32 = -1
+        if reader >= 0, ioctl(reader, UInt(FIONREAD), &unread) == 0, unread == 0, hasTaken.withLock({ $0 }) {
+            return true
+        }
         return sent.withLock { $0 == nil }
     }
 

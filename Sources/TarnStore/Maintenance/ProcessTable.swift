@@ -31,6 +31,20 @@ enum ProcessTable {
         return Int32(line.dropFirst(5).trimmingCharacters(in: .whitespaces))
     }
 
+    /// Returns whether a process has a file open (proc_pid_fd(5)); false also if the system does
+    /// not tell, as of a process of another user.
+    static func hasOpen(_ path: String, _ process: Int32) -> Bool {
+        var file = stat()
+        guard stat(path, &file) == 0,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        else { return false }
+        return names.contains { name in
+            var other = stat()
+            return stat("/proc/\(process)/fd/\(name)", &other) == 0 && other.st_dev == file.st_dev
+                && other.st_ino == file.st_ino
+        }
+    }
+
     /// Returns whether a process is stopped (`T` in proc_pid_stat(5)), by a signal or a debugger.
     static func isStopped(_ process: Int32) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),

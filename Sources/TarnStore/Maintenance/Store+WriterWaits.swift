@@ -9,12 +9,15 @@ extension Store {
     ///   - report: Receives a sentence for people, on a thread of its own.
     package static func reportLongWaits(after delay: Double, _ report: @escaping @Sendable (String) -> Void) {
         WriterWait.report(after: delay) { directory, thread in
-            guard let process = ProcessTable.process(ofThread: thread) else {
+            let process = ProcessTable.process(ofThread: thread)
+            // A write of this process comes to its end.
+            guard process != getpid() else { return }
+            // The number may be that of a thread of another PID namespace, and mean another process
+            // here.
+            guard let process, ProcessTable.hasOpen(directory + "/data.mdb", process) else {
                 report("waiting for another process that writes to \(directory)")
                 return
             }
-            // A write of this process comes to its end.
-            guard process != getpid() else { return }
             var text = "waiting for \(ProcessTable.describe(process)), which writes to \(directory)"
             if ProcessTable.isStopped(process) {
                 text += ", and is stopped: continue it (kill -CONT \(process)), or end it (kill -KILL \(process)); "

@@ -47,7 +47,8 @@ extension StoreWriter {
 
     /// Changes fields of a record locally, and queues the change of those that differ.
     ///
-    /// If nothing differs, nothing is queued. The change is folded into the record's last operation
+    /// If nothing differs, nothing is queued. A record that the server has deleted goes when the
+    /// change takes back its last one. The change is folded into the record's last operation
     /// if that creates or updates the record, was never sent, has the same options, and no
     /// operation that the change depends on is later. A creation that the server has refused takes
     /// the change as well, and stays dead until it is retried.
@@ -78,7 +79,10 @@ extension StoreWriter {
         operation.wasPartial = row.isPartial
         try operation.take(request, try resolving(request.related))
         try store(operation.changes, record)
-        if let last = earlier.last, let receipt = try fold(operation, into: last, record, request) { return receipt }
+        if let last = earlier.last, let receipt = try fold(operation, into: last, record, request) {
+            try deleteGone()
+            return receipt
+        }
         if !earlier.isEmpty { operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false }
         try insert(&operation)
         try mark(operation)

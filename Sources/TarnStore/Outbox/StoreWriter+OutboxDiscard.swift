@@ -23,28 +23,11 @@ extension StoreWriter {
         guard evenIfSending || operation.state != .sending else {
             throw OutboxError.wrongState(id: id, state: .sending, expected: [.pending, .dead])
         }
-        guard let stored = try outbox.stored(id) else { return OutboxDiscard() }
-        let gone = try stored.touchedRecords(stored.record(access.catalog)).filter {
-            try mark(of: $0)?.isGoneAtServer ?? false
-        }
-        var result = try discard(id)
-        for record in gone.sorted(by: ListedRecord.precedes) where try mark(of: record) == nil {
-            let deleted = outbox.decoded(record)
-            guard try deleteGone(record) else { continue }
-            if !result.records.contains(deleted) { result.records.append(deleted) }
-        }
-        return result
+        return try discard(id)
     }
 
-    /// Deletes a record that the server has deleted, unless a delete rule forbids it.
-    ///
-    /// - Returns: whether it is deleted now.
-    private mutating func deleteGone(_ listed: ListedRecord) throws -> Bool {
-        guard let record = try access.record(listed) else { return false }
-        do { return try delete(record.entity, record.key) } catch StoreWriteError.deleteDenied { return false }
-    }
-
-    /// Discards an operation in any state.
+    /// Discards an operation in any state, and deletes the records that the server has deleted and
+    /// that have no other change.
     ///
     /// - Parameter kept: a record that later deletions do not delete again, because it is deleted
     ///   for itself.
@@ -61,6 +44,9 @@ extension StoreWriter {
             try rollBack(operation, &records, keeping: kept)
         }
         result.records = records.sorted(by: ListedRecord.precedes).map(outbox.decoded)
+        for deleted in try deleteGone(except: kept) where !result.records.contains(deleted) {
+            result.records.append(deleted)
+        }
         return result
     }
 

@@ -10,7 +10,9 @@ extension StoredOperation {
     /// Returns the value of a field before the operation, from that after it. Nil is absent.
     func undone(_ value: [UInt8]?, _ place: RecordFieldPlace, _ own: ListedRecord) -> [UInt8]? {
         var value = value
-        for edit in edits.reversed() where edit.isOf(place, own) { value = edit.applied(to: value, isUndone: true) }
+        for edit in edits.reversed() where edit.isOf(place, own) && edit.hasEffect {
+            value = edit.applied(to: value, isUndone: true)
+        }
         if let change = changes.first(where: { $0.isOf(place, own) }) { value = change.before }
         return value
     }
@@ -30,7 +32,7 @@ extension StoredOperation {
         }
         for index in edits.indices where edits[index].isOf(place, own) {
             edits[index].replay(in: value)
-            value = edits[index].applied(to: value, isUndone: false)
+            if edits[index].hasEffect { value = edits[index].applied(to: value, isUndone: false) }
         }
         return value
     }
@@ -90,18 +92,22 @@ extension StoredOperation.ListEdit {
         field == place.field && (record ?? own) == place.record
     }
 
-    /// Takes over the form of an empty list, and the position of a member that is to be removed.
+    /// Takes over the form of an empty list, and the position of the member.
     mutating func replay(in list: [UInt8]?) {
         empty = Empty(list)
-        guard !isInsertion, let index = (list ?? []).referenceList.firstIndex(of: target) else { return }
-        position = UInt32(clamping: index)
+        let index = (list ?? []).referenceList.firstIndex(of: target)
+        position = index.map { UInt32(clamping: $0) } ?? .max
     }
+
+    /// Whether the edit changes the list: what it has not changed, a rollback leaves.
+    var hasEffect: Bool { isInsertion == (position == .max) }
 
     /// Returns a list with the edit, or without it. Nil is absent.
     func applied(to list: [UInt8]?, isUndone: Bool) -> [UInt8]? {
         var targets = (list ?? []).referenceList
         if isInsertion != isUndone {
-            if !targets.contains(target) { targets.insert(target, at: min(Int(position), targets.count)) }
+            let index = isInsertion ? targets.count : min(Int(position), targets.count)
+            if !targets.contains(target) { targets.insert(target, at: index) }
         } else if let index = targets.firstIndex(of: target) {
             targets.remove(at: index)
         }
@@ -321,5 +327,6 @@ extension StoreWriter {
             guard let value = try serverValue(place) else { continue }
             try continueFrom(value, place, after: ended.id, isSentAnew: true)
         }
+        try deleteGone()
     }
 }

@@ -128,6 +128,7 @@ extension StoreWriter {
                 try setFields(record, Dictionary(kept.map { ($0.field, $0.value) }) { $1 })
             }
             _ = try record.storageKey.withUnsafeBytes { try access.localChanges.remove(record.entity, $0) }
+            if known.isGoneAtServer { goneRecords.insert(record) }
             return
         }
         mark.server = known.server.filter { value in
@@ -140,11 +141,35 @@ extension StoreWriter {
     }
 
     /// Stores a mark, with the whole key of a record that is stored under a digest.
+    ///
+    /// After a mark of a record that the server has deleted, the next one says so, too.
     mutating func putMark(_ mark: LocalMark, _ record: ListedRecord, _ operation: StoredOperation) throws {
-        let mark = withWholeKey(mark, record, operation)
+        var mark = withWholeKey(mark, record, operation)
+        if goneRecords.remove(record) != nil { mark.isGoneAtServer = true }
+        let stored = mark
         try record.storageKey.withUnsafeBytes {
-            try access.localChanges.put(mark, record.entity, $0, sequence: sequence)
+            try access.localChanges.put(stored, record.entity, $0, sequence: sequence)
         }
+    }
+
+    /// Deletes the records that the server has deleted, and whose last change has ended without
+    /// being sent: by their delete rules, unless one of these forbids it.
+    ///
+    /// Called at the end of each call that can end a change.
+    ///
+    /// - Parameter kept: a record that waits for a later call, because it is deleted for itself.
+    /// - Returns: the deleted records.
+    @discardableResult
+    mutating func deleteGone(except kept: ListedRecord? = nil) throws -> [OutboxRecord] {
+        var deleted: [OutboxRecord] = []
+        for listed in goneRecords.sorted(by: ListedRecord.precedes) where listed != kept {
+            goneRecords.remove(listed)
+            guard try mark(of: listed) == nil, let record = try access.record(listed) else { continue }
+            let name = outbox.decoded(listed)
+            do { if try delete(record.entity, record.key) { deleted.append(name) } } catch StoreWriteError.deleteDenied
+            { continue }
+        }
+        return deleted
     }
 
     /// The mark with the whole key of a record that is stored under a digest.

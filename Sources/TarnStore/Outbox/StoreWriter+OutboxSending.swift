@@ -219,6 +219,7 @@ extension StoreWriter {
             try renewMark(record, after: known)
             // The server has it all: responses from before may not.
             try noteSettled([record], at: .now)
+            try deleteGone()
             return nil
         }
         operation.sendAnew()

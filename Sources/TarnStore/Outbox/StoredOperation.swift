@@ -26,8 +26,9 @@ package struct StoredOperation: Sendable, Hashable {
         var field: UInt16
         /// The storage key of the member.
         var target: [UInt8]
-        /// The position of the member before the removal; the largest number for an insertion,
-        /// which is at the end.
+        /// The position of the member before the edit; the largest number if the list lacks it.
+        ///
+        /// An insertion is at the end.
         var position: UInt32
         var isInsertion: Bool
         /// The value before an insertion into no list.

@@ -5,8 +5,9 @@ internal import LMDB
 extension StoreWriter {
     /// Stores the entry of a response, and replaces the one of the same request.
     package mutating func putResponse(_ entry: ResponseEntry) throws {
-        let isNewList = try access.responses.put(entry, sequence: sequence).isNewList
-        hasNewList = hasNewList || isNewList
+        let stored = try access.responses.put(entry, sequence: sequence)
+        strippedResponses.remove(stored.id)
+        hasNewList = hasNewList || stored.isNewList
     }
 
     /// Stores a response with its body, whose size the entry must declare.
@@ -15,6 +16,7 @@ extension StoreWriter {
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
         precondition(entry.caching?.bodySize == body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence).id
+        strippedResponses.remove(id)
         try access.responses.putBody(body, of: id)
     }
 
@@ -27,6 +29,7 @@ extension StoreWriter {
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
         precondition(entry.caching?.bodySize == position + body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence, keepsBody: true).id
+        strippedResponses.remove(id)
         try access.responses.appendBody(body, of: id, at: position)
     }
 
@@ -67,14 +70,16 @@ extension StoreWriter {
     /// Removes the validators of the entries that list a record, because the store no longer has
     /// what they have told of it, although the server may still tell the same.
     ///
-    /// The entries stay usable.
+    /// The entries stay usable. Each is read once in a transaction: one response may list all of
+    /// the very many records that an operation or a delete rule changes.
     mutating func removeValidators(ofResponsesListing record: ListedRecord) throws {
-        for id in try access.responses.ids(listing: record) {
+        for id in try access.responses.ids(listing: record) where !strippedResponses.contains(id) {
             if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
         }
     }
 
     private mutating func removeValidators(of view: ResponseView) throws {
+        strippedResponses.insert(view.id)
         guard !ResponseEntry.Validation.validators(of: view.headers).isEmpty, var entry = view.entry else { return }
         entry.validation.removeValidators()
         _ = try access.responses.put(entry, sequence: sequence)

@@ -133,7 +133,8 @@ extension StoreWriter {
     /// - Parameters:
     ///   - fields: the fields whose change is finished; the others stay marked. Nil for all.
     ///   - takingServer: whether these fields get the server's values from later responses. The
-    ///     local values are lost then.
+    ///     local values are lost then. A record that the server has deleted goes with its mark, by
+    ///     its delete rules, unless one of these forbids it.
     /// - Returns: whether there was a mark.
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
     @discardableResult
@@ -158,11 +159,13 @@ extension StoreWriter {
             let left = mark.fields.filter { !isDone($0) }
             if done == nil || (!mark.fields.isEmpty && left.isEmpty) {
                 _ = try access.localChanges.remove(entity.root, storageKey)
+                if takingServer, mark.isGoneAtServer { goneRecords.insert(ListedRecord(entity.root, storageKey)) }
             } else {
                 mark.fields = left
                 try access.localChanges.put(mark, entity.root, storageKey, sequence: sequence)
             }
             if takingServer { try take(taken, entity, storageKey) }
+            try deleteGone()
             return true
         }
     }

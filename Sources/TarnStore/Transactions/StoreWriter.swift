@@ -39,6 +39,12 @@ public struct StoreWriter: ~Copyable {
     private(set) var doubles: Set<DuplicateValues> = []
     /// The records of which a change is noted; nil for none.
     package var watched: RepeatedBodies?
+    /// The responses whose validators this transaction has removed, and that it has not stored
+    /// anew since.
+    var strippedResponses: Set<UInt64> = []
+    /// The records that the server has deleted and whose mark has ended without being sent: see
+    /// ``deleteGone(except:)``.
+    var goneRecords: Set<ListedRecord> = []
     /// Enables undo for records of entities with unique indexes: see `dropDuplicates`.
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]

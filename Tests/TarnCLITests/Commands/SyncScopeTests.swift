@@ -154,6 +154,8 @@ struct SyncScopeTests {
             let result = try await tarn(["sync", "--file", bed.file, "--base", bed.server.base] + wrong)
             #expect(result.status == 2 && result.error.contains("30s, 15m, 2h or 1d"), "\(wrong): \(result.error)")
         }
+        let text = try await tarn(["sync", "--file", bed.file, "--base", bed.server.base, "--watch=15x"]).error
+        #expect(text.contains("--watch 15x: expected a time such as 30s, 15m, 2h or 1d, or no value"), "\(text)")
         #expect(bed.server.targets.isEmpty)
     }
 

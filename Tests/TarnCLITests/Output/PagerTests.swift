@@ -67,6 +67,17 @@ struct PagerTests {
         #expect(long.output.split(separator: "\n").count { $0.hasPrefix("{") } == 500)
     }
 
+    @Test("a pager that has read everything has shown it, whatever its exit code is")
+    func failedAtEnd() async throws {
+        let folder = try TemporaryFolder()
+        let failing = try folder.write("failing", "#!/bin/sh\nsed 's/^/paged: /'\nexit 3\n")
+        _ = chmod(failing, 0o755)
+        let result = try await list(["list", "Issue", "--all"], ["PAGER": failing])
+        let lines = result.output.split(separator: "\n")
+        #expect(result.status == 0 && lines.count { $0.hasPrefix("paged: ") } == 331, "\(result.output.suffix(200))")
+        #expect(!lines.contains { $0.hasPrefix("id ") })
+    }
+
     @Test("a user who leaves the pager early ends the command without an error")
     func leftEarly() async throws {
         let result = try await list(["list", "Comment", "--all", "--fields", "all"], ["PAGER": "head -n 1"])

@@ -146,6 +146,19 @@ struct LocalChangeTests {
         }
     }
 
+    @Test(
+        "a record that the server has deleted goes with a mark that is cleared for the server",
+        arguments: [true, false])
+    func clearedForServer(takesServer: Bool) throws {
+        let bed = try bed()
+        try edit(bed, [Record.Field("title", .string("mine"))])
+        try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
+        #expect(try change(bed, 1)?.isGoneAtServer == true)
+        _ = try bed.store.write { try $0.clearLocalChange("Issue", RecordKey(1), takingServer: takesServer) }
+        #expect(try (bed.record("Issue", 1) == nil) == takesServer)
+        #expect(try change(bed, 1) == nil)
+    }
+
     @Test("both sides deleted it: nothing is left to say")
     func deletedOnBothSides() throws {
         let bed = try bed()

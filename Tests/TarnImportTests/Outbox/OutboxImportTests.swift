@@ -61,6 +61,59 @@ struct OutboxImportTests {
         #expect(result.records == [OutboxRecord("Issue", RecordKey(1))])
     }
 
+    @Test(
+        "a record that the server has deleted goes when its change ends with the creation that it needs",
+        arguments: [true, false])
+    func goneWithCreation(isDiscarded: Bool) throws {
+        let bed = try bed()
+        let made = try bed.store.write {
+            try $0.enqueueCreate("User", .temporary, [Record.Field("login", .string("new"))])
+        }
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Issue", RecordKey(1), [Record.Field("author", .reference(made.key))])
+        }
+        try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
+        #expect(try mark(bed, 1)?.isGoneAtServer == true)
+        if isDiscarded {
+            let result = try bed.store.write { try $0.discardOperation(1) }
+            #expect(result.records.contains(OutboxRecord("Issue", RecordKey(1))))
+        } else {
+            _ = try bed.store.write { try $0.enqueueDelete("User", made.key) }
+        }
+        #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
+    }
+
+    @Test("a record that the server has deleted goes when its change is taken back, and not when it is done")
+    func goneAndTakenBack() throws {
+        let bed = try bed()
+        for title in ["mine", "old"] {
+            _ = try bed.store.write {
+                try $0.enqueueUpdate("Issue", RecordKey(1), [Record.Field("title", .string(title))])
+            }
+            if title == "mine" { try bed.take(#"[{"id":1,"gone":true}]"#, "Issue") }
+        }
+        #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Issue", RecordKey(2), [Record.Field("title", .string("mine"))])
+        }
+        try bed.take(#"[{"id":2,"gone":true}]"#, "Issue")
+        _ = try bed.store.write { try $0.completeOperation(2) }
+        #expect(try bed.value("Issue", 2, "title") == .string("mine") && mark(bed, 2) == nil)
+    }
+
+    @Test("a record that the server has deleted, and whose change a deletion withdraws, is not restored by a discard")
+    func goneAndDeleted() throws {
+        let bed = try bed()
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Issue", RecordKey(1), [Record.Field("title", .string("mine"))])
+        }
+        try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
+        _ = try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
+        #expect(try mark(bed, 1)?.isGoneAtServer == true)
+        _ = try bed.store.write { try $0.discardOperation(2) }
+        #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
+    }
+
     @Test("a list that a member was moved to here says nothing of where the member is at the server")
     func moved() throws {
         let bed = try bed()

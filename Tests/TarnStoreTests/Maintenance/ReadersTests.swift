@@ -41,6 +41,15 @@ struct ReadersTests {
         }
     }
 
+    @Test("a process that has a store's file open is told from one that has not")
+    func openFile() throws {
+        let path = folder("s"), store = try Forge.open(path)
+        #expect(ProcessTable.hasOpen(path + "/data.mdb", getpid()))
+        #expect(!ProcessTable.hasOpen(path + "/data.mdb", getppid()))
+        #expect(!ProcessTable.hasOpen(path + "/none", getpid()))
+        withExtendedLifetime(store) {}
+    }
+
     @Test("a table of readers that is full is listed and cleared, too")
     func fullTable() throws {
         let path = folder("s")

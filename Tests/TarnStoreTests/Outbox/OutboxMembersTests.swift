@@ -36,6 +36,26 @@ struct OutboxMembersTests {
         #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
     }
 
+    @Test(
+        "a member that is added and removed, or removed and added: discarding both leaves the list as it was",
+        arguments: [[1, 2], [2, 1]])
+    func thereAndBack(_ order: [UInt64]) throws {
+        _ = try add(["new"], "labels", "Issue", 17)
+        _ = try remove(["new"], "labels", "Issue", 17)
+        for id in order { try bed.discard(id) }
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
+        _ = try remove(["bug"], "labels", "Issue", 17)
+        _ = try add(["bug"], "labels", "Issue", 17)
+        for id in order { try bed.discard(id + 2) }
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
+        // Without a list before.
+        try store.put("Issue", 18)
+        _ = try add(["new"], "labels", "Issue", 18)
+        _ = try remove(["new"], "labels", "Issue", 18)
+        for id in order { try bed.discard(id + 4) }
+        #expect(try store.record("Issue", 18)?["labels"] == nil && bed.marks() == [])
+    }
+
     @Test("members that a response has brought meanwhile are visible once the operations are done")
     func membersOfOthers() throws {
         _ = try add(["new"], "labels", "Issue", 17)

@@ -65,6 +65,29 @@ struct ResponseTests {
         }
     }
 
+    @Test("the validators of a response go once in a transaction, and again if it is stored anew there")
+    func validatorsRemoved() throws {
+        let record = ListedRecord(entity: 3, storageKey: RecordKey(1).storageKey)
+        try put(entry(1, [1, 2]), entry(2, [2]))
+        try store.write { writer in
+            try writer.removeValidators(ofResponsesListing: record)
+            try writer.removeValidators(ofResponsesListing: record)
+        }
+        #expect(try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers.count == 4)
+        try store.write { writer in
+            try writer.putResponse(entry(1, [1, 2]))
+            try writer.removeValidators(ofResponsesListing: record)
+            try writer.putResponse(entry(1, [1, 2]))
+        }
+        #expect(try response(1)?.validation.headers.count == 4)
+        try store.write { writer in
+            try writer.removeValidators(ofResponsesListing: record)
+            try writer.putResponse(entry(1, [1]))
+            try writer.removeValidators(ofResponsesListing: record)
+        }
+        #expect(try response(1)?.validation.headers == ["link", ""])
+    }
+
     @Test("requests that differ in a number lie side by side, in its order")
     func nearRequests() throws {
         try store.write { writer in

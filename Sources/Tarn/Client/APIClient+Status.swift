@@ -49,7 +49,7 @@ extension APIClient {
                 guard let checkpoint = try reader.checkpoint(name) else { continue }
                 status.add(checkpoint)
                 if !endpoint.hasSeveralLists {
-                    // After a change of the credentials or of the description, everything is requested.
+                    // With other credentials or another description, everything is requested.
                     let plan = try? scope.map { _ in try EndpointScan.plan(of: request.firstPage(), request) }
                     status.since = plan == nil || plan == checkpoint.plan ? checkpoint.since : nil
                 }

@@ -60,7 +60,7 @@ extension EndpointScan {
         return request.increments?.largest([known, seen]) ?? seen
     }
 
-    /// Whether a list may have records before the initial value, which scans from there do not list.
+    /// Whether a list may have records from before the initial value: scans from there have not.
     func mayListOlder(_ request: EndpointRequest) -> Bool {
         guard let rule = endpoint.incremental, let initial = rule.initial else { return false }
         // A token that has expired: everything is listed.

@@ -231,7 +231,7 @@ extension EndpointScan {
     /// The kind of a failure that is none: a response rule has passed over the list.
     private static let ignored = "ignored "
 
-    /// Notes that a response rule has passed over a list: what the others miss may have moved to it.
+    /// Notes that a rule for responses has passed over a list: the others' records may be there.
     ///
     /// As with failures, a list that is gone or that was ignored alike before does not count.
     func noteIgnored(_ list: ListScan, status: Int) throws {

@@ -31,13 +31,8 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
-            startedAt: client.now, completedAt: old?.completedAt)
-        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        var checkpoint = beginning(at: pages.position, after: old, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince) = (known, request.since)
-        checkpoint.isCutOff = old?.isCutOff ?? false
-        checkpoint.whole = old?.whole
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -71,6 +66,19 @@ extension EndpointScan {
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(index: index, pages: pages, target: target, different: different)
+    }
+
+    /// The progress of a list at its beginning.
+    private func beginning(
+        at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
+    ) -> Checkpoint {
+        var checkpoint = Checkpoint(
+            state: .underWay, plan: plan, nextURL: position, scan: (old?.scan ?? 0) + 1,
+            startedAt: client.now, completedAt: old?.completedAt)
+        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        checkpoint.isCutOff = old?.isCutOff ?? false
+        checkpoint.whole = old?.whole
+        return checkpoint
     }
 
     /// The name of the checkpoint of a list.

@@ -60,10 +60,11 @@ public struct SyncReport: Sendable {
         ///
         /// The next scan requests what has changed since the beginning of this one.
         package var futureValue: String?
-        /// Whether the time of the scan could not be written in the form of such a date: the value
-        /// stays as it was.
+        /// Whether the time of the scan could not be written as such a date: the value stays as it
+        /// was.
         package var leavesFutureOut = false
-        /// Lists of an incremental endpoint that ended at an empty page which the page before names.
+        /// Lists of an incremental endpoint whose last page is empty although the one before names
+        /// it.
         ///
         /// The next scan begins with the same value.
         package var inDoubt = 0

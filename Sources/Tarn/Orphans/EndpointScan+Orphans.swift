@@ -6,8 +6,7 @@ import TarnStore
 extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
     ///
-    /// What a list has that is refused is not fully known: those of the whole endpoint wait, because
-    /// records may have moved to it.
+    /// Records may have moved to a list that is refused: the orphans of the whole endpoint wait.
     func mayHaveOrphans(
         _ rules: Orphans, _ checkpoint: Checkpoint, _ target: ScanTarget, isCutOff: Bool, isInDoubt: Bool
     ) -> Bool {

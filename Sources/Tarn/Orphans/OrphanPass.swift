@@ -78,9 +78,9 @@ struct OrphanPass {
                 others = others.dropFirst(candidates.count)
             }
             guard !candidates.isEmpty else { return }
-            if unused == nil, let previous {
-                unused = UnusedLists(
-                    previous, lists, client.description, endpoint, checkpointName, others: try self.others?.all() ?? [:])
+            if let previous {
+                let others = try otherLists(candidates, before: previous)
+                unused = UnusedLists(previous, lists, client.description, endpoint, checkpointName, others: others)
             }
             try await ask(&candidates)
             // A cancelled request decides nothing, and must not lead to a deletion.
@@ -159,6 +159,25 @@ struct OrphanPass {
             }
             return records
         }
+    }
+
+    /// The lists of other endpoints, if a response of one of them that was confirmed before a time
+    /// lists a candidate.
+    private func otherLists(
+        _ candidates: [Candidate], before time: Timestamp
+    ) throws -> [String: OtherLists.Lists] {
+        guard let others else { return [:] }
+        let own = "\(endpoint.name) "
+        let isNeeded = try client.store.read { reader in
+            let responses = reader.access.responses
+            return try candidates.contains { candidate in
+                try responses.ids(listing: candidate.record).contains { id in
+                    guard let view = try responses.view(id: id) else { return false }
+                    return view.validatedAt < time && !view.endpoint.hasPrefix(own)
+                }
+            }
+        }
+        return isNeeded ? try others.all() : [:]
     }
 
     // MARK: Asking

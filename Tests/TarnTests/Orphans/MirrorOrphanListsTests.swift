@@ -1,7 +1,5 @@
 // Orphans of an endpoint with several lists: what one of them misses may have moved to another one.
 
-import Foundation
-import Synchronization
 import Tarn
 import Testing
 

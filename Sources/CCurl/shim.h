@@ -1,6 +1,13 @@
 // libcurl. Its setopt and getinfo are variadic, which Swift cannot call: one inline function a type.
 #pragma once
 #include <curl/curl.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+// <sys/socket.h> hides it without _GNU_SOURCE. Linux defines it as this flag of open(2).
+#ifndef SOCK_CLOEXEC
+#define SOCK_CLOEXEC O_CLOEXEC
+#endif
 
 static inline CURLcode tarn_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -44,6 +51,17 @@ typedef int (*tarn_curl_prerequest)(void *context, char *peer, char *own, int pe
 static inline CURLcode tarn_curl_set_prerequest(CURL *easy, tarn_curl_prerequest function, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function) : code;
+}
+
+// Opens a socket that programs do not inherit which this process starts. libcurl sets close-on-exec only in new versions.
+static inline curl_socket_t tarn_curl_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static inline CURLcode tarn_curl_set_private_sockets(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, tarn_curl_open_socket);
 }
 
 static inline CURLcode tarn_curl_get_long(CURL *easy, CURLINFO info, long *value) {

@@ -42,7 +42,9 @@ public final class Environment: Sendable {
         public var creates: Bool
         /// The bytes of address space to reserve.
         ///
-        /// The size is halved until the system grants it, but not below `minimumMapSize`.
+        /// The size is halved until the system grants it, but not below `minimumMapSize`. If the
+        /// process has many environments open, the next ones begin with less: see
+        /// ``OpenEnvironments/share(besides:)``.
         public var mapSize: Int
         /// The lower bound of `mapSize`, in bytes.
         public var minimumMapSize: Int
@@ -148,12 +150,24 @@ public final class Environment: Sendable {
         var options = options
         if options.isImmutable { options.isReadOnly = true }
         return try OpenEnvironments.open(path: path, options: options) {
-            [options] () throws(LMDBError) -> Environment in
-            try create(path: path, options: options)
+            [options] (others) throws(LMDBError) -> Environment in
+            try create(path: path, options: options, besides: others)
         }
     }
 
-    private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
+    /// The bytes of address space to ask for: less if many environments are open, and at least four
+    /// times the size of the file.
+    private static func mapSize(of dataPath: String, _ options: Options, besides others: Int) -> Int {
+        var status = stat()
+        let size = stat(dataPath, &status) == 0 ? min(Int(status.st_size), 1 << 44) : 0
+        let least = max(options.minimumMapSize, 4 * size)
+        // liblmdb wants whole pages.
+        return min(options.mapSize, max(OpenEnvironments.share(besides: others), (least + 0xffff) & ~0xffff))
+    }
+
+    private static func create(
+        path: String, options: Options, besides others: Int
+    ) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
         try makeDirectory(path, for: dataPath, options)
@@ -168,7 +182,7 @@ public final class Environment: Sendable {
             files.turn = try WriterQueue(directory: path)
         }
         if !options.isImmutable { files.lock = try LockFile.prepare(in: path, options: options) }
-        var mapSize = options.mapSize, attempts = foreignOpenings
+        var mapSize = mapSize(of: dataPath, options, besides: others), attempts = foreignOpenings
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
             if let env {

@@ -165,6 +165,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             "the file is on a network file system, where LMDB cannot protect it from damage; use a local disk, or force it"
         case .unknownLibrary:
             "this build of liblmdb does not report the size of the file; use liblmdb 0.9, or set no limit"
+        case .other where code == ENOMEM && operation == "open":
+            "the system does not grant this process the address space of the file: close other stores, or raise the limits (`ulimit -v`, and `vm.max_map_count`)"
         case .other where code == EFBIG:
             "the file would be larger than the system allows (see `ulimit -f`); nothing was written"
         case .other where code == EMFILE || code == ENFILE:

@@ -19,7 +19,7 @@ enum OpenEnvironments {
     /// Opening and closing exclude each other: between the last release and the end of `deinit`,
     /// the entry remains, and a new open waits for its removal.
     static func open(
-        path: String, options: Environment.Options, create: () throws(LMDBError) -> Environment
+        path: String, options: Environment.Options, create: (_ others: Int) throws(LMDBError) -> Environment
     ) throws(LMDBError) -> Environment {
         while true {
             let result: Result<Environment, LMDBError>? = entries.withLock { entries in
@@ -39,7 +39,7 @@ enum OpenEnvironments {
                     return .failure(LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb"))
                 }
                 do throws(LMDBError) {
-                    let environment = try create()
+                    let environment = try create(entries.count)
                     entries[environment.file] = Entry(
                         environment: environment, forks: environment.forks, lockFile: environment.lockFile)
                     return .success(environment)
@@ -55,6 +55,18 @@ enum OpenEnvironments {
                 throw LMDBError(.optionsConflict, operation: "open", path: path)
             }
             return environment
+        }
+    }
+
+    /// The address space of one more environment: a process has 128 TiB.
+    ///
+    /// 64 environments have a terabyte each, the next ones less: 512 have 104 TiB in all.
+    static func share(besides others: Int) -> Int {
+        switch others {
+        case ..<64: 1 << 40
+        case ..<128: 1 << 38
+        case ..<512: 1 << 36
+        default: 1 << 34
         }
     }
 

@@ -24,6 +24,9 @@ public struct RefreshHealth: Sendable, Hashable, Encodable {
         /// Whether it is under way.
         public var isRunning: Bool
         /// The end of the last complete refresh, also in an earlier process; nil if there was none.
+        ///
+        /// If a sync has continued an interrupted one, it is the beginning of that one: a part of
+        /// the records is as old.
         public var lastComplete: Date?
         /// The time in seconds since then; nil if there was none.
         public var age: Double?

@@ -1,3 +1,4 @@
+import Foundation
 import Locking
 import ServiceLifecycle
 import Tarn
@@ -13,6 +14,10 @@ final class RefreshRun: Sendable {
         var listed = 0
         /// The numbers of records by entity and outcome.
         var entities: [String: ImportReport.Counts] = [:]
+        /// The beginning of the interrupted sync that the run has continued; nil for none.
+        var continuedFrom: Date?
+        /// The refusals of a sync that has refreshed all else; nil if it has failed otherwise.
+        var refusals: String?
     }
 
     /// The run that the current task belongs to.
@@ -38,18 +43,43 @@ final class RefreshRun: Sendable {
     /// - Returns: false if a shutdown has ended it before the last page.
     /// - Throws: the failure of the server, also if a stored answer would do.
     func follow<Value>(_ pages: ResponsePages<Value>) async throws -> Bool {
+        // A shutdown ends the waits of a request. A transfer under way is completed.
+        let progress = RequestProgress()
+        let work = Task {
+            try await RequestProgress.$current.withValue(progress) { try await self.goThrough(pages, progress) }
+        }
+        progress.onEnd { work.cancel() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await withGracefulShutdownHandler {
+                    try await work.value
+                } onGracefulShutdown: {
+                    progress.endWaits()
+                }
+            } onCancel: {
+                work.cancel()
+            }
+        } catch {
+            guard progress.hasEnded else { throw error }
+            return false
+        }
+    }
+
+    private func goThrough<Value>(_ pages: ResponsePages<Value>, _ progress: RequestProgress) async throws -> Bool {
         for try await page in pages {
             if let failure = page.failure { throw failure }
-            note(page.source, listed: page.records.count)
-            if let report = page.report { note(report) }
+            note(page.source, listed: page.listedCount, isShared: page.isShared)
+            if let report = page.report, !page.isShared { note(report) }
             if page.next != nil, Task.isShuttingDownGracefully { return false }
+            progress.waits()
         }
         return true
     }
 
-    private func note(_ source: CachedAnswer.Source, listed: Int) {
+    /// - Parameter isShared: whether another call has brought the page, which counts it.
+    private func note(_ source: CachedAnswer.Source, listed: Int, isShared: Bool) {
         state.withLock { state in
-            state.totals.pages["\(source)", default: 0] += 1
+            if !isShared { state.totals.pages["\(source)", default: 0] += 1 }
             state.totals.listed += listed
         }
     }
@@ -100,8 +130,27 @@ final class RefreshRun: Sendable {
             }
         }
         let failures = sync.failures.filter { if case .cancelled = $0 { false } else { true } }
+        state.withLock { state in
+            state.totals.continuedFrom = sync.resumed.map {
+                Date(timeIntervalSince1970: Double($0.microseconds) / 1e6)
+            }
+            let refusals = sync.failures.compactMap(\.refusal)
+            if sync.pages > 0, !refusals.isEmpty, refusals.count == sync.failures.count {
+                state.totals.refusals = refusals.sorted().joined(separator: "\n")
+            }
+        }
         if let failure = failures.first { throw failure }
         try Task.checkCancellation()
         return sync.failures.isEmpty
+    }
+}
+
+extension MirrorError {
+    /// The request that the server has refused, and will refuse again; nil for other failures.
+    fileprivate var refusal: String? {
+        guard case .status(let code, let method, let url, _) = self, (400..<500).contains(code),
+            ![408, 425, 429].contains(code)
+        else { return nil }
+        return "\(code) \(method) \(url)"
     }
 }

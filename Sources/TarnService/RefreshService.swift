@@ -23,9 +23,10 @@ public import Tracing
 /// ```
 ///
 /// Each refresh has a schedule of its own: one that fails does not delay the others, and is retried
-/// after waits that double. Graceful shutdown ends a refresh after the page under way; every page
-/// that was answered is in the store, and the next refresh confirms it with a conditional request.
-/// Cancellation also ends the transfer under way.
+/// after waits that double. Graceful shutdown ends a refresh after the page under way, and its waits
+/// for limits, retries and credentials at once; every page that was answered is in the store, and
+/// the next refresh confirms it with a conditional request. Cancellation, and the shutdown of a
+/// mirror's refresh, also end the transfer under way.
 ///
 /// Logs are lines at level info for complete refreshes, and at level warning for failures. Metrics
 /// and spans are listed in <doc:Services>.
@@ -59,7 +60,8 @@ public final class RefreshService: Service, Sendable {
     public struct Options: Sendable {
         /// The first refresh of this process.
         public var start = Start.whenDue
-        /// The number of refreshes that run at once. The others wait in the order of priorities.
+        /// The number of refreshes of one API that run at once. Its others wait in the order of
+        /// priorities.
         public var concurrency = 4
         /// The waits after failures.
         public var retry = Retry()
@@ -77,7 +79,8 @@ public final class RefreshService: Service, Sendable {
     }
 
     private let options: Options
-    private let queue: RefreshQueue
+    /// The turns of the refreshes of each API.
+    private let queues: [String: RefreshQueue]
     private let states: Guarded<[RefreshState]>
     private let count: Int
 
@@ -85,14 +88,16 @@ public final class RefreshService: Service, Sendable {
     ///
     /// The times of earlier refreshes are read from the stores: ``health`` knows them before
     /// ``run()``. They count for the same request only: with other parameters, another base URL or
-    /// other fields of the records, the refresh has not been complete yet.
+    /// other fields of the records, the refresh has not been complete yet. With other credentials
+    /// neither; that is known as soon as ``run()`` has read them.
     ///
     /// - Throws: `StoreError` if a store cannot be read.
     /// - Precondition: no two refreshes have the same name.
     public init(_ refreshes: [ScheduledRefresh], options: Options = Options()) throws {
         precondition(Set(refreshes.map(\.name)).count == refreshes.count, "two refreshes have the same name: name them")
         self.options = options
-        queue = RefreshQueue(options.concurrency)
+        queues = Dictionary(
+            refreshes.map { ($0.plan.api, RefreshQueue(options.concurrency)) }, uniquingKeysWith: { first, _ in first })
         count = refreshes.count
         states = Guarded(
             try refreshes.map { refresh in
@@ -141,10 +146,10 @@ public final class RefreshService: Service, Sendable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled or the service shuts down.
     private func keep(_ place: Int) async throws {
-        let (refresh, first) = states.withLock { states in
-            (states[place].refresh, states[place].firstWait(options.start, now: Date()))
-        }
-        var wait = first
+        let refresh = states.withLock { $0[place].refresh }
+        let queue = queues[refresh.plan.api] ?? RefreshQueue(options.concurrency)
+        await cancelWhenGracefulShutdown { await self.checkScope(of: refresh, place) }
+        var wait = states.withLock { $0[place].firstWait(options.start, now: Date()) }
         while true {
             change(place) { $0.nextStart = Date() + wait.inSeconds }
             try await pause(wait)
@@ -157,6 +162,14 @@ public final class RefreshService: Service, Sendable {
             try Task.checkCancellation()
             wait = states.withLock { $0[place].nextWait(options.retry) }
         }
+    }
+
+    /// Forgets the last complete refresh of an earlier process if it was that of another account.
+    private func checkScope(of refresh: ScheduledRefresh, _ place: Int) async {
+        guard states.withLock({ $0[place].scope != nil }) else { return }
+        // If a secret cannot be read, the refresh fails, and says why.
+        guard let scope = try? await refresh.scope() else { return }
+        change(place) { if $0.scope != scope { $0.lastComplete = nil } }
     }
 
     /// Runs one refresh once, and notes its outcome.
@@ -174,28 +187,14 @@ public final class RefreshService: Service, Sendable {
             return outcome
         }
         let duration = ContinuousClock.now - clock
-        await note(outcome, refresh, place, startedAt: started)
+        await note(outcome, run.totals, refresh, place, startedAt: started)
         let metrics = RefreshMetrics(factory: options.metrics ?? MetricsSystem.factory)
         metrics.note(refresh.name, outcome: outcome.name, run.totals, duration)
         metrics.note(ages: health)
         log(outcome, refresh, run.totals, duration)
     }
 
-    private enum Outcome {
-        case complete, interrupted
-        /// The description of the failure, without secrets.
-        case failed(String)
-
-        var name: String {
-            switch self {
-            case .complete: "complete"
-            case .interrupted: "interrupted"
-            case .failed: "failed"
-            }
-        }
-    }
-
-    private func outcome(of refresh: ScheduledRefresh, _ run: RefreshRun) async -> Outcome {
+    private func outcome(of refresh: ScheduledRefresh, _ run: RefreshRun) async -> RefreshOutcome {
         do {
             return try await refresh.run(run) ? .complete : .interrupted
         } catch {
@@ -203,10 +202,17 @@ public final class RefreshService: Service, Sendable {
         }
     }
 
-    private func note(_ outcome: Outcome, _ refresh: ScheduledRefresh, _ place: Int, startedAt: Date) async {
+    private func note(
+        _ outcome: RefreshOutcome, _ totals: RefreshRun.Totals, _ refresh: ScheduledRefresh, _ place: Int,
+        startedAt: Date
+    ) async {
         let now = Date()
         if case .complete = outcome {
-            let (name, checkpoint) = states.withLock { $0[place].checkpoint(startedAt: startedAt, completedAt: now) }
+            let scope = try? await refresh.scope()
+            let (name, checkpoint) = states.withLock {
+                $0[place].checkpoint(
+                    startedAt: startedAt, completedAt: totals.continuedFrom ?? now, scope: scope)
+            }
             do {
                 try await refresh.store.write { try $0.setCheckpoint(name, checkpoint) }
             } catch {
@@ -214,23 +220,11 @@ public final class RefreshService: Service, Sendable {
                 options.logger?.warning("the time of a refresh was not stored", metadata: ["error": "\(error)"])
             }
         }
-        change(place) { state in
-            state.isRunning = false
-            switch outcome {
-            case .complete:
-                state.lastComplete = now
-                state.completed &+= 1
-                (state.failure, state.failures) = (nil, 0)
-            case .failed(let text):
-                state.failure = text
-                state.failures += 1
-            case .interrupted: break
-            }
-        }
+        change(place) { $0.note(outcome, totals, at: now) }
     }
 
     private func log(
-        _ outcome: Outcome, _ refresh: ScheduledRefresh, _ totals: RefreshRun.Totals, _ duration: Duration
+        _ outcome: RefreshOutcome, _ refresh: ScheduledRefresh, _ totals: RefreshRun.Totals, _ duration: Duration
     ) {
         guard let logger = options.logger else { return }
         let changed = totals.entities.values.reduce(0) { $0 + $1.created + $1.updated + $1.deleted }

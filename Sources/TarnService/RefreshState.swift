@@ -6,6 +6,14 @@ struct RefreshState: Sendable {
     let refresh: ScheduledRefresh
     var isRunning = false
     var lastComplete: Date?
+    /// The account of the last complete refresh of an earlier process; nil for another plan.
+    var scope: String?
+    /// Whether the last complete refresh has continued an interrupted one, and is as old as that.
+    var isContinued = false
+    /// The refusals of the last refresh, if it was complete except for them; nil otherwise.
+    var refusals: String?
+    /// Whether the refresh before has ended with the same refusals: they recur.
+    var hasSameRefusals = false
     var failure: String?
     /// Failures in succession.
     var failures = 0
@@ -16,21 +24,28 @@ struct RefreshState: Sendable {
     init(_ refresh: ScheduledRefresh) { self.refresh = refresh }
 
     /// The name of the checkpoint of a refresh: no endpoint, and no sync, has such a name.
-    private var checkpointName: String { "*refresh " + refresh.name }
+    ///
+    /// Another service may have a refresh of the same name with other parameters.
+    private var checkpointName: String { "*refresh \(refresh.name) \(refresh.plan.requests)" }
 
     /// Reads the time of the last complete refresh of the same request from the store.
     mutating func restore() throws {
         guard let known = try refresh.store.read({ try $0.checkpoint(checkpointName) }) else { return }
         completed = known.scan
         // A refresh of the same name may have asked for other records, or for fewer fields.
-        guard known.plan == refresh.plan else { return }
+        let parts = known.plan.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == refresh.plan.plan else { return }
+        scope = String(parts[1])
         lastComplete = known.completedAt.map { Date(timeIntervalSince1970: Double($0.microseconds) / 1e6) }
     }
 
     /// The checkpoint of a complete refresh, and its name.
-    func checkpoint(startedAt: Date, completedAt: Date) -> (name: String, value: Checkpoint) {
+    ///
+    /// - Parameter scope: the account of the refresh; nil if it is unknown.
+    func checkpoint(startedAt: Date, completedAt: Date, scope: String?) -> (name: String, value: Checkpoint) {
         let checkpoint = Checkpoint(
-            state: .complete, plan: refresh.plan, scan: completed &+ 1, startedAt: Timestamp(startedAt),
+            state: .complete, plan: "\(refresh.plan.plan) \(scope ?? "?")", scan: completed &+ 1,
+            startedAt: Timestamp(startedAt),
             completedAt: Timestamp(completedAt))
         return (checkpointName, checkpoint)
     }
@@ -48,9 +63,32 @@ struct RefreshState: Sendable {
         }
     }
 
+    /// Notes the outcome of a run.
+    mutating func note(_ outcome: RefreshOutcome, _ totals: RefreshRun.Totals, at now: Date) {
+        isRunning = false
+        switch outcome {
+        case .complete:
+            lastComplete = totals.continuedFrom ?? now
+            isContinued = totals.continuedFrom != nil
+            completed &+= 1
+            (failure, failures, refusals, hasSameRefusals) = (nil, 0, nil, false)
+        case .failed(let text):
+            failure = text
+            failures += 1
+            hasSameRefusals = totals.refusals != nil && totals.refusals == refusals
+            refusals = totals.refusals
+        case .interrupted: break
+        }
+    }
+
     /// The wait after a run: the interval, or after failures the doubling waits of retries.
-    func nextWait(_ retry: RefreshService.Retry) -> Duration {
-        guard failures > 0 else { return refresh.jittered(refresh.interval) }
+    ///
+    /// Refusals that recur wait for the interval: all else was refreshed.
+    func nextWait(_ retry: RefreshService.Retry, now: Date = Date()) -> Duration {
+        guard failures > 0 else {
+            return isContinued ? firstWait(.whenDue, now: now) : refresh.jittered(refresh.interval)
+        }
+        guard !hasSameRefusals else { return refresh.jittered(refresh.interval) }
         let first = min(retry.first, refresh.interval).ofRefresh
         // 30 doublings of the longest wait do not overflow.
         return refresh.jittered(

@@ -33,15 +33,18 @@ public struct ScheduledRefresh: Sendable {
     public var staleAfter: Duration?
 
     let store: Store
-    /// A digest of what is asked for: an earlier refresh counts only if it has the same.
-    let plan: String
+    /// What is asked for: an earlier refresh counts only if it has asked for the same.
+    let plan: RefreshPlan
+    /// The account that asks, as a keyed hash: an earlier refresh counts only for the same one.
+    let scope: @Sendable () async throws -> String
     /// Runs the refresh once; false if a shutdown has ended it before the last page.
     let run: @Sendable (RefreshRun) async throws -> Bool
 
     /// Creates a refresh of a typed request, page by page.
     ///
-    /// The server is asked for every page, with a condition if the page is stored. A shutdown ends
-    /// the refresh after the page under way.
+    /// The server is asked for every page, with a condition if the page is stored. A record that
+    /// does not fit the struct is stored, too: only reading it fails. A shutdown ends the refresh
+    /// after the page under way, and does not wait for one that is not sent yet.
     ///
     /// - Parameters:
     ///   - request: the request. Its policy does not matter.
@@ -53,16 +56,17 @@ public struct ScheduledRefresh: Sendable {
         _ request: RecordRequest<Value>, of client: RecordClient, name: String? = nil, every interval: Duration
     ) {
         self.init(
-            name ?? request.description, client.store, client.refreshPlan(of: request), every: interval
+            name ?? request.description, client.store, client.refreshPlan(of: request),
+            { try await client.refreshScope(of: request) }, every: interval
         ) { run in
-            try await run.follow(client.pages(request.policy(.networkFirst)))
+            try await run.follow(client.refreshedPages(request))
         }
     }
 
     /// Creates a refresh of endpoints of a mirror.
     ///
-    /// A shutdown ends it before the next page; the next refresh continues there, also in another
-    /// process.
+    /// A shutdown ends it at once, with the transfers under way. The next refresh continues after
+    /// the committed pages, also in another process, and counts from the beginning of this one.
     ///
     /// - Parameters:
     ///   - endpoints: the names of the endpoints; nil for all of the description.
@@ -73,19 +77,23 @@ public struct ScheduledRefresh: Sendable {
         endpoints: Set<String>? = nil, of mirror: APIMirror, name: String? = nil, every interval: Duration
     ) {
         let own = endpoints.map { $0.sorted().joined(separator: " ") } ?? "mirror"
-        self.init(name ?? own, mirror.client.store, mirror.refreshPlan(of: endpoints), every: interval) { run in
+        self.init(
+            name ?? own, mirror.client.store, mirror.refreshPlan(of: endpoints),
+            { try await mirror.refreshScope(of: endpoints) }, every: interval
+        ) { run in
             try await run.sync(mirror, endpoints)
         }
     }
 
     private init(
-        _ name: String, _ store: Store, _ plan: String, every interval: Duration,
-        _ run: @escaping @Sendable (RefreshRun) async throws -> Bool
+        _ name: String, _ store: Store, _ plan: RefreshPlan, _ scope: @escaping @Sendable () async throws -> String,
+        every interval: Duration, _ run: @escaping @Sendable (RefreshRun) async throws -> Bool
     ) {
         self.name = name
         self.interval = interval.ofRefresh
         self.store = store
         self.plan = plan
+        self.scope = scope
         self.run = run
     }
 

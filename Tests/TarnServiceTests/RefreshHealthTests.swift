@@ -80,6 +80,35 @@ struct RefreshHealthTests {
         #expect(state(completeBefore: -5000).firstWait(.whenDue, now: now) == .seconds(100))
     }
 
+    @Test("a sync that has continued an interrupted one counts from the beginning of that one")
+    func continued() {
+        var item = state(completeBefore: nil), totals = RefreshRun.Totals()
+        totals.continuedFrom = now - 70
+        item.note(.complete, totals, at: now)
+        #expect(item.health(at: now).age == 70)
+        #expect(item.nextWait(RefreshService.Retry(), now: now) == .seconds(30))
+        item.note(.complete, RefreshRun.Totals(), at: now)
+        #expect(item.health(at: now).age == 0)
+        #expect(item.nextWait(RefreshService.Retry(), now: now) == .seconds(100))
+    }
+
+    @Test("refusals that recur wait for the interval, other failures for their doubling waits")
+    func refusals() {
+        let retry = RefreshService.Retry(first: .seconds(5), maximum: .seconds(600))
+        var item = state(completeBefore: 1), totals = RefreshRun.Totals()
+        totals.refusals = "403 GET /a"
+        item.note(.failed("refused"), totals, at: now)
+        #expect(item.nextWait(retry, now: now) == .seconds(5))
+        item.note(.failed("refused"), totals, at: now)
+        #expect(item.nextWait(retry, now: now) == .seconds(100))
+        totals.refusals = "403 GET /b"
+        item.note(.failed("refused"), totals, at: now)
+        #expect(item.nextWait(retry, now: now) == .seconds(20))
+        totals.refusals = nil
+        for _ in 0..<2 { item.note(.failed("no connection"), totals, at: now) }
+        #expect(item.nextWait(retry, now: now) == .seconds(80))
+    }
+
     @Test("jitter lengthens waits by at most its fraction, and differs")
     func jitter() {
         var refresh = state.refresh

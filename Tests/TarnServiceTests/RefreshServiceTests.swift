@@ -100,6 +100,27 @@ struct RefreshServiceTests {
         #expect(!forge.server.targets.contains("/issues?page=2"))
     }
 
+    @Test("graceful shutdown ends a refresh that waits for a limit of its server")
+    func shutdownOfLimits() async throws {
+        let forge = try ForgeServer { target in
+            guard target == "/issues" else { return nil }
+            return .init(
+                fields: [
+                    "Link: </issues?page=2>; rel=\"next\"", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 100",
+                ],
+                body: #"[{"id":1,"title":"t1","labels":[]}]"#)
+        }
+        let client = try forge.client()
+        let running = try RunningService([issues(client)], .quick)
+        try await eventually("the first page") { try stored(client) == [1] }
+        try await Task.sleep(for: .milliseconds(50))
+        let began = ContinuousClock.now
+        try await running.end()
+        #expect(ContinuousClock.now - began < .seconds(50))
+        #expect(forge.server.targets == ["/issues"])
+        #expect(running.item("issues")?.failures == 0 && running.item("issues")?.lastComplete == nil)
+    }
+
     @Test("cancellation ends a transfer that the server does not answer")
     func cancellation() async throws {
         let gate = ThreadGate()
@@ -120,6 +141,24 @@ struct RefreshServiceTests {
     func priorities() async throws {
         let queue = RefreshQueueProbe()
         #expect(try await queue.order(of: [.low, .normal, .high, .normal]) == [.high, .normal, .normal, .low])
+    }
+
+    @Test("refreshes of one API do not wait for those of another")
+    func turnsOfAPIs() async throws {
+        let gate = ThreadGate()
+        let slow = try ForgeServer { target in
+            if target == "/issues" { gate.wait() }
+            return nil
+        }
+        let quick = try ForgeServer()
+        let slowClient = try slow.client(), client = try quick.client()
+        var options = RefreshService.Options.quick
+        options.concurrency = 1
+        let running = try RunningService([issues(slowClient), labels(client)], options)
+        try await gate.reached()
+        try await eventually("the other API") { running.item("labels")?.lastComplete != nil }
+        gate.open()
+        try await running.end()
     }
 
     @Test("at most as many refreshes run at once as the options say")
@@ -206,6 +245,7 @@ struct RefreshServiceTests {
         #expect(try health(.issues(), client) == .healthy)
         #expect(try health(.get("/issues", ["page": "2"]), client) == .unavailable)
         #expect(try health(.get("/labels"), client) == .unavailable)
+        #expect(try health(.issues().limit(pages: 1), client) == .unavailable)
         let path = forge.folder("forge.tarn")
         let elsewhere = try RecordClient(
             base: forge.server.base + "/v2", records: Issue.self, Label.self, store: path)
@@ -215,6 +255,52 @@ struct RefreshServiceTests {
         let long = ScheduledRefresh(
             RecordRequest<LongIssue>.get("/issues"), of: upgraded, name: "issues", every: .seconds(3600))
         #expect(try RefreshService([long]).health.status == .unavailable)
+    }
+
+    @Test("a refresh that was complete with other credentials starts at once")
+    func otherCredentials() async throws {
+        let forge = try ForgeServer(), client = try forge.client()
+        let first = try RunningService([issues(client)], .quick)
+        try await eventually("a complete refresh") { first.service.health.status == .healthy }
+        try await first.end()
+        let known = forge.server.targets.count
+        let token = try forge.folder.write("other", "0ther")
+        let other = try RecordClient(
+            base: forge.server.base, records: Issue.self, Label.self, store: forge.folder("forge.tarn")
+        ) {
+            $0.api.authentication = .bearer(.file(token))
+        }
+        let second = try RunningService([issues(other)])
+        try await eventually("the last page") { forge.server.targets.dropFirst(known).contains("/issues?page=3") }
+        try await second.end()
+    }
+
+    @Test("refreshes of one name with other parameters do not replace each other's times")
+    func otherParameters() async throws {
+        let forge = try ForgeServer(), client = try forge.client()
+        let page = ScheduledRefresh(
+            RecordRequest<Issue>.get("/issues", ["page": "3"]), of: client, name: "issues", every: .seconds(3600))
+        for refresh in [issues(client), page] {
+            let running = try RunningService([refresh], .quick)
+            try await eventually("a complete refresh") { running.service.health.status == .healthy }
+            try await running.end()
+        }
+        #expect(try RefreshService([issues(client)]).health.status == .healthy)
+        #expect(try RefreshService([page]).health.status == .healthy)
+    }
+
+    @Test("a record that does not fit its struct does not stop a refresh")
+    func misfit() async throws {
+        let forge = try ForgeServer { target in
+            guard target == "/issues" else { return nil }
+            return .init(
+                fields: ["Link: </issues?page=2>; rel=\"next\""], body: #"[{"id":1,"title":null,"labels":[]}]"#)
+        }
+        let client = try forge.client()
+        let running = try RunningService([issues(client)], .quick)
+        try await eventually("a complete refresh") { running.service.health.status == .healthy }
+        try await running.end()
+        #expect(forge.server.targets == ["/issues", "/issues?page=2", "/issues?page=3"])
     }
 
     @Test("a refresh that waits for others has no next start")

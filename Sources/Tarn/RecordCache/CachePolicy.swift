@@ -73,6 +73,9 @@ extension RecordCache {
         var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
         package var sharesTransfersBetweenProcesses = true
+        /// The longest wait for another process's transfer of the same response. After that, this
+        /// one sends the request, too.
+        package var longestClaim = Duration.seconds(30)
         /// Returns the import hooks of an endpoint; called before each import.
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
 

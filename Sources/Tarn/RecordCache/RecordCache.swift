@@ -33,7 +33,7 @@ public final class RecordCache: Sendable {
     let uses = CacheUses()
     /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
-    private let claims: RequestLock?
+    let claims: RequestLock?
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
 
@@ -367,26 +367,17 @@ public final class RecordCache: Sendable {
         return try await flights.value(prepared.options.flight(prepared.digest.bytes)) { [self] in
             // Such a transfer leaves nothing in the store, not even its outcome.
             guard isPersisted else { return try await perform(prepared, isConditional: isConditional) }
-            return try await prepared.request.noting(prepared.shownURL) {
-                if isOwn { return try await perform(prepared, isConditional: isConditional) }
-                return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+            do {
+                return try await prepared.request.noting(prepared.shownURL) {
+                    if isOwn { return try await perform(prepared, isConditional: isConditional) }
+                    return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+                }
+            } catch {
+                // A refusal may have told a limit, which a program that starts again has to know.
+                try? await client.saveBudgets()
+                throw error
             }
         }
-    }
-
-    private func claimed(_ prepared: PreparedRequest, _ body: () async throws -> Transfer) async throws -> Transfer {
-        guard let claims else { return try await body() }
-        let began = client.options.time.now()
-        var hasWaited = false
-        while claims.claim(prepared.digest) == .isAnothers {
-            hasWaited = true
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        defer { claims.release(prepared.digest) }
-        // If another process has fetched the response meanwhile, it is the answer. Otherwise this
-        // one tries.
-        if hasWaited, let transfer = try fetched(prepared, since: began) { return transfer }
-        return try await body()
     }
 
     private func revalidateInBackground(_ prepared: PreparedRequest) {

@@ -11,7 +11,8 @@ import TarnStore
 /// The request's digest determines the position of the byte. The lock belongs to the open file
 /// description (fcntl(2), "Open file description locks") and ends with the process that holds it: a
 /// killed process blocks no other, and nothing has to be cleaned up. Two requests whose digests
-/// share 62 bits wait for each other, and both are answered.
+/// share 62 bits wait for each other, and both are answered. One more byte is locked at the process
+/// id of the holder, in a region above all requests, as in ``SyncLock``.
 final class RequestLock: Sendable {
     private let descriptor: Int32
     /// The number of transfers in this process that hold each byte.
@@ -42,22 +43,38 @@ final class RequestLock: Sendable {
         let place = RequestLock.place(of: request)
         return held.withLock { held in
             let claim = held[place] == nil ? set(Int16(F_WRLCK), place) : .isOurs
-            if claim == .isOurs { held[place, default: 0] += 1 }
+            if claim == .isOurs {
+                if held[place] == nil { _ = set(Int16(F_WRLCK), RequestLock.region(of: place) + 1 + Int(getpid())) }
+                held[place, default: 0] += 1
+            }
             return claim
         }
     }
 
+    /// The process that has locked a request; nil if that is unknown.
+    func holder(of request: RequestDigest) -> Int32? {
+        let region = RequestLock.region(of: RequestLock.place(of: request))
+        var lock = RequestLock.lock(Int16(F_WRLCK), region + 1)
+        lock.l_len = off_t(RequestLock.regionSize - 1)
+        // F_OFD_GETLK returns a conflicting lock; its position is the process id.
+        guard fcntl(descriptor, 36, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+        return Int32(exactly: Int(lock.l_start) - region - 1)
+    }
+
     /// Releases a lock. Without one it does nothing.
     func release(_ request: RequestDigest) {
-        release(RequestLock.place(of: request), of: held)
+        let place = RequestLock.place(of: request)
+        release(place, of: held) { _ = set(Int16(F_UNLCK), RequestLock.region(of: place) + 1 + Int(getpid())) }
     }
 
     /// Removes one of this process's locks on a byte, and with the last one the lock of the file.
-    private func release(_ place: Int, of held: Guarded<[Int: Int]>) {
+    private func release(_ place: Int, of held: Guarded<[Int: Int]>, last: () -> Void = {}) {
         held.withLock { held in
             guard let count = held[place] else { return }
             held[place] = count > 1 ? count - 1 : nil
-            if count == 1 { _ = set(Int16(F_UNLCK), place) }
+            guard count == 1 else { return }
+            last()
+            _ = set(Int16(F_UNLCK), place)
         }
     }
 
@@ -84,6 +101,11 @@ final class RequestLock: Sendable {
         }
         return lock.l_type != Int16(F_UNLCK)
     }
+
+    private static let regionSize = 1 << 23
+
+    /// The region of a byte: above all bytes of requests and resources.
+    private static func region(of place: Int) -> Int { 1 << 62 | place & ~(regionSize - 1) }
 
     /// The byte of a resource.
     private static func place(of resource: UInt64) -> Int { Int(resource & (1 << 62 - 1)) }

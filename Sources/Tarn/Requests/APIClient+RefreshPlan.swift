@@ -1,36 +1,68 @@
-// Digests of what a refresh asks for: its records are complete only for the same requests.
+// The plans of refreshes, and the accounts for which they are complete.
 
 import TarnHTTP
 import TarnImport
 import TarnStore
 
 extension RecordClient {
-    /// A digest of a request and of the import of its responses.
-    package func refreshPlan<Value>(of request: RecordRequest<Value>) -> String {
-        client.refreshPlan(of: [(request.endpoint, fingerprint(of: request))])
+    /// What a request asks for.
+    package func refreshPlan<Value>(of request: RecordRequest<Value>) -> RefreshPlan {
+        client.refreshPlan(of: [(request.endpoint, fingerprint(of: request))], "")
+    }
+
+    /// The account for which the answer to a request holds, as a keyed hash.
+    package func refreshScope<Value>(of request: RecordRequest<Value>) async throws -> String {
+        try await client.refreshScope(of: [request.endpoint])
     }
 }
 
 extension APIMirror {
-    /// A digest of endpoints and of the import of their responses; nil for all of the description.
-    package func refreshPlan(of endpoints: Set<String>?) -> String {
-        let selected = description.endpoints.filter { endpoints?.contains($0.name) ?? true }
-        return client.refreshPlan(of: selected.map { ($0, description.fingerprint(of: $0)) })
+    /// What a sync of endpoints asks for; nil for all of the description.
+    package func refreshPlan(of endpoints: Set<String>?) -> RefreshPlan {
+        var limits = ""
+        if let limit = options.limit { limits += "limit \(limit)\n" }
+        if let since = options.since { limits += "since \(since)\n" }
+        return client.refreshPlan(of: selected(endpoints).map { ($0, description.fingerprint(of: $0)) }, limits)
+    }
+
+    /// The accounts for which a sync of endpoints holds, as keyed hashes.
+    package func refreshScope(of endpoints: Set<String>?) async throws -> String {
+        try await client.refreshScope(of: selected(endpoints))
+    }
+
+    private func selected(_ endpoints: Set<String>?) -> [Endpoint] {
+        description.endpoints.filter { endpoints?.contains($0.name) ?? true }
     }
 }
 
 extension APIClient {
-    fileprivate func refreshPlan(of endpoints: [(endpoint: Endpoint, fingerprint: String)]) -> String {
-        var text = ""
+    fileprivate func refreshPlan(
+        of endpoints: [(endpoint: Endpoint, fingerprint: String)], _ limits: String
+    ) -> RefreshPlan {
+        var requests = "", rest = limits
         for (endpoint, fingerprint) in endpoints {
             let base = endpoint.api.map { client(of: endpoint).api.base + " \($0)" } ?? api.base
-            text += "\(endpoint.method) \(Redaction.url(base)) \(endpoint.path) \(fingerprint)\n"
+            requests += "\(endpoint.method) \(Redaction.url(base)) \(endpoint.path)\n"
             for parameter in endpoint.parameters {
                 // A store contains no digest of a secret.
-                text += "\(parameter.name)=\(Redaction.isSecret(parameter.name) ? "" : parameter.value)\n"
+                requests += "\(parameter.name)=\(Redaction.isSecret(parameter.name) ? "" : parameter.value)\n"
             }
-            if let body = endpoint.body { text += "body \(body.text)\n" }
+            if let body = endpoint.body { requests += "body \(body.text)\n" }
+            rest += "import \(fingerprint)\n"
+            if let pages = endpoint.limits.pages { rest += "pages \(pages)\n" }
+            if let records = endpoint.limits.records { rest += "records \(records)\n" }
         }
-        return String(SHA256.hexadecimal(text).prefix(32))
+        let first = endpoints.first.map { client(of: $0.endpoint) } ?? self
+        return RefreshPlan(
+            requests: String(SHA256.hexadecimal(requests).prefix(8)),
+            plan: String(SHA256.hexadecimal(requests + rest).prefix(32)), api: first.base ?? first.api.base)
+    }
+
+    fileprivate func refreshScope(of endpoints: [Endpoint]) async throws -> String {
+        var scopes: [String: String] = [:]
+        for endpoint in endpoints where scopes[endpoint.api ?? ""] == nil {
+            scopes[endpoint.api ?? ""] = try await client(of: endpoint).authScope()
+        }
+        return scopes.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ")
     }
 }

@@ -29,6 +29,7 @@ extension RecordClient {
                     try await imported(request, target, pages, deadline)
                 }
             } catch {
+                if request.options.transfer.isPersisted { try? await client.saveBudgets() }
                 throw CacheError(error, url: url, place: request.endpoint.place)
             }
         }
@@ -104,6 +105,6 @@ extension RecordClient {
             log.isStored = request.options.transfer.isPersisted
             client.log(report, log)
         }
-        return (transfer, try records(of: transfer, request))
+        return (transfer, request.options.needsRecords ? try records(of: transfer, request) : [])
     }
 }

@@ -36,6 +36,16 @@ extension RecordClient {
         ResponsePages(client: self, request: request)
     }
 
+    /// Returns the pages of a request that stores records, and needs none: their `records` are
+    /// empty. A record that does not fit the struct does not stop them.
+    ///
+    /// The server is asked for every page.
+    package func refreshedPages<Value>(_ request: RecordRequest<Value>) -> ResponsePages<Value> {
+        var request = request.policy(.networkFirst)
+        request.options.needsRecords = false
+        return pages(request)
+    }
+
     /// Returns one page of a request: the first, or one that follows another.
     ///
     /// - Throws: `CacheError`; `MirrorError` for a request that is not cached.
@@ -61,12 +71,14 @@ extension RecordClient {
         }
         var known: CacheRequest?
         if case .cached(let request)? = next?.place { known = request }
-        let prepared = try await prepared(request, at: known, deadline, reading: ResponseReading(Value.self))
+        let reads = request.options.needsRecords
+        let prepared = try await prepared(
+            request, at: known, deadline, reading: reads ? ResponseReading(Value.self) : nil)
         return try await logged(request, url: prepared.shownURL) {
             // Only the server knows what it no longer lists.
             let policy = request.options.policy ?? (request.options.orphans == nil ? nil : .networkFirst)
             let answer = try await cache.fetch(prepared, policy: policy, copying: .keys)
-            var page = ResponsePage(answer, try records(of: answer, request), request)
+            var page = ResponsePage(answer, reads ? try records(of: answer, request) : [], request)
             if request.options.findsPrevious, let end = answer.end { page.previous = prepared.preceding(end) }
             return page
         }

@@ -102,27 +102,35 @@ public final class RecordClient: Sendable {
     /// A digest of what a request adds to the mapping: its hooks, header fields and metadata, and
     /// the places of its records.
     func variant<Value>(of request: RecordRequest<Value>) -> String {
-        let plain = Description.fingerprint(of: plain(request.endpoint), mappedBy: "")
+        let plain = Description.fingerprint(of: request.endpoint.onlyImporting, mappedBy: "")
         let places = request.options.transfer.hooks.places
         return String(SHA256.hexadecimal(plain + "\n" + places.joined(separator: "\n")).prefix(16))
     }
 
-    /// An endpoint without what does not concern the import of its responses.
-    private func plain(_ endpoint: Endpoint) -> Endpoint {
-        var plain = endpoint
-        plain.parameters = []
-        plain.body = nil
-        plain.place = ""
-        return plain
-    }
-
     /// The fingerprint of the import of an endpoint's responses, computed once.
     func fingerprint(of endpoint: Endpoint) -> String {
-        let key = plain(endpoint)
+        let key = endpoint.onlyImporting
         if let known = fingerprints.withLock({ $0[key] }) { return known }
         let new = client.description.fingerprint(of: key)
-        fingerprints.withLock { $0[key] = new }
+        fingerprints.withLock { known in
+            // Header fields may differ from request to request.
+            if known.count >= RecordClient.mostFingerprints { known = [:] }
+            known[key] = new
+        }
         return new
+    }
+
+    private static let mostFingerprints = 256
+}
+
+extension Endpoint {
+    /// The endpoint without what does not concern the import of its responses.
+    fileprivate var onlyImporting: Endpoint {
+        var plain = self
+        plain.parameters = []
+        plain.body = nil
+        (plain.name, plain.path, plain.place) = ("", "", "")
+        return plain
     }
 }
 

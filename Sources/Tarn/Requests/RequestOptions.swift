@@ -13,6 +13,8 @@ struct RequestOptions: Sendable {
     var orphans: OrphanOptions?
     /// Whether the predecessor of each page is found, too.
     var findsPrevious = false
+    /// Whether the records are read as structs: a refresh only stores them.
+    var needsRecords = true
     /// The domain of the call: ``RecordClient/cancel(domain:)`` ends all calls in it.
     var domain: String?
     /// The time that a call may take; nil for no limit.

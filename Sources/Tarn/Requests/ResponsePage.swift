@@ -27,6 +27,8 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     var previous = PageSequence.Preceding.none
     /// Whether the response and its records are stored.
     var isStored = true
+    /// Whether another call has brought the answer, in this process or in another one.
+    package internal(set) var isShared = false
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
     /// The body of the response, if the request asks for it.
@@ -37,6 +39,9 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     var declared: Set<String> = []
     /// The request, for errors.
     var place = ""
+
+    /// The number of records that the page lists, of all entities.
+    package var listedCount: Int { listing.records.count }
 
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {
@@ -57,6 +62,7 @@ extension ResponsePage {
             metadata: answer.metadata, report: answer.report, failure: answer.failure)
         next = answer.next.map { NextPage(place: .cached($0)) }
         isStored = answer.isStored
+        isShared = answer.isShared
         status = answer.status
         body = answer.body
         listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)

@@ -29,6 +29,7 @@ extension RequestWait {
             case .limit: "the rate limit of \(origin) is used up"
             case .pace: "the request pace for \(origin)"
             case .retry: "next attempt at \(origin)"
+            case .process: "\(processID.map { "process \($0)" } ?? "another process") sends the same request"
             }
         return attemptText.map { "\($0): \(reason)" } ?? reason
     }

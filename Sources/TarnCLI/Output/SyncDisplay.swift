@@ -76,7 +76,8 @@ final class SyncDisplay: Sendable {
     /// Shows a pause before a request; short ones are ignored.
     @Sendable func wait(_ wait: RequestWait) {
         let seconds = wait.until.timeIntervalSinceNow
-        let least: TimeInterval = wait.reason == .limit ? 1 : form == .lines && wait.attempt != nil ? -1 : 5
+        let least: TimeInterval =
+            [.limit, .process].contains(wait.reason) ? 1 : form == .lines && wait.attempt != nil ? -1 : 5
         guard form != .none, seconds > least else { return }
         state.withLock { state in
             startTimer(&state)

@@ -171,7 +171,9 @@ actor Authorizer {
         while isGivenUp, let renewal { _ = await renewal.value }
         // A detached lifetime: if the first caller is cancelled, the others still get the
         // credentials.
-        let task = renewal ?? Task { await self.renew() }
+        // Nobody has to wait for the end of a token request.
+        RequestProgress.current?.waits()
+        let task = renewal ?? RequestProgress.$current.withValue(nil) { Task { await self.renew() } }
         renewal = task
         waiting += 1
         let outcome = SettledOnce<Result<Credentials, TransportError>?>()
@@ -194,6 +196,7 @@ actor Authorizer {
         }
         let target = request.url.isEmpty ? "" : " for \(Redaction.url(request.url))"
         error.detail = "no credentials\(target): \(error.detail)"
+        error.isFinal = true
         throw error
     }
 

@@ -43,6 +43,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether the server has answered with a redirect that is not followed: the same request fails
     /// again.
     package var isRefusedRedirect = false
+    /// Whether another attempt must not follow: the failure is that of the credentials, whose
+    /// requests are retried by themselves.
+    package var isFinal = false
     /// The end of the wait for a used-up rate limit; nil for other failures.
     package var until: Date?
 

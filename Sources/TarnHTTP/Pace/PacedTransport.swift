@@ -107,13 +107,19 @@ package final class PacedTransport: DirectTransport, Sendable {
     package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
-        let origin = url.origin, started = time.now()
+        let origin = url.origin, started = time.now(), progress = RequestProgress.current
         let admitted: UInt64
-        switch await turn(origin, Rank(request)) {
-        case .success(let step): admitted = step
-        case .failure(let failure): throw error(failure, request, origin)
+        if !Task.isCancelled, let step = admitAtOnce(origin, now: started) {
+            admitted = step
+        } else {
+            progress?.waits()
+            switch await turn(origin, Rank(request)) {
+            case .success(let step): admitted = step
+            case .failure(let failure): throw error(failure, request, origin)
+            }
+            noteWait(since: started, url.host)
         }
-        noteWait(since: started, url.host)
+        progress?.transfers()
         do throws(TransportError) {
             let response = try await inner.send(request)
             leave(origin, status: response.status, response.headers, admitted)

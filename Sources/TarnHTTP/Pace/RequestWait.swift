@@ -12,6 +12,8 @@ public struct RequestWait: Sendable, Hashable {
         case limit
         /// The last attempt failed.
         case retry
+        /// Another process sends the same request: its response is the answer, if it comes.
+        case process
     }
 
     /// The origin of the server: `https://api.example.org`.
@@ -20,6 +22,8 @@ public struct RequestWait: Sendable, Hashable {
     public var until: Date
     /// The reason of the wait.
     public var reason: Reason
+    /// The process that sends the same request, for ``Reason/process``; nil if it is unknown.
+    package var processID: Int32?
     /// The endpoint of the request; nil for a wait of all requests to the origin.
     package var endpoint: String?
     /// The attempt that the wait precedes, from 2 on; nil if the request was not sent before.
@@ -30,7 +34,7 @@ public struct RequestWait: Sendable, Hashable {
     package var cause: String?
 
     /// Creates a wait.
-    init(origin: String, until: Date, reason: Reason) {
+    package init(origin: String, until: Date, reason: Reason) {
         self.origin = origin
         self.until = until
         self.reason = reason

@@ -85,7 +85,7 @@ package struct RetryingTransport: Transport {
         case .success(let response):
             rules.first(for: response) == nil
                 && !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
-        case .failure(let error): !RetryPolicy.isPassing(.failure(error.kind))
+        case .failure(let error): error.isFinal || !RetryPolicy.isPassing(.failure(error.kind))
         }
     }
 
@@ -128,6 +128,8 @@ package struct RetryingTransport: Transport {
                 attempt += 1
                 continue
             } catch {
+                // The transport of tokens has its own retries.
+                if error.isFinal { throw error }
                 failure = error
             }
             let decision = policy.decide(
@@ -148,6 +150,7 @@ package struct RetryingTransport: Transport {
         _ delay: Duration, before request: TransportRequest, attempt: Int, because reason: String,
         _ kind: RequestWait.Reason
     ) async throws(TransportError) {
+        RequestProgress.current?.waits()
         Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
         parts.logger?.notice(
             "retrying request",

@@ -21,18 +21,32 @@ extension Store {
         if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
+        // The lack of address space, and the size that the store needs, once they are known.
+        var lack: StoreOpenError?, least: Int?
         for _ in 0..<100 {
             // In a directory without a store, the lock file is created only after LMDB accepted the
             // data file.
             let isKnown = isNew || access(path + "/store.lock", F_OK) == 0
             let early = isKnown && !options.isImmutable ? try StoreLock(directory: path, isReadOnly: isReadOnly) : nil
-            let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
+            let environment: Environment
+            do {
+                environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew, least))
+            } catch {
+                if let lack { throw lack }
+                throw error
+            }
             try mapped?()
             let lock = options.isImmutable ? nil : try early ?? StoreLock(directory: path, isReadOnly: isReadOnly)
             // Compaction may replace the file between mapping and locking. Writes to the old file
             // would be lost.
             guard options.isImmutable || environment.isOpen(at: path) else { continue }
-            return try openStore(on: environment, lock, isNew: isNew, path, schema, options, build, progress)
+            do {
+                return try openStore(on: environment, lock, isNew: isNew, path, schema, options, build, progress)
+            } catch let error as StoreOpenError {
+                // A process with many stores reserves less for one, and the quota may need more.
+                guard case .addressSpace(_, let needed, _) = error, least == nil else { throw error }
+                (lack, least) = (error, needed)
+            }
         }
         throw LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb")
     }
@@ -72,9 +86,9 @@ extension Store {
         return store
     }
 
-    private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
+    private static func environmentOptions(_ options: Options, isNew: Bool, _ least: Int?) -> Environment.Options {
         // An existing map must fit its quota, which is known only after opening: see `checkMap`.
-        let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
+        let needed = least ?? (isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20)
         var chosen = Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
             maximumTables: TableName.limit, allowsNetworkFileSystem: options.allowsNetworkFileSystem,

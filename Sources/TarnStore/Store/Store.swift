@@ -175,6 +175,8 @@ public final class Store: Sendable {
             switch error.kind {
             case .notAnEnvironment, .notAFile: throw .notAStore(path: path, detail: error.description)
             case .fileLimit, .mapFull: throw .write(.storeFull(path: path, quota: nil))
+            case .other where error.code == ENOMEM && error.operation == "open":
+                throw .addressSpace(path: path, needed: Quota.smallestMap, granted: 0)
             default: throw .store(.lmdb(error))
             }
         } catch {

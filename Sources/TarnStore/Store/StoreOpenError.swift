@@ -42,6 +42,8 @@ public enum StoreOpenError: StoreFailure, Hashable {
             "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close the store there"
         case .quotaOutOfRange(let quota, let smallest, let largest):
             "invalid quota of \(quota) bytes: it must be from \(smallest) to \(largest)"
+        case .addressSpace(let path, let needed, 0):
+            "\(path): the system does not grant the \(needed) bytes of address space that the store needs; close other stores, or raise the limit (ulimit -v)"
         case .addressSpace(let path, let needed, let granted):
             "\(path): the store needs \(needed) bytes of address space, but the limit is \(granted); raise the limit (ulimit -v), or open it read-only"
         case .schema(let error): "the schema does not fit the store: \(error)"

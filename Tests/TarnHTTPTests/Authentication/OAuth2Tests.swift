@@ -333,6 +333,19 @@ struct OAuth2Tests {
         }
     }
 
+    @Test("a token endpoint that does not answer is asked as often as its own policy says, not once for each attempt")
+    func ownRetries() async throws {
+        let tokens = ScriptedTransport([.failure(.timeout)]), api = ScriptedTransport([.status(200)])
+        let policy = RetryPolicy(attempts: 3, firstDelay: .milliseconds(1), methods: ["POST"])
+        let authorized = AuthorizedTransport(
+            api, .oauth2(Self.client), origins: ["https://api.example"],
+            tokens: RetryingTransport(tokens, policy: policy))
+        let transport = RetryingTransport(authorized, policy: RetryPolicy(firstDelay: .milliseconds(1)))
+        let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+        #expect(error?.kind == .timeout)
+        #expect(tokens.requests.count == 3 && api.requests.isEmpty)
+    }
+
     @Test("over real sockets: a token is fetched from one server and used at another")
     func realSockets() async throws {
         let auth = try RawServer(

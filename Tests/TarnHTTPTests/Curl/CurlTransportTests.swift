@@ -247,4 +247,23 @@ struct CurlTransportTests {
             if threads() > before + 20 { exit(4) }
         }
     }
+
+    @Test("a program that the process starts does not inherit a connection")
+    func closeOnExec() async throws {
+        let server = try HoldingServer()
+        let request = Task { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
+        try await eventually("the request") { server.held == 1 }
+        let port = in_port_t(server.port).bigEndian
+        let flags = (3..<1024).compactMap { (descriptor: Int32) -> Int32? in
+            var address = sockaddr_in(), size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let code = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
+            }
+            guard code == 0, address.sin_family == sa_family_t(AF_INET), address.sin_port == port else { return nil }
+            return fcntl(descriptor, F_GETFD)
+        }
+        #expect(!flags.isEmpty && flags.allSatisfy { $0 & FD_CLOEXEC != 0 })
+        server.answer("[]")
+        #expect(try await request.value.status == 200)
+    }
 }

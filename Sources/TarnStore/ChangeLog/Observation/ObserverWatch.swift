@@ -7,8 +7,8 @@ import Synchronization
 
 /// A watch on `wake`, with a thread that closes the descriptors when it ends.
 final class ObserverWatch: @unchecked Sendable {
-    // `init` sets the properties; later they are only read, except for `watch` and `last`, which
-    // only the thread uses. `stop` is called once, by the caller that has removed the watch from
+    // `init` sets the properties; later they are only read, except for `notifications`, `watch` and
+    // `last`, which only the thread uses. `stop` is called once, by the caller that has removed the watch from
     // the hub.
     private static let restMilliseconds: Int32 = 1
     private let hub: ObserverHub
@@ -16,7 +16,7 @@ final class ObserverWatch: @unchecked Sendable {
     private let path: String
     private let mayCreate: Bool
     private let interval: Duration
-    private let notifications: Int32
+    private var notifications: Int32
     /// A pipe whose writing end is closed to stop the thread.
     private var ending: [Int32] = [-1, -1]
     private let isStopped = Atomic(false)
@@ -31,10 +31,12 @@ final class ObserverWatch: @unchecked Sendable {
         mayCreate = !store.environment.options.isReadOnly
         last = start
         // Without inotify or a pipe, the slow check remains.
-        notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+        notifications = ObserverWatch.newNotifications()
         if pipe(&ending) != 0 { ending = [-1, -1] }
         for end in ending where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
+
+    private static func newNotifications() -> Int32 { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
 
     func start() {
         let thread = Thread { [self] in run() }
@@ -81,6 +83,8 @@ final class ObserverWatch: @unchecked Sendable {
 
     /// Adds the watch. If the file does not exist yet, the slow check tries again.
     private func addWatch() {
+        // There may have been no free descriptor before.
+        if notifications < 0 { notifications = ObserverWatch.newNotifications() }
         guard notifications >= 0 else { return }
         if mayCreate {
             let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, FileMode.inside(String(path.dropLast("/wake".count))))

@@ -1,0 +1,9 @@
+/// What a refresh asks for, as digests: its records are complete only for the same requests.
+package struct RefreshPlan: Sendable {
+    /// A digest of the requests: refreshes of one name may have others.
+    package let requests: String
+    /// A digest of the requests, their limits, and the import of their responses.
+    package let plan: String
+    /// The URL of the API that answers the requests; of several ones, the first.
+    package let api: String
+}

@@ -193,9 +193,9 @@ extension EndpointScan {
         let wasKnown = current?.target.beginning.failure?.kind == error.kind
         let ends = passedBy.add(error, wasKnown: wasKnown)
         if !wasKnown { noteFailure(error.kind) }
-        if let run = syncRun, let target = current?.target {
+        if syncRun != nil, let target = current?.target {
             var checkpoint = target.checkpoint
-            checkpoint.sync = run.id
+            checkpoint.sync = syncID
             checkpoint.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
             batch.add(checkpoint, target.name)
         }

@@ -23,15 +23,31 @@ extension Description {
     }
 
     /// The text of a file in UTF-8.
-    static func text(ofFile path: String) throws(DescriptionError) -> String {
-        let bytes = try read(path)
+    ///
+    /// - Parameter remedy: the remedy if there is no such file.
+    static func text(
+        ofFile path: String, remedy: String = "name the description with --file, or create it"
+    ) throws(DescriptionError) -> String {
+        let bytes = try read(path, remedy)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             // Lines are split only after a failure: a valid file does not pay for it.
             let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
-            throw DescriptionError([.init(file: path, line: line, "not valid UTF-8: save the file as UTF-8 text")])
+            let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+            let column = line.map { validScalars(lines[$0]) + 1 }
+            throw DescriptionError([
+                .init(
+                    file: path, line: line.map { $0 + 1 }, column: column,
+                    "not valid UTF-8: save the file as UTF-8 text")
+            ])
         }
         return text
+    }
+
+    /// The number of scalars before the first bytes that are not UTF-8.
+    private static func validScalars(_ bytes: ArraySlice<UInt8>) -> Int {
+        var bytes = bytes.makeIterator(), decoder = UTF8(), count = 0
+        while case .scalarValue = decoder.decode(&bytes) { count += 1 }
+        return count
     }
 
     /// Validates the text of a description file.
@@ -88,12 +104,12 @@ extension Description {
         DescriptionError([.init(file: file, "larger than 10 MB: not a description file")])
     }
 
-    private static func read(_ path: String) throws(DescriptionError) -> [UInt8] {
+    private static func read(_ path: String, _ remedy: String) throws(DescriptionError) -> [UInt8] {
         func failure(_ message: String) -> DescriptionError { DescriptionError([.init(file: path, message)]) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             switch errno {
-            case ENOENT, ENOTDIR: throw failure("no such file: name the description with --file, or create it")
+            case ENOENT, ENOTDIR: throw failure("no such file: \(remedy)")
             case EACCES: throw failure("permission denied")
             default: throw failure("cannot open the file: \(String(cString: strerror(errno)))")
             }

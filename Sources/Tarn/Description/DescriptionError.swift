@@ -24,7 +24,30 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
             self.line = line
             self.column = column
             self.field = field
-            self.message = message
+            self.message = Problem.shortened(message)
+        }
+
+        /// The length from which a word of a message is cut, and what remains of it.
+        private static let longest = (word: 200, rest: 100)
+
+        /// Cuts words that are too long to read, such as a wrong value.
+        private static func shortened(_ text: String) -> String {
+            guard text.utf8.count > longest.word else { return text }
+            var result = "", word = ""
+            func end() {
+                result += word.count > longest.word ? word.prefix(longest.rest) + "…" : word
+                word = ""
+            }
+            for character in text {
+                if character.isWhitespace {
+                    end()
+                    result.append(character)
+                } else {
+                    word.append(character)
+                }
+            }
+            end()
+            return result
         }
 
         /// One line, whatever the file contains: `forge.yaml:23:14: entities.User.key: …`.

@@ -49,8 +49,22 @@ package struct DailyTime: Sendable, Hashable, CustomStringConvertible {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = isLocal ? local : .gmt
         let components = DateComponents(hour: hour, minute: minute, second: 0)
-        return calendar.nextDate(
-            after: moment, matching: components, matchingPolicy: .nextTime, repeatedTimePolicy: .first)
-            ?? moment.addingTimeInterval(86_400)
+        var moment = moment
+        while true {
+            let next = calendar.nextDate(
+                after: moment, matching: components, matchingPolicy: .nextTime, repeatedTimePolicy: .first)
+            guard let next else { return moment.addingTimeInterval(86_400) }
+            guard DailyTime.isRepeated(next, in: calendar.timeZone) else { return next }
+            // The calendar finds the second one as well, if the clock was set back over midnight.
+            moment = next
+        }
+    }
+
+    /// Whether the clock showed the same time of the same day before, because it was set back.
+    private static func isRepeated(_ moment: Date, in zone: TimeZone) -> Bool {
+        let offset = zone.secondsFromGMT(for: moment)
+        let earlier = zone.secondsFromGMT(for: moment.addingTimeInterval(-3 * 3600))
+        guard earlier > offset else { return false }
+        return zone.secondsFromGMT(for: moment.addingTimeInterval(Double(offset - earlier))) == earlier
     }
 }

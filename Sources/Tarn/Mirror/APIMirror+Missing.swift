@@ -23,9 +23,11 @@ extension APIMirror {
     ) async -> SyncReport {
         var sync = SyncReport(), tried: [String: Set<RecordKey>] = [:]
         do {
+            // Of the others, not even the credentials are needed.
             let requests = try await requests(
-                to: description.endpoints.filter { names?.contains($0.name) ?? true }
-            ).filter { $0.detailNames(description.schema) != nil }
+                to: description.endpoints.filter { endpoint in
+                    (names?.contains(endpoint.name) ?? true) && endpoint.detailNames(description.schema) != nil
+                })
             let claim = try await claimed(requests.map(\.endpoint.name))
             defer { withExtendedLifetime(claim) {} }
             var isOver = false, failed: Set<String?> = []
@@ -65,7 +67,7 @@ extension APIMirror {
         let started = ContinuousClock.now
         let scan = EndpointScan(
             request, options, pipeline: try ImportPipeline(description.mapping, store.catalog), progress: progress)
-        let names = request.detailNames(description.schema) ?? []
+        let names = request.endpoint.detailNames(description.schema) ?? []
         scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in
             let texts = zip(names, key.components).map { ($0, $1.description) }
             return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })
@@ -116,19 +118,22 @@ extension SyncReport {
 extension EndpointRequest {
     /// Whether the URLs end with the key of the record that each of them requests.
     func requestsByKey(_ schema: Schema) -> Bool {
-        guard detailNames(schema) != nil, var path = (try? PathTemplate(endpoint.path))?.description[...] else {
+        guard endpoint.detailNames(schema) != nil, var path = (try? PathTemplate(endpoint.path))?.description[...]
+        else {
             return false
         }
         if path.hasSuffix("/") { path.removeLast() }
         if path.hasSuffix(".json") { path.removeLast(5) }
         return path.hasSuffix("}")
     }
+}
 
+extension Endpoint {
     /// The variables that name a record by its key, in the order of the key; nil if the endpoint
     /// does not request single records of its entity by their keys.
     fileprivate func detailNames(_ schema: Schema) -> [String]? {
-        guard let forEach = endpoint.forEach, forEach.entity == endpoint.entity, endpoint.envelope.isEmpty,
-            endpoint.partitions.isEmpty, var definition = schema.entities.first(where: { $0.name == forEach.entity })
+        guard let forEach, forEach.entity == entity, envelope.isEmpty,
+            partitions.isEmpty, var definition = schema.entities.first(where: { $0.name == forEach.entity })
         else { return nil }
         // The key of a kind is that of its root. The schema was not validated: a cycle must end.
         for _ in 0..<schema.entities.count where definition.key.isEmpty {
@@ -136,7 +141,7 @@ extension EndpointRequest {
             definition = parent
         }
         let names = definition.key.map { "\(forEach.variable).\($0)" }
-        let used = endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
+        let used = variables.filter { $0.hasPrefix(forEach.variable + ".") }
         guard !used.isEmpty, used.allSatisfy(names.contains) else { return nil }
         return names
     }

@@ -39,7 +39,7 @@ public struct APIMirror: Sendable {
         public var reportsOrphansOnly = false
         /// Whether the sync is one of a watch, which selects the endpoints that are due.
         ///
-        /// All selections of a watch share one checkpoint.
+        /// All selections of a watch share one checkpoint, those of different APIs excepted.
         package var isScheduled = false
         /// Called before an orphan is removed, in the same transaction; false keeps the record.
         ///
@@ -129,7 +129,8 @@ public struct APIMirror: Sendable {
     ///
     /// The next sync over the same endpoints continues an interrupted one: one that was killed,
     /// cancelled, or cut off from the network after some pages. Finished endpoints, and finished
-    /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``.
+    /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``. If only some of
+    /// several APIs were cut off, the endpoints of the others are requested again.
     ///
     /// Only one sync at a time scans an endpoint into a store. A second one, in this process or in
     /// another, stops with ``MirrorError/busy(endpoint:processID:)`` or waits:
@@ -157,7 +158,8 @@ public struct APIMirror: Sendable {
             }
             run = try SyncRun(
                 self, requests.map { ($0.endpoint.name, $0.fingerprint) },
-                isAll: endpoints.count == description.endpoints.count, authScope: APIMirror.scope(of: requests))
+                isAll: endpoints.count == description.endpoints.count,
+                apis: Set(requests.compactMap(\.client.apiName)), authScope: APIMirror.scope(of: requests))
         } catch {
             sync.endpoints = [failed(error)]
             return sync
@@ -190,13 +192,19 @@ public struct APIMirror: Sendable {
 
     /// Marks a sync as over, unless the next one is to continue it.
     ///
-    /// A sync is continued if it was cancelled, or if it was cut off after it committed pages.
+    /// A sync is continued if it was cancelled, or if it was cut off after it committed pages. With
+    /// several APIs, the second reason counts for each of them.
     private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
         let interruptions = sync.failures.filter(\.isInterruption)
         let isCancelled = interruptions.contains { if case .cancelled = $0 { true } else { false } }
-        guard run.isOpen, !options.isDryRun, !isCancelled, interruptions.isEmpty || sync.pages == 0 else { return }
+        guard run.isOpen, !options.isDryRun, !isCancelled else { return }
+        // A failure of the store cuts off all of them.
+        if interruptions.contains(where: \.endsSync), sync.pages > 0 { return }
+        let cutOff = sync.interruptedAPIs
+        guard let checkpoint = cutOff.isEmpty ? run.completed(at: client.now) : run.continued(for: cutOff) else {
+            return
+        }
         do {
-            let checkpoint = run.completed(at: client.now)
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
             addFailure(ofStore: error, to: &sync)

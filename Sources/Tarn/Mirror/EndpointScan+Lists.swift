@@ -201,8 +201,8 @@ extension EndpointScan {
         let wasKnown = list?.known.failure?.kind == error.kind
         let ends = passedBy.add(error, wasKnown: wasKnown)
         if !wasKnown { noteFailure(error.kind) }
-        if let run = syncRun, var list {
-            list.progress.sync = run.id
+        if syncRun != nil, var list {
+            list.progress.sync = syncID
             list.progress.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
             batch.add(list.progress, list.name)
         }

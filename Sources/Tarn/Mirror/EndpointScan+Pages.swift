@@ -21,7 +21,7 @@ extension EndpointScan {
             noteFinished(old)
             return nil
         }
-        let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncRun?.id)
+        let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncID)
         let continued = old.flatMap { old in
             old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
         }
@@ -55,7 +55,7 @@ extension EndpointScan {
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
-        checkpoint.sync = syncRun?.id
+        checkpoint.sync = syncID
         checkpoint.failure = nil
         let isOwn = variant == nil && givenParents == nil
         let target = ScanTarget(

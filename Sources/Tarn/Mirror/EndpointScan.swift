@@ -50,6 +50,8 @@ final class EndpointScan {
     var overtaken: Set<Int> = []
     /// The sync that the scan belongs to; nil for a scan of a group.
     var syncRun: SyncRun?
+    /// The id of the sync.
+    var syncID: UInt64? { syncRun?.id(of: client.apiName) }
     /// The stop of all scans of the sync; nil for a scan of a group.
     var stop: SyncStop?
     /// The maximum number of lists that are scanned at once.

@@ -10,13 +10,18 @@ import TarnStore
 /// sync has the same id and does not repeat those scans: neither of finished endpoints, nor of
 /// finished parents of a `for_each`. Their order does not matter, nor do parents that were added or
 /// removed meanwhile.
+///
+/// With several APIs, the sync has an id for each of them. If it ends by itself and only some APIs
+/// were cut off, those keep their ids, and the others get new ones: the next sync scans them again.
 final class SyncRun: Sendable {
     /// The name of the checkpoint; no endpoint has such a name.
     ///
     /// It is `*`, followed by the names of the endpoints if not all of the description's are
     /// selected.
     let name: String
-    let id: UInt64
+    private let id: UInt64
+    /// The ids by API; empty for a single API.
+    private let ids: [String: UInt64]
     /// The time when the interrupted sync began; nil for a new sync.
     let resumed: Timestamp?
     /// The time when the complete sync before this one began; nil if this one continues another.
@@ -43,15 +48,19 @@ final class SyncRun: Sendable {
     /// - Parameters:
     ///   - selected: names and fingerprints of the endpoints, in the order of the description.
     ///   - isAll: whether these are all endpoints of the description.
+    ///   - apis: the names of their APIs; empty for a single API.
     init(
-        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String
+        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, apis: Set<String>,
+        authScope: String
     ) throws {
         state = Guarded(State(unfinished: Set(selected.map(\.name))))
         let now = mirror.client.now
         let name =
             isAll
             ? "*"
-            : mirror.options.isScheduled ? "* (watch)" : "* " + selected.map(\.name).sorted().joined(separator: " ")
+            : mirror.options.isScheduled
+                ? (["* (watch)"] + apis.sorted()).joined(separator: " ")
+                : "* " + selected.map(\.name).sorted().joined(separator: " ")
         self.name = name
         let plan = SHA256.hexadecimal(
             authScope + "\n" + selected.map { "\($0.name) \($0.fingerprint)" }.joined(separator: "\n"))
@@ -66,18 +75,27 @@ final class SyncRun: Sendable {
             previous = nil
             var checkpoint = old
             checkpoint.continuedAt = now
+            checkpoint.syncs = Dictionary(apis.map { ($0, old.syncs[$0] ?? id) }) { first, _ in first }
+            ids = checkpoint.syncs
             begun = checkpoint
         } else {
-            id = UInt64.random(in: 1...UInt64.max)
+            id = SyncRun.newID()
             resumed = nil
             previous = old?.state == .complete ? old?.startedAt : nil
             var checkpoint = Checkpoint(
                 state: .underWay, plan: plan, scan: 0, startedAt: now, completedAt: old?.completedAt)
             checkpoint.sync = id
+            checkpoint.syncs = Dictionary(apis.map { ($0, SyncRun.newID()) }) { first, _ in first }
             checkpoint.continuedAt = now
+            ids = checkpoint.syncs
             begun = checkpoint
         }
     }
+
+    private static func newID() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
+
+    /// The id of the sync in the checkpoints of an API's scans.
+    func id(of api: String?) -> UInt64 { api.flatMap { ids[$0] } ?? id }
 
     /// The checkpoint that the next commit must contain; nil if the store has it.
     var pending: (name: String, checkpoint: Checkpoint)? {
@@ -89,6 +107,18 @@ final class SyncRun: Sendable {
         var checkpoint = begun
         checkpoint.state = .complete
         checkpoint.completedAt = now
+        checkpoint.syncs = [:]
+        return checkpoint
+    }
+
+    /// The checkpoint of a sync that the next one continues for some of several APIs only.
+    ///
+    /// It is nil if the next sync continues this one for all of them.
+    func continued(for apis: Set<String?>) -> Checkpoint? {
+        let over = ids.keys.filter { !apis.contains($0) }
+        guard !over.isEmpty else { return nil }
+        var checkpoint = begun
+        for api in over { checkpoint.syncs[api] = SyncRun.newID() }
         return checkpoint
     }
 
@@ -119,7 +149,9 @@ final class SyncRun: Sendable {
 
     /// Whether a scan was completed or passed by in this sync.
     func hasFinished(_ checkpoint: Checkpoint?, plan: String) -> Bool {
-        guard resumed != nil, let checkpoint, checkpoint.sync == id, checkpoint.plan == plan else { return false }
+        guard resumed != nil, let checkpoint, let sync = checkpoint.sync, checkpoint.plan == plan,
+            ids.isEmpty ? sync == id : ids.values.contains(sync)
+        else { return false }
         return checkpoint.failure != nil || checkpoint.state == .complete
     }
 }

@@ -5,9 +5,14 @@ import TarnHTTP
 import TarnStore
 
 /// A watch over endpoints: syncs each of them when it is due, until the task is cancelled.
+///
+/// Several APIs are watched side by side: a sync of one that is slow or waits for its rate limit
+/// delays none of another. APIs whose endpoints depend on one another are watched together.
 package struct SyncWatch: Sendable {
     /// The schedules by endpoint; endpoints without one are missing.
     private let schedules: [String: SyncSchedule]
+    /// The endpoints that are watched together.
+    private let groups: [Set<String>]
     private let timing: SyncTiming
     private let time: TimeSource
     /// The longest wait without a look at the store: another process may have synced, a clock may
@@ -19,8 +24,28 @@ package struct SyncWatch: Sendable {
         schedules = Dictionary(
             description.endpoints.compactMap { endpoint in endpoint.schedule.map { (endpoint.name, $0) } }
         ) { first, _ in first }
+        groups = SyncWatch.groups(of: description)
         self.timing = timing
         self.time = time
+    }
+
+    /// The endpoints of each API, together with those of APIs that they wait for.
+    private static func groups(of description: Description) -> [Set<String>] {
+        let endpoints = description.endpoints, apis = endpoints.map { description.apiName(of: $0) }
+        let order = SyncOrder(endpoints, description.schema, description.mapping)
+        var groups: [(apis: Set<String?>, names: Set<String>)] = []
+        for (index, endpoint) in endpoints.enumerated() {
+            let linked = Set(order.predecessors[index].map { apis[$0] } + [apis[index]])
+            var merged = (apis: linked, names: Set([endpoint.name]))
+            groups.removeAll { group in
+                guard !group.apis.isDisjoint(with: linked) else { return false }
+                merged.apis.formUnion(group.apis)
+                merged.names.formUnion(group.names)
+                return true
+            }
+            groups.append(merged)
+        }
+        return groups.map(\.names)
     }
 
     /// Runs until the task is cancelled.
@@ -28,16 +53,32 @@ package struct SyncWatch: Sendable {
     /// - Parameters:
     ///   - status: returns the status of the watched endpoints, from the store.
     ///   - sync: syncs endpoints by their names. Failures that may be over later are not thrown.
+    ///     With several APIs, it is called for one while it still runs for another.
     ///   - wait: called when the next time at which endpoints are due has changed.
     /// - Throws: what the closures throw.
     package func run(
-        status: () async throws -> [EndpointStatus], sync: (Set<String>) async throws -> Void,
-        wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
+        status: @escaping () async throws -> [EndpointStatus], sync: @escaping (Set<String>) async throws -> Void,
+        wait: @escaping (_ until: Timestamp, _ endpoints: [String]) -> Void
+    ) async throws {
+        guard groups.count > 1 else { return try await run(nil, status, sync, wait) }
+        nonisolated(unsafe) let status = status, sync = sync, wait = wait
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for names in groups { group.addTask { try await run(names, status, sync, wait) } }
+            // The first error ends the others.
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// Watches some endpoints; nil stands for all.
+    private func run(
+        _ names: Set<String>?, _ status: () async throws -> [EndpointStatus],
+        _ sync: (Set<String>) async throws -> Void, _ wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws {
         var attempts: [String: Timestamp] = [:], told: Timestamp?
         while !Task.isCancelled {
             let now = Timestamp(time.now())
-            let due = try await status().map { status -> (name: String, at: Timestamp) in
+            let watched = try await status().filter { names?.contains($0.name) ?? true }
+            let due = watched.map { status -> (name: String, at: Timestamp) in
                 let schedule = schedules[status.name]
                 var at = timing.next(of: status, schedule, now: now)
                 // An attempt that did not complete, such as of a busy endpoint.

@@ -15,9 +15,10 @@ extension Outbox {
         _ query: Query, set values: [String: Value], step: Int = 1000
     ) async throws -> (matched: Int, operations: [UInt64]) {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
-        return try await queue(query, step) { record, writer in
+        let (matched, operations) = try await queue(query, step) { record, writer in
             try update(record.entity, record.key, fields, in: &writer)
         }
+        return (matched, operations)
     }
 
     /// Deletes all records of a query locally, and queues a deletion for each.
@@ -27,25 +28,39 @@ extension Outbox {
     /// - Returns: the number of records that were found, and the operations that were queued.
     /// - Throws: as ``delete(_:_:)`` and as `StoreReader.fetch`.
     public func delete(_ query: Query, step: Int = 1000) async throws -> (matched: Int, operations: [UInt64]) {
-        try await queue(query, step) { record, writer in
-            // A delete rule may have deleted it with another one of this step.
-            guard try writer.reader().record(record.entity, record.key) != nil else { return nil }
-            return try delete(record.entity, record.key, in: &writer)
-        }
+        let result = try await deletions(query, step: step)
+        return (result.matched, result.operations)
     }
 
-    private func queue(
-        _ query: Query, _ step: Int,
-        _ change: @escaping @Sendable (OutboxRecord, inout StoreWriter) throws -> UInt64?
-    ) async throws -> (matched: Int, operations: [UInt64]) {
+    /// Deletes all records of a query as ``delete(_:step:)`` does, and returns what else changes.
+    ///
+    /// - Parameter isDryRun: whether every step is rolled back.
+    package func deletions(_ query: Query, step: Int = 1000, isDryRun: Bool = false) async throws -> QueuedDeletions {
+        let (matched, receipts) = try await queue(query, step, isDryRun: isDryRun) { record, writer -> OutboxReceipt? in
+            // A delete rule may have deleted it with another one of this step.
+            guard try writer.reader().record(record.entity, record.key) != nil else { return nil }
+            return try queueDeletion(record.entity, record.key, &writer)
+        }
+        return QueuedDeletions(matched: matched, receipts)
+    }
+
+    /// The end of a dry run, which rolls its transaction back.
+    private struct DryRun<Change: Sendable>: Error {
+        var changes: [Change]
+    }
+
+    private func queue<Change: Sendable>(
+        _ query: Query, _ step: Int, isDryRun: Bool = false,
+        _ change: @escaping @Sendable (OutboxRecord, inout StoreWriter) throws -> Change?
+    ) async throws -> (matched: Int, changes: [Change]) {
         let records = try store.read { reader in
             try reader.fetch(query).map { OutboxRecord($0.entity, $0.key) }
         }
         let condition = Query(query.entity, where: query.condition, partials: query.partials)
-        var operations: [UInt64] = []
+        var changes: [Change] = []
         for start in stride(from: 0, to: records.count, by: max(1, step)) {
             let part = records[start..<min(start + max(1, step), records.count)]
-            operations += try await store.write { writer in
+            let write: @Sendable (inout StoreWriter) throws -> [Change] = { writer in
                 try writer.applyIndexChanges()
                 let access = writer.access, check = try RecordCheck(access, condition)
                 // All are checked before the first is changed: a condition may read other records.
@@ -54,13 +69,15 @@ extension Outbox {
                     let root = try access.state.entity(record.entity).root
                     return try check.admits(ListedRecord(entity: root, storageKey: key.storageKey))
                 }
-                var queued: [UInt64] = []
+                var queued: [Change] = []
                 for record in admitted {
-                    if let operation = try change(record, &writer) { queued.append(operation) }
+                    if let change = try change(record, &writer) { queued.append(change) }
                 }
+                if isDryRun { throw DryRun(changes: queued) }
                 return queued
             }
+            do { changes += try await store.write(write) } catch let end as DryRun<Change> { changes += end.changes }
         }
-        return (records.count, operations)
+        return (records.count, changes)
     }
 }

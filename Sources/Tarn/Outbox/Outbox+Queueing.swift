@@ -34,6 +34,9 @@ extension Outbox {
 
     /// Deletes a record locally, and queues its deletion.
     ///
+    /// If its creation was never sent, that is withdrawn instead, and queued operations of other
+    /// records lose their references to it.
+    ///
     /// - Returns: the operation; nil if the creation of the record was never sent.
     /// - Throws: `WriteError.noRequest`; `OutboxError.recordMissing`;
     ///   `StoreWriteError.deleteDenied`.
@@ -124,13 +127,18 @@ extension Outbox {
     /// Deletes a record within a write, as ``delete(_:_:)`` does.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, in writer: inout StoreWriter) throws -> UInt64? {
+        try queueDeletion(entity, key, &writer).operation
+    }
+
+    /// Deletes a record within a write, and returns what else has changed.
+    func queueDeletion(_ entity: String, _ key: RecordKey, _ writer: inout StoreWriter) throws -> OutboxReceipt {
         let request = try request(.delete, entity, nil, writer.access)
         try builder(writer.access).checkURL(request, entity, writer.outbox.resolvedKey(entity, key))
         var queued = OutboxRequest(related: try related(.delete, nil, entity, key, writer.access))
         // The deletion removes the record from the responses that had it.
         let version = try version(entity, key, writer.access)
         (queued.etag, queued.lastModified) = (version.etag, version.lastModified)
-        return try writer.enqueueDelete(entity, key, queued).operation
+        return try writer.enqueueDelete(entity, key, queued)
     }
 
     /// Adds members within a write, as ``add(_:to:of:_:)`` does.

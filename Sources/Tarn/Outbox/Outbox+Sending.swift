@@ -35,7 +35,9 @@ extension Outbox {
         } catch let error as SyncLock.Taken {
             throw WriteError.busy(processID: error.processID)
         }
-        let concurrent = options.concurrent ?? client.description.api.pace.concurrent ?? 8
+        let concurrent = Dictionary(
+            client.all.map { ($0.apiName ?? "", options.concurrent ?? $0.api.pace.concurrent ?? 8) }
+        ) { first, _ in first }
         let report = try await OutboxDrain(self, concurrent: concurrent, without: waiting).run()
         withExtendedLifetime(lock) {}
         return report

@@ -21,7 +21,7 @@ public import TarnStore
 public struct Outbox: Sendable {
     /// The options of an outbox.
     public struct Options: Sendable {
-        /// The maximum number of requests at a time; nil for that of the API's pace, or 8.
+        /// The maximum number of requests to each API at a time; nil for that of its pace, or 8.
         public var concurrent: Int?
         /// The delays between attempts. The number of attempts is not limited.
         public var backOff = RetryPolicy(attempts: .max, firstDelay: .seconds(1), longestDelay: .seconds(300))

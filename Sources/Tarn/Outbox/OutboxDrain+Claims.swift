@@ -6,31 +6,39 @@ import TarnImport
 import TarnStore
 
 extension OutboxDrain {
-    /// Claims operations that can be sent, from the front of the queue.
+    /// Claims operations that can be sent, from the front of the queue, as many as wanted of each API.
     ///
     /// - Parameter ended: the operations whose attempts this write applies.
     func claim(
-        _ wanted: Int, after ended: [SentOperation], _ effects: inout Effects, _ writer: inout StoreWriter
+        _ demand: OutboxDemand, after ended: [SentOperation], _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
         var ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
-        let known = state.withLock(\.claimed), now = client.now, most = wanted - effects.claimed.count
+        let known = state.withLock(\.claimed), now = client.now
+        var left = left(of: demand, without: effects.claimed), met: Set<String> = []
+        let size = max(16, left.values.reduce(0, +)), idle = demand.idle.intersection(left.keys)
+        noteDead(try writer.outbox.counts.dead)
         // Those of this pass that are under way need no look.
         let underWay = known.subtracting(ended.map(\.operation.id))
         var revision = try writer.outbox.revision
-        var start = state.withLock(\.front), last = start, isFirst = true
-        while ready.count < most {
-            let size = max(16, most)
+        let front = state.withLock(\.front)
+        var start = beginning(for: left.keys, front), last = start, isFirst = start == front
+        while !left.isEmpty {
             let window = try writer.outbox.window(limit: size, after: last, now: now, without: underWay)
             if isFirst { noteFront(before: window.first?.operation.id, underWay) }
             isFirst = false
-            for entry in window where ready.count < most {
+            for entry in window where !left.isEmpty {
                 last = entry.operation.id
-                guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
+                let api = outbox.api(ofEntity: entry.operation.entity)
+                met.insert(api)
+                guard let room = left[api], entry.isReady, !known.contains(last) || entry.operation.state == .pending
+                else { continue }
                 guard seen.insert(last).inserted else { continue }
                 guard let (operation, conflict) = try prepared(entry.operation, &effects, &writer) else { continue }
                 ready.append((operation, conflict))
+                left[api] = room > 1 ? room - 1 : nil
             }
-            guard window.count < size else { continue }
+            guard window.count < size, !left.isEmpty else { continue }
+            noteClear(idle.subtracting(met), upTo: last)
             // A decided conflict may have ended the wait of a later operation.
             let changed = try writer.outbox.revision
             // Before the pass ends, those in front are read again: another process may have queued
@@ -48,6 +56,34 @@ extension OutboxDrain {
         }
         // Other writes of the same commit must not claim them as well.
         state.withLock { $0.claimed.formUnion(claimed) }
+    }
+
+    /// The numbers of operations by API that are still to be claimed.
+    private func left(of demand: OutboxDemand, without claimed: [ClaimedOperation]) -> [String: Int] {
+        var left = demand.wanted, waiting = state.withLock(\.waiting)
+        for one in claimed { left[outbox.api(ofEntity: one.operation.entity), default: 0] -= 1 }
+        waiting.formUnion(left.keys.filter { left[$0, default: 0] <= 0 })
+        return left.filter { !waiting.contains($0.key) }
+    }
+
+    /// The operation after which claims for APIs begin.
+    private func beginning(for apis: some Sequence<String>, _ front: UInt64) -> UInt64 {
+        state.withLock { state in apis.map { max(front, state.clear[$0] ?? 0) }.min() ?? front }
+    }
+
+    /// Notes the number of dead operations: fewer than before may mean that one was queued anew.
+    private func noteDead(_ count: Int) {
+        state.withLock { state in
+            if count < state.dead { state.clear = [:] }
+            state.dead = count
+        }
+    }
+
+    /// Notes that APIs have no operation up to one: each claim would read all those of the others.
+    private func noteClear(_ apis: Set<String>, upTo last: UInt64) {
+        state.withLock { state in
+            for api in apis { state.clear[api] = max(state.clear[api] ?? 0, last) }
+        }
     }
 
     /// Notes that later claims need not look at the operations before the first one that is not

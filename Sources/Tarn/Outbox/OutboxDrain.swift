@@ -19,6 +19,10 @@ final class OutboxDrain: Sendable {
         var claimed: Set<UInt64> = []
         /// The operations up to this one were dead or had ended when an earlier claim read them.
         var front: UInt64 = 0
+        /// Of each API no operation up to this one was left when an earlier claim looked for it.
+        var clear: [String: UInt64] = [:]
+        /// The number of dead operations at the last claim.
+        var dead = 0
         var report = OutboxReport()
         /// The numbers of refusals because of a record's version, by operation.
         var refusals: [UInt64: Int] = [:]
@@ -34,15 +38,15 @@ final class OutboxDrain: Sendable {
     /// The lanes of further APIs, by name.
     private let lanes: [String: OutboxLane]
     private let firstLane: OutboxLane
-    /// The most operations that are sent at a time.
-    private let concurrent: Int
+    /// The most operations that are sent at a time, by API.
+    private let concurrent: [String: Int]
     let state: Guarded<State>
     var client: APIClient { outbox.client }
     private var store: Store { client.store }
 
     /// - Parameter waiting: the names of APIs whose operations are left out.
     /// - Throws: `StoreError`.
-    init(_ outbox: Outbox, concurrent: Int, without waiting: Set<String> = []) async throws {
+    init(_ outbox: Outbox, concurrent: [String: Int], without waiting: Set<String> = []) async throws {
         self.outbox = outbox
         var lanes: [String: OutboxLane] = [:]
         for client in outbox.client.all.dropFirst() {
@@ -50,7 +54,7 @@ final class OutboxDrain: Sendable {
         }
         self.lanes = lanes
         firstLane = try await OutboxLane(outbox, outbox.client)
-        self.concurrent = max(1, concurrent)
+        self.concurrent = concurrent
         state = Guarded(State(waiting: waiting))
     }
 
@@ -64,40 +68,35 @@ final class OutboxDrain: Sendable {
     /// tells which.
     func run() async throws -> OutboxReport {
         try await withThrowingTaskGroup(of: Event.self) { group in
-            var ready: [ClaimedOperation] = [], answered: [SentOperation] = []
+            var flow = OutboxFlow(concurrent: concurrent), answered: [SentOperation] = []
             // Whether an operation may be ready that no write has seen.
-            var sending = 0, isCommitting = false, looks = true
+            var isCommitting = false, looks = true
             while true {
-                while sending < concurrent || mustReturn(ready.first), !ready.isEmpty {
-                    let claimed = ready.removeFirst()
-                    if mustReturn(claimed) {
+                while let (claimed, isReturned) = flow.next(unless: mustReturn) {
+                    if isReturned {
                         answered.append(SentOperation(operation: claimed.operation, outcome: .unsent))
                         continue
                     }
                     let lane = lane(of: claimed.operation.entity)
-                    sending += 1
                     group.addTask { .answered(await lane.send(claimed)) }
                 }
                 if !isCommitting, looks || !answered.isEmpty {
                     let batch = answered
-                    // Several times as many as arrived during the last write, so that there are
-                    // requests to send until the next one has ended: none of a slow server.
-                    let ahead = min(4 * max(0, batch.count - 1), 12 * concurrent)
-                    let wanted = max(0, concurrent + ahead - sending - ready.count)
+                    let demand = flow.demand(after: counts(batch))
                     // Answers with records are applied in writes of their own: see `commit`.
                     looks = batch.contains { !$0.isPlain }
                     answered = []
                     isCommitting = true
-                    group.addTask { .committed(try await self.commit(batch, claiming: wanted)) }
+                    group.addTask { .committed(try await self.commit(batch, claiming: demand)) }
                 }
                 switch try await group.next() {
                 case .answered(let sent):
-                    sending -= 1
+                    flow.ended(outbox.api(ofEntity: sent.operation.entity))
                     note(sent)
                     answered.append(sent)
                 case .committed(let claimed):
                     isCommitting = false
-                    ready += claimed
+                    for one in claimed { flow.add(one, of: outbox.api(ofEntity: one.operation.entity)) }
                 case nil: return
                 }
             }
@@ -119,9 +118,13 @@ final class OutboxDrain: Sendable {
     }
 
     /// Whether a claimed operation is not to be sent after all: its API waits, or the pass ends.
-    private func mustReturn(_ claimed: ClaimedOperation?) -> Bool {
-        guard let claimed else { return false }
-        return Task.isCancelled || isWaiting(claimed.operation)
+    private func mustReturn(_ claimed: ClaimedOperation) -> Bool {
+        Task.isCancelled || isWaiting(claimed.operation)
+    }
+
+    /// The numbers of answers by API.
+    private func counts(_ batch: [SentOperation]) -> [String: Int] {
+        batch.reduce(into: [:]) { $0[outbox.api(ofEntity: $1.operation.entity), default: 0] += 1 }
     }
 
     /// Whether the API of an operation waits.
@@ -148,30 +151,34 @@ final class OutboxDrain: Sendable {
     ///
     /// Those without records of an answer are applied together. The others have writes of their
     /// own, which share the commit: one that fails is rolled back alone.
-    private func commit(_ batch: [SentOperation], claiming wanted: Int) async throws -> [ClaimedOperation] {
-        guard batch.contains(where: { !$0.isPlain }) else { return try await commit(together: batch, claiming: wanted) }
+    private func commit(
+        _ batch: [SentOperation], claiming demand: OutboxDemand
+    ) async throws -> [ClaimedOperation] {
+        guard batch.contains(where: { !$0.isPlain }) else { return try await commit(together: batch, claiming: demand) }
         let plain = batch.filter(\.isPlain), others = batch.filter { !$0.isPlain }
         return try await withThrowingTaskGroup(of: [ClaimedOperation].self) { group in
-            group.addTask { try await self.commit(together: plain, claiming: wanted) }
+            group.addTask { try await self.commit(together: plain, claiming: demand) }
             for sent in others {
                 group.addTask {
                     defer { if let lent = sent.importer { self.outbox.importers.give(back: lent) } }
-                    return try await self.commit(together: [sent], claiming: 0)
+                    return try await self.commit(together: [sent], claiming: .nothing)
                 }
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
     }
 
-    private func commit(together batch: [SentOperation], claiming wanted: Int) async throws -> [ClaimedOperation] {
-        let apis = client.all.count
-        let mayClaim = wanted > 0 && state.withLock { $0.waiting.count < apis } && !Task.isCancelled
+    private func commit(
+        together batch: [SentOperation], claiming demand: OutboxDemand
+    ) async throws -> [ClaimedOperation] {
+        let waiting = state.withLock(\.waiting)
+        let mayClaim = demand.wanted.keys.contains { !waiting.contains($0) } && !Task.isCancelled
         let effects: Effects
         do {
             effects = try await store.write { writer in
                 var effects = Effects()
                 for sent in batch { try self.apply(sent, &effects, &writer) }
-                if mayClaim { try self.claim(wanted, after: batch, &effects, &writer) }
+                if mayClaim { try self.claim(demand, after: batch, &effects, &writer) }
                 try self.client.saveBudgets(&writer)
                 return effects
             }
@@ -180,12 +187,12 @@ final class OutboxDrain: Sendable {
             guard batch.count == 1 else {
                 // One by one: only the one whose answer is the reason is buried.
                 var claimed: [ClaimedOperation] = []
-                for sent in batch { claimed += try await commit(together: [sent], claiming: 0) }
-                return try await claimed + commit(together: [], claiming: wanted)
+                for sent in batch { claimed += try await commit(together: [sent], claiming: .nothing) }
+                return try await claimed + commit(together: [], claiming: demand)
             }
             effects = try await bury(sent, error)
             if mayClaim {
-                let claimed = try await commit(together: [], claiming: wanted)
+                let claimed = try await commit(together: [], claiming: demand)
                 return note(effects, of: batch) + claimed
             }
         }

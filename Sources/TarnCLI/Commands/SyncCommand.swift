@@ -86,9 +86,12 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
         let refused = RefusedAPIs(), tokens = TokenKeeper()
+        let display = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
         do {
-            try await scope.repeating(try loadedDescription(), isQuiet: quiet, status: statusSource) { names in
-                try await runSync(names, refused, tokens)
+            try await scope.repeating(
+                try loadedDescription(), isQuiet: quiet, display: display, status: statusSource
+            ) { names in
+                try await runSync(names, display, refused, tokens)
             }
         } catch {
             let failure = Failure(error, ofOneOf: { try? loadedDescription() })
@@ -133,9 +136,12 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// - Parameters:
     ///   - due: the endpoints that are due; nil for those of the command line.
+    ///   - progress: the display of this sync, and of others that are under way.
     ///   - refused: the APIs that have refused their credentials in earlier syncs of a watch.
     ///   - tokens: the access tokens of earlier syncs of a watch.
-    private func runSync(_ due: Set<String>?, _ refused: RefusedAPIs, _ tokens: TokenKeeper) async throws {
+    private func runSync(
+        _ due: Set<String>?, _ progress: SyncDisplay, _ refused: RefusedAPIs, _ tokens: TokenKeeper
+    ) async throws {
         let names = due ?? named
         var description = try loadedDescription()
         var client = try clientOptions(description)
@@ -154,7 +160,6 @@ struct SyncCommand: AsyncParsableCommand {
             let offline = try APIClient(description, store: store, options: client, transport: transports)
             return try report(offline: StatusReport(try await offline.status(of: names), description, store))
         }
-        let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
         let events = json ? SyncEvents() : nil
         client.onWait = { wait in
             progress.wait(wait)
@@ -163,6 +168,24 @@ struct SyncCommand: AsyncParsableCommand {
         let mirror = APIMirror(
             try APIClient(description, store: store, options: client, transport: transports), options: options)
         let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)
+        refused.note(report)
+        do {
+            try progress.write {
+                show(report, summary)
+                if !quiet { SyncScopeNotes(report, scope, names, description).lines.forEach(Output.note) }
+                try conclude(report, summary)
+            }
+        } catch let failure as Failure {
+            // A watch goes on for the other APIs.
+            guard failure.code == .credentials, scope.watch != nil, refused.sparesAny(of: description, named) else {
+                throw failure
+            }
+            throw Failure(.partly, failure.message)
+        }
+    }
+
+    /// Prints the summary of a sync, and its warnings.
+    private func show(_ report: SyncReport, _ summary: SyncSummary) {
         if json {
             SyncEvents.conclusion(summary).forEach(Output.json)
         } else if !quiet, report.pages > 0 || report.failures.isEmpty || report.hasFinishedBefore {
@@ -173,15 +196,6 @@ struct SyncCommand: AsyncParsableCommand {
         }
         Output.flush()
         summary.warnings.forEach(Output.note)
-        if !quiet { SyncScopeNotes(report, scope, names, description).lines.forEach(Output.note) }
-        refused.note(report)
-        do { try conclude(report, summary) } catch let failure as Failure {
-            // A watch goes on for the other APIs.
-            guard failure.code == .credentials, scope.watch != nil, refused.sparesAny(of: description, named) else {
-                throw failure
-            }
-            throw Failure(.partly, failure.message)
-        }
     }
 
     /// Prints the state of the endpoints in the store.
@@ -279,6 +293,7 @@ struct SyncCommand: AsyncParsableCommand {
     private func sync(
         _ names: Set<String>?, _ mirror: APIMirror, _ progress: SyncDisplay, _ events: SyncEvents?
     ) async -> SyncReport {
+        progress.begin()
         let update: @Sendable (SyncProgress) -> Void = { event in
             progress.update(event)
             events?.update(event)

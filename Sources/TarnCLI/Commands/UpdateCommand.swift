@@ -37,7 +37,7 @@ struct UpdateCommand: AsyncParsableCommand {
                 let values = try Assignment.values(set, entity: query.entity, outbox.store.catalog)
                 let result = try await outbox.update(query, set: values, step: options.step)
                 if result.matched > 0 { try outbox.warnOfUnsent(.update, query.entity, values.keys.sorted()) }
-                return result
+                return WriteOptions.Queued(matched: result.matched, queued: result.operations.count)
             }
         }
         try options.run(entity, "changed") { store, query in

@@ -29,20 +29,34 @@ struct WriteOptions: ParsableArguments {
     /// Whether the change is queued for the server.
     var isQueued: Bool { (queue || send) && !dryRun }
 
+    /// What a queued change has found and queued.
+    struct Queued {
+        var matched: Int
+        var queued: Int
+        /// Further members of the JSON object, each after a comma.
+        var json = ""
+        /// Further lines of the text.
+        var lines: [String] = []
+    }
+
     /// Queues a change, and sends it with `--send`.
-    func queue(
-        _ entity: String, _ change: (Outbox, Query) async throws -> (matched: Int, operations: [UInt64])
-    ) async throws {
+    ///
+    /// With `--dry-run`, the closure leaves the store as it is.
+    func queue(_ entity: String, _ change: (Outbox, Query) async throws -> Queued) async throws {
         if immutable { throw Failure(.usage, "--immutable is only for reading: a write needs locks") }
         let outbox = try Outbox.open(store.description, store: store.store, creatingStore: false)
         let catalog = outbox.store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
-        let (matched, operations) = try await change(outbox, query)
+        let result = try await change(outbox, query), matched = result.matched
         switch format.format {
-        case .json: Output.json("{\"matched\":\(matched),\"queued\":\(operations.count)}")
-        case .table: Output.line("\(countText(matched, "record")) found, \(operations.count) queued")
+        case .json where dryRun: Output.json("{\"matched\":\(matched)\(result.json)}")
+        case .json: Output.json("{\"matched\":\(matched),\"queued\":\(result.queued)\(result.json)}")
+        case .table:
+            Output.line(
+                countText(matched, "record") + (dryRun ? "; nothing was written" : " found, \(result.queued) queued"))
+            for line in result.lines { Output.line(line) }
         }
-        if send { try await outbox.sendAndReport(isJSON: format.format == .json) }
+        if send, !dryRun { try await outbox.sendAndReport(isJSON: format.format == .json) }
     }
 
     func run(_ entity: String, _ past: String, _ write: (Store, Query) throws -> QueryWriteReport) throws {

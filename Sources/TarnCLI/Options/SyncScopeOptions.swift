@@ -81,10 +81,11 @@ struct SyncScopeOptions: ParsableArguments {
     /// Failures that may be over by the next time are reported, and the next sync begins as usual.
     ///
     /// - Parameters:
+    ///   - display: the display of the syncs' progress.
     ///   - status: returns the source of the watched endpoints' status.
     ///   - sync: syncs endpoints; nil stands for those of the command line.
     func repeating(
-        _ description: @autoclosure () throws -> Description, isQuiet: Bool,
+        _ description: @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
         status: () throws -> () async throws -> [EndpointStatus], sync: @escaping (Set<String>?) async throws -> Void
     ) async throws {
         guard let watch else { return try await sync(nil) }
@@ -110,7 +111,9 @@ struct SyncScopeOptions: ParsableArguments {
             }
             try await schedule.run(status: source, sync: attempt) { until, names in
                 guard !isQuiet else { return }
-                Output.note("next: \(names.joined(separator: ", ")) at \(until.wholeSeconds(isLocal: false))")
+                display.write {
+                    Output.note("next: \(names.joined(separator: ", ")) at \(until.wholeSeconds(isLocal: false))")
+                }
                 Output.flush()
             }
         }

@@ -23,6 +23,8 @@ final class SyncDisplay: Sendable {
     private struct State: @unchecked Sendable {
         var rows: [SyncRow] = []
         var ended = 0
+        /// The syncs that are under way.
+        var syncs = 0
         /// The wait of all requests to an origin.
         var wait: RequestWait?
         var drawn = 0
@@ -65,9 +67,7 @@ final class SyncDisplay: Sendable {
 
     /// Writes a line about a page above the lines of the active endpoints.
     private func note(_ page: SyncProgress.Page, of progress: SyncProgress, _ state: inout State) {
-        if state.drawn > 0 { Output.draw([], over: state.drawn) }
-        state.drawn = 0
-        state.lastDrawing = nil
+        erase(&state)
         Output.note(
             "\(progress.endpoint): page \(progress.pages + progress.resumedPages): \(countText(page.listed, "record")), "
                 + (page.isNotModified ? "not modified" : byteText(page.bytes)) + ": \(page.url)")
@@ -98,15 +98,34 @@ final class SyncDisplay: Sendable {
         }
     }
 
-    /// Erases the lines, so that other output begins on a new one.
+    /// Notes the beginning of a sync.
+    func begin() { state.withLock { $0.syncs += 1 } }
+
+    /// Notes the end of a sync, and erases the lines, so that other output begins on a new one.
     func clear() {
         state.withLock { state in
+            erase(&state)
+            state.syncs = max(0, state.syncs - 1)
+            // The lines of another sync appear again.
+            guard state.syncs == 0 else { return }
             state.timer?.cancel()
             state.timer = nil
-            if state.drawn > 0 { Output.draw([], over: state.drawn) }
-            state.drawn = 0
-            state.rows = []
+            (state.rows, state.ended, state.wait) = ([], 0, nil)
         }
+    }
+
+    /// Writes other output, which no line of progress is drawn over.
+    func write<Problem: Error>(_ body: () throws(Problem) -> Void) throws(Problem) {
+        try state.withLock { (state: inout State) throws(Problem) in
+            erase(&state)
+            try body()
+        }
+    }
+
+    private func erase(_ state: inout State) {
+        if state.drawn > 0 { Output.draw([], over: state.drawn) }
+        state.drawn = 0
+        state.lastDrawing = nil
     }
 
     // MARK: Drawing

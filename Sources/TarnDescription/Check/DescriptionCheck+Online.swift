@@ -16,7 +16,8 @@ extension DescriptionCheck {
     /// - Parameters:
     ///   - base: the URLs that replace base URLs of the description; nil for none.
     ///   - names: the endpoints to check; nil for all.
-    /// - Throws: if the temporary store cannot be created, or credentials are missing.
+    /// - Throws: if the temporary store cannot be created, or the credentials of the only API are
+    ///   missing. Missing ones of one of several APIs are a finding at its endpoints.
     package func onlineFindings(
         _ description: Description, base: BaseReplacements? = nil, endpoints names: Set<String>? = nil
     ) async throws -> [CheckFinding] {
@@ -31,6 +32,7 @@ extension DescriptionCheck {
             at: folder, schema: description.schema, options: Store.Options(durability: .volatile))
         var client = APIClient.Options(), options = APIMirror.Options()
         base?.apply(to: &client)
+        client.requiresSecrets = !description.hasSeveralAPIs
         // One list of each endpoint.
         options.limit = 1
         sample.keepCredentials(ofEndpoints: needed)
@@ -52,7 +54,7 @@ extension DescriptionCheck {
         let asked = Set(wanted.map(\.name))
         let others = report.endpoints.filter { !asked.contains($0.name) }.flatMap { result in
             let place: Place = result.name.isEmpty ? ("", nil) : places.place(endpoint: result.name)
-            return result.failures.map { finding(.error, .endpointFailed, place, $0.description) }
+            return result.failures.map { finding(.error, .endpointFailed, place, text(of: $0, result)) }
         }
         return answers + others + absent
     }
@@ -97,9 +99,17 @@ extension DescriptionCheck {
         CheckFinding(severity, code, file: file, at: place.mark, field: place.field, message)
     }
 
+    /// The text of a failure. That of missing credentials names the API, if there are several.
+    private func text(of failure: MirrorError, _ result: SyncReport.Endpoint) -> String {
+        switch failure {
+        case .missingToken, .secret: (result.api.map { "\($0): " } ?? "") + failure.description
+        default: failure.description
+        }
+    }
+
     private func findings(of result: SyncReport.Endpoint, _ place: Place, _ sample: ListSample) -> [CheckFinding] {
         let imported = result.report
-        var findings = result.failures.map { finding(.error, .endpointFailed, place, $0.description) }
+        var findings = result.failures.map { finding(.error, .endpointFailed, place, text(of: $0, result)) }
         if result.pages == 0, result.failures.isEmpty {
             return [finding(.note, .endpointSkipped, place, "not requested: \(sample.reasonForNone)")]
         }

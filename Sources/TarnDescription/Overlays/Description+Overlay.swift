@@ -15,7 +15,9 @@ extension Description {
     ///   that the description does not have, or sets a key that an overlay must not set. Problems
     ///   in the overlay name its file.
     public func applying(overlay path: String) throws(DescriptionError) -> Description {
-        try applying(overlay: try Description.text(ofFile: path), file: path)
+        try applying(
+            overlay: try Description.text(ofFile: path, remedy: "correct the path of the overlay, or create it"),
+            file: path)
     }
 
     /// Returns this description with the mapping of an overlay's text.

@@ -42,6 +42,11 @@ enum EnvironmentText {
             return .failure(
                 Problem(message: "\"${\(text)}\" is not an environment variable: write ${NAME} or ${NAME:-default}"))
         }
+        guard !rest.contains("${") else {
+            return .failure(
+                Problem(
+                    message: "the default of ${\(name):-…} cannot have variables: write a text without ${"))
+        }
         let set = getenv(String(name)).map { String(cString: $0) }
         if let set, !set.isEmpty || rest.isEmpty { return .success(set) }
         if rest.isEmpty {

@@ -83,7 +83,9 @@ struct IncludeReader {
             return nil
         }
         do throws(DescriptionError) {
-            let document = try YAMLDocument.parse(try Description.text(ofFile: path), file: path).from(path)
+            let text = try Description.text(
+                ofFile: path, remedy: "correct the path, which is relative to \(file), or create the file")
+            let document = try YAMLDocument.parse(text, file: path).from(path)
             guard isPart(document, path) else { return nil }
             chain.append(canonical)
             defer { chain.removeLast() }

@@ -8,4 +8,6 @@ package struct OutboxReceipt: Sendable, Hashable {
     package var isFolded = false
     /// Earlier operations that were never sent, and are withdrawn because of this one.
     package var withdrawn: [OutboxOperation] = []
+    /// Earlier operations that have lost references to a record that will never exist.
+    package var changed: [OutboxOperation] = []
 }

@@ -199,7 +199,7 @@ extension StoreWriter {
     /// Deletes a record locally by its delete rules, and queues the deletion.
     ///
     /// Updates of the record that were never sent are withdrawn. If its creation was never sent,
-    /// it is withdrawn with all operations that depend on it, and nothing is queued.
+    /// it is withdrawn, and nothing is queued: see ``withdraw(_:keeping:_:)``.
     ///
     /// - Throws: `OutboxError.recordMissing`, `.tooLarge`; `StoreWriteError.deleteDenied`.
     @discardableResult
@@ -210,7 +210,7 @@ extension StoreWriter {
         var receipt = OutboxReceipt(operation: nil, key: key)
         if let creation = try outbox.creation(of: record), creation.isUntouched {
             let isAtServer = try isAtServer(record)
-            receipt.withdrawn = try discard(creation.id, keeping: record).operations
+            try withdraw(creation, keeping: record, &receipt)
             if !isAtServer { return receipt }
         }
         for operation in try outbox.touching(record).reversed() where operation.isUntouched {
@@ -234,7 +234,7 @@ extension StoreWriter {
     ) throws {
         // The cascade may lead to records whose creation was never sent.
         while let creation = try untouchedCreation(inCascadeOf: record) {
-            receipt.withdrawn += try discard(creation.id, keeping: record).operations
+            try withdraw(creation, keeping: record, &receipt)
         }
         try deleteCascade(of: record, into: &operation, &known)
     }

@@ -116,7 +116,7 @@ extension StoreWriter {
 
     /// The records of which responses may have told something that it has held back: those
     /// that it has changed, and those whose lists have a reference that it has changed.
-    private func toldRecords(_ operation: StoredOperation) -> Set<ListedRecord> {
+    func toldRecords(_ operation: StoredOperation) -> Set<ListedRecord> {
         var result = operation.touchedRecords(operation.record(access.catalog))
         for change in operation.changes {
             guard let root = access.state.outboxSchema.destinationRoot(change.kind, change.field) else { continue }

@@ -38,6 +38,8 @@ package struct Checkpoint: Sendable, Hashable {
     ///
     /// In a sync's own checkpoint it is the id of that sync.
     package var sync: UInt64?
+    /// The id of the sync for each of several APIs, in a sync's own checkpoint.
+    package var syncs: [String: UInt64] = [:]
     /// The reason why that sync has passed by the scan; nil if it has not.
     package var failure: Failure?
     /// The time when the last attempt began that has committed a page; in a sync's own checkpoint.
@@ -137,6 +139,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
         static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
+        static let syncs: UInt16 = 30
     }
 
     package init?(_ row: EncodedRow) {
@@ -152,6 +155,7 @@ package struct Checkpoint: Sendable, Hashable {
         hasOrphans = row.number(ID.hasOrphans) == 1
         members = row.text(ID.members)
         sync = row.unsigned(ID.sync)
+        syncs = row.text(ID.syncs).map(Checkpoint.parsed) ?? [:]
         failure = row.text(ID.failureKind).map { Failure(kind: $0, text: row.text(ID.failureText) ?? "") }
         continuedAt = row.date(ID.continuedAt)
         lastFailure = row.date(ID.failedAt).map { LastFailure(at: $0, text: row.text(ID.lastFailure) ?? "") }
@@ -193,6 +197,21 @@ package struct Checkpoint: Sendable, Hashable {
         if isOvertaken { row.field(ID.isOvertaken, 1) }
         row.field(ID.wholeIdentity, whole?.identity)
         row.field(ID.wholeScan, whole?.scan)
+        if !syncs.isEmpty { row.field(ID.syncs, Checkpoint.text(syncs)) }
         try row.store(raw, table, key, sequence: sequence)
+    }
+
+    /// A line for each API: an id and a name.
+    private static func text(_ syncs: [String: UInt64]) -> String {
+        syncs.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: "\n")
+    }
+
+    private static func parsed(_ text: String) -> [String: UInt64] {
+        var syncs: [String: UInt64] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2, let id = UInt64(parts[0]) { syncs[String(parts[1])] = id }
+        }
+        return syncs
     }
 }

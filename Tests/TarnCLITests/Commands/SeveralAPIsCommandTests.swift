@@ -58,6 +58,9 @@ struct SeveralAPIsCommandTests {
         #expect(doctor.status == 4 && doctor.output.contains("people: the environment variable TARN_NO_SUCH"))
         let check = try await tarn(["check", "items", "--online", "--file", file] + bases)
         #expect(check.status == 0 && check.output.contains("lists 1 records"), "\(check.output)\(check.error)")
+        let all = try await tarn(["check", "--online", "--file", file] + bases)
+        #expect(all.status == 2 && all.output.contains("lists 1 records"), "\(all.output)\(all.error)")
+        #expect(all.output.contains("people: the environment variable TARN_NO_SUCH"), "\(all.output)")
         let fetch = try await tarn(["fetch", "items", "--file", file] + bases)
         #expect(fetch.status == 0, "\(fetch.error)")
         #expect(

@@ -253,6 +253,29 @@ struct OutboxModel {
         return Optional(known).key.map { $0 == operation.record.key } ?? true
     }
 
+    /// Discards a creation whose record is deleted: other records' operations lose their references.
+    mutating func withdraw(_ id: UInt64) {
+        guard let creation = operations.first(where: { $0.id == id }) else { return }
+        let record = creation.record
+        for other in operations.reversed() where other.record != record && needs(other).contains(record) {
+            let dropped = other.changes.filter { references($0.after, $0.place).contains(record) }
+            guard !dropped.isEmpty else { continue }
+            if other.kind == .update, dropped.count == other.changes.count {
+                discard(other.id)
+                continue
+            }
+            for index in operations.indices where operations[index].id == other.id {
+                operations[index].changes.removeAll { references($0.after, $0.place).contains(record) }
+            }
+            for change in dropped {
+                rollBack(change.place)
+                repeatDeletion(after: other.id, change.place)
+            }
+            forget(other)
+        }
+        discard(id)
+    }
+
     mutating func discard(_ id: UInt64) {
         guard let operation = operations.first(where: { $0.id == id }) else { return }
         var ids: Set<UInt64> = [id]

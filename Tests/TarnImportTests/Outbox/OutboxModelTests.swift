@@ -185,7 +185,7 @@ private final class OutboxModelRun {
         let receipt = try bed.store.write { try $0.enqueueDelete("Issue", record.key) }
         if let creation = model.creation(record), creation.state == .pending, creation.attempts == 0 {
             #expect(receipt.operation == nil)
-            model.discard(creation.id)
+            model.withdraw(creation.id)
             return "delete unsent \(record)"
         }
         for operation in model.operations.reversed()

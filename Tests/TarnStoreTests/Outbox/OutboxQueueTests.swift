@@ -86,7 +86,7 @@ struct OutboxQueueTests {
         }
     }
 
-    @Test("a deletion withdraws unsent updates, and an unsent creation with all that depends on it")
+    @Test("a deletion withdraws unsent updates, and an unsent creation with its own operations and owned records")
     func delete() throws {
         try bed.update(17, ["title": .string("a")])
         let receipt = try bed.delete("Issue", 17)
@@ -103,6 +103,45 @@ struct OutboxQueueTests {
         #expect(try store.record("Note", 3)?["issue"] == nil)
         #expect(try bed.operations() == ["2 delete Issue 17"] && bed.marks() == ["delete Issue 17 "])
         #expect(throws: OutboxError.recordMissing(entity: "Issue", key: "99")) { try bed.delete("Issue", 99) }
+    }
+
+    @Test("operations of other records lose their references to a deleted record that was never sent, and stay")
+    func deleteReferenced() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")])
+        try bed.update(17, ["title": .string("mine"), "parent": .reference(made.key)])
+        let note = try bed.create("Note", .temporary, ["text": .string("n"), "issue": .reference(made.key)])
+        try store.put("Issue", 18, ["title": .string("other")])
+        try bed.update(18, ["parent": .reference(made.key)])
+        let receipt = try bed.delete("Issue", made.key)
+        #expect(receipt.operation == nil && receipt.withdrawn.map(\.id).sorted() == [1, 4])
+        #expect(receipt.changed.map(\.id).sorted() == [2, 3])
+        #expect(
+            try bed.operations() == [
+                "2 update Issue 17 title:old>mine", "3 create Note \(note.key) text:->n",
+            ])
+        #expect(try store.record("Issue", 17)?["title"] == .string("mine"))
+        #expect(try store.record("Issue", 17)?["parent"] == nil && store.record("Issue", 18)?["parent"] == nil)
+        #expect(try store.record("Note", note.key)?["text"] == .string("n"))
+        #expect(try store.record("Note", note.key)?["issue"] == nil)
+        #expect(try bed.marks() == ["create Note \(note.key) ", "update Issue 17 title"])
+        #expect(try bed.waits(2).isEmpty && bed.waits(3).isEmpty)
+    }
+
+    @Test("records that a delete rule deletes with a new record are withdrawn; lists lose it as a member")
+    func deleteReferencedByRule() throws {
+        let repo = try bed.create("Repo", .temporary, ["name": .string("new")])
+        try bed.create("Issue", .temporary, ["repo": .reference(repo.key)])
+        try bed.update(17, ["repo": .reference(repo.key), "state": .string("closed")])
+        let receipt = try bed.delete("Repo", repo.key)
+        #expect(receipt.withdrawn.map(\.id) == [1, 2] && receipt.changed.map(\.id) == [3])
+        #expect(try bed.operations() == ["3 update Issue 17 state:open>closed"])
+        #expect(try store.record("Issue", 17)?["repo"] == .reference(1) && store.count("Issue") == 1)
+
+        let label = try bed.create("Label", .client("new"), ["color": .string("red")])
+        try bed.update(17, ["labels": .references(["bug", "new"])])
+        try bed.delete("Label", label.key)
+        #expect(try store.record("Issue", 17)?["labels"] == .references(["bug"]))
+        #expect(try bed.operations() == ["3 update Issue 17 state:open>closed"])
     }
 
     @Test("fields that a later operation has sent leave an earlier dead update; a retry withdraws it without any")

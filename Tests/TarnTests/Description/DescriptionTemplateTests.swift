@@ -236,6 +236,10 @@ struct DescriptionTemplateTests {
                 "the environment variable TARN_TEST_UNSET is not set: set it, or write a default: ${TARN_TEST_UNSET:-…}"
             ),
             ("${1}", "\"${1}\" is not an environment variable: write ${NAME} or ${NAME:-default}"),
+            (
+                "${TARN_TEST_HOST:-x${Y}}",
+                "the default of ${TARN_TEST_HOST:-…} cannot have variables: write a text without ${"
+            ),
             ("${A:b}", "\"${A:b}\" is not an environment variable: write ${NAME} or ${NAME:-default}"),
             ("${A", "${ without }: close the brace, or write $${ for the text ${"),
         ])
@@ -315,7 +319,7 @@ struct DescriptionTemplateTests {
             ("include: [b.yaml]", "b.yaml:1:10: include: DIR/t.yaml includes itself: remove one of the lines"),
             (
                 "include: none.yaml",
-                "t.yaml:1:10: include: DIR/none.yaml: no such file: name the description with --file, or create it"
+                "t.yaml:1:10: include: DIR/none.yaml: no such file: correct the path, which is relative to DIR/t.yaml, or create the file"
             ),
             (
                 "include: [1, [x]]",

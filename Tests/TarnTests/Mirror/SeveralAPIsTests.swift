@@ -1,6 +1,7 @@
 // Several APIs in one description: one store, and a client for each, which shares no credentials.
 
 import Foundation
+import Synchronization
 import Tarn
 import TarnDescription
 import TestSupport
@@ -323,6 +324,85 @@ struct SeveralAPIsTests {
         for request in people.requests {
             #expect(request.field("X-Api-Key") == "pe0ple" && request.field("Authorization") == nil)
         }
+    }
+
+    @Test("a slow API with many local changes keeps none of the other API waiting")
+    func slowWrites() async throws {
+        let asked = Mutex(false), missed = Mutex(0)
+        let people = try ScriptedServer { request in
+            asked.withLock { $0 = true }
+            return .tagged("7", request, #"{"id":7,"fullName":"P7"}"#)
+        }
+        let forge = try ScriptedServer { _ in
+            for _ in 0..<500 where !asked.withLock(\.self) { Thread.sleep(forTimeInterval: 0.01) }
+            if !asked.withLock(\.self) { missed.withLock { $0 += 1 } }
+            return .init(status: "204 No Content")
+        }
+        let folder = try TemporaryFolder()
+        let yaml = Self.yaml(forge.base, people.base).replacing(
+            "per_page: 50 }", with: "per_page: 50 }\n    pace: { concurrent: 2 }"
+        )
+        .replacing(
+            "    url: /people/{id}\n", with: "    url: /people/{id}\n    write: { update: 'PATCH /people/{id}' }\n"
+        )
+        .replacing(
+            "  Issue:\n    key: id\n", with: "  Issue:\n    key: id\n    write: { update: 'PATCH /issues/{id}' }\n")
+        let description = try Description.parse(yaml, file: folder.path + "/tarn.yaml")
+        let store = try Store.open(at: folder.path + "/apis.tarn", schema: description.schema)
+        let client = try APIClient(
+            description, store: store, transport: CurlTransport(), environment: Self.environment)
+        try await store.write { writer in
+            for id in 1...4 as ClosedRange<Int64> {
+                try writer.put("Issue", RecordKey(id), [.init("title", .string("a"))])
+            }
+            try writer.put("Person", RecordKey(7), [.init("fullName", .string("P"))])
+        }
+        let outbox = client.outbox()
+        for id in 1...4 as ClosedRange<Int64> {
+            try await outbox.update("Issue", RecordKey(id), [.init("title", .string("b"))])
+        }
+        try await outbox.update("Person", RecordKey(7), [.init("fullName", .string("P7"))])
+        #expect(try await outbox.drain().sent == 5)
+        #expect(missed.withLock(\.self) == 0 && forge.requests.count == 4 && people.requests.count == 1)
+    }
+
+    @Test("a sync that one API cuts short is continued for that API only")
+    func cutShort() async throws {
+        let dead = DeadPort(), isDown = Mutex(true)
+        let good = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }
+        let big = try ScriptedServer { request in
+            request.target == "/k"
+                ? .init(fields: ["Link: </k?page=2>; rel=\"next\""], body: #"[{"id":1}]"#) : .init(body: #"[{"id":2}]"#)
+        }
+        let store = try MirrorStore(
+            yaml: """
+                apis:
+                  good: { base: '\(good.base)' }
+                  big: { base: '\(big.base)', retry: never }
+                entities:
+                  I: { key: id, attributes: { id: int } }
+                  K: { api: big, key: id, attributes: { id: int } }
+                endpoints:
+                  i: { path: /i, entity: I, paginate: single_page }
+                  j: { api: big, path: /j, entity: K, paginate: single_page }
+                  k: { api: big, path: /k, entity: K, paginate: header_link }
+                """)
+        let transport = ClosureTransport { request in
+            var request = request
+            if request.url.hasSuffix("page=2"), isDown.withLock(\.self) {
+                request.url = "http://127.0.0.1:\(dead.port)/"
+            }
+            return try await MirrorStore.impatient().send(request)
+        }
+        let first = try await store.sync(nil, transport: transport, options: { $0.concurrency = 1 })
+        #expect(first.failures.contains(where: \.isUnreachable), "\(first.failures)")
+        #expect(good.requests.count == 1 && big.targets == ["/j", "/k"])
+        isDown.withLock { $0 = false }
+        let second = try await store.sync(nil, transport: transport, options: { $0.concurrency = 1 })
+        #expect(second.failures.isEmpty && second.resumed != nil, "\(second.failures)")
+        #expect(second.endpoint("i")?.wasFinished == false && good.requests.count == 2)
+        #expect(second.endpoint("j")?.wasFinished == true && big.targets == ["/j", "/k", "/k?page=2"])
+        #expect(try await store.sync(nil, transport: transport).resumed == nil)
     }
 
     @Test("a relationship to the other API may name its target by URLs of another form; wrong forms are reported")

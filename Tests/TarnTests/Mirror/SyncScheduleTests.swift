@@ -40,6 +40,16 @@ struct SyncScheduleTests {
             let next = time.next(after: Date(timeIntervalSince1970: Double(from.microseconds) / 1e6), in: berlin)
             #expect(Timestamp(next) == (try Self.at(expected)), "\(text) after \(after)")
         }
+        // The clock is set back from midnight to 23:00: 23:30 occurs twice on 2026-04-04.
+        let santiago = try #require(TimeZone(identifier: "America/Santiago")),
+            late = try #require(DailyTime("23:30 local"))
+        for (after, expected) in [
+            ("2026-04-04T20:00:00Z", "2026-04-05T02:30:00Z"), ("2026-04-05T02:30:00Z", "2026-04-06T03:30:00Z"),
+            ("2026-04-05T03:10:00Z", "2026-04-06T03:30:00Z"),
+        ] {
+            let from = Date(timeIntervalSince1970: Double(try Self.at(after).microseconds) / 1e6)
+            #expect(Timestamp(late.next(after: from, in: santiago)) == (try Self.at(expected)), "after \(after)")
+        }
         for wrong in ["", "3", "24:00", "03:60", "03:0", "03:00 CET", "03:00 UTC x", "-1:00", "٣:00", "03:00:00"] {
             #expect(DailyTime(wrong) == nil, "\(wrong)")
         }
@@ -225,6 +235,38 @@ struct SyncScheduleTests {
                 }, wait: { _, _ in })
         }
         #expect(clock.slept.withLock { $0 } == 30)
+    }
+
+    @Test("a sync of one API that lasts delays none of another; APIs that wait for one another are synced together")
+    func severalAPIs() async throws {
+        let description = try Description.parse(
+            """
+            apis: { a: { base: 'https://a.example' }, b: { base: 'https://b.example' }, c: { base: 'https://c.example' } }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+              Other: { api: b, key: id, attributes: { id: int } }
+              Detail: { api: c, key: id, attributes: { id: int } }
+            endpoints:
+              slow: { path: /slow, entity: Item, paginate: single_page, every: 10s }
+              quick: { api: b, path: /quick, entity: Other, paginate: single_page, every: 10s }
+              detail: { api: c, path: '/of/{item.id}', for_each: Item, entity: Detail, paginate: single_page, every: 10s }
+            """, file: "tarn.yaml")
+        let clock = Clock(), runs = Mutex<[String]>([])
+        struct Enough: Error {}
+        await #expect(throws: Enough.self) {
+            try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
+                status: { ["slow", "quick", "detail"].map { EndpointStatus(named: $0) } },
+                sync: { names in
+                    runs.withLock { $0.append(names.sorted().joined(separator: " ")) }
+                    guard names.contains("slow") else { return await Task.yield() }
+                    for _ in 0..<1000 where runs.withLock({ $0.filter { $0 == "quick" }.count }) < 3 {
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                    throw Enough()
+                }, wait: { _, _ in })
+        }
+        let found = runs.withLock(\.self)
+        #expect(found.filter { $0 == "quick" }.count >= 3 && found.contains("detail slow"), "\(found)")
     }
 
     @Test("a watch ends when its task is cancelled, and without endpoints at once")

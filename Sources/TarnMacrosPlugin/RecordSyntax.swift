@@ -106,7 +106,7 @@ struct RecordSyntax {
                 found.types.isSubset(of: RecordSyntax.plainTypes)
             else { continue }
             let shown = field.type.trimmedDescription
-            if field.isKey {
+            if field.isKey, found.isEnum {
                 context.report(.keyType(field.name, shown), at: field.type)
             } else if found.isEnum {
                 context.report(

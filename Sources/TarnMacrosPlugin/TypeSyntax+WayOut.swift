@@ -22,6 +22,7 @@ extension TypeSyntax {
             if element.unwrapped.genericName == "Reference", let target = element.unwrapped.firstArgument {
                 return "use References<\(target)>"
             }
+            if element.trimmedDescription == "UInt8" { return "use Data" }
             if element.unwrapped.element != nil { return json }
             return element.unwrapped.wayOut
         }

@@ -85,7 +85,8 @@ public macro Attribute(
 ///     property's own name is tried.
 ///   - type: the type in the store, if that of the property does not determine it.
 ///   - default: the value of a record that is first stored completely without one. Reading a
-///     record that lacks the value gives it, too.
+///     record that lacks the value, or has null, gives it, too. Conditions do not: there, the
+///     value is missing. Its type is written: `State.open`, `[String]()`.
 ///   - rules: dates, transformers, and the treatment of nulls and absent values.
 ///   - renamedFrom: the former name; stored values stay.
 @attached(peer)

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A context that counts problems, and passes them on or not.
+/// A context that counts errors, and passes problems on or not.
 final class CountingContext<Context: MacroExpansionContext>: MacroExpansionContext {
     private let context: Context
     private let reports: Bool
@@ -18,7 +18,7 @@ final class CountingContext<Context: MacroExpansionContext>: MacroExpansionConte
     func makeUniqueName(_ name: String) -> TokenSyntax { context.makeUniqueName(name) }
 
     func diagnose(_ diagnostic: Diagnostic) {
-        problems += 1
+        if diagnostic.diagMessage.severity == .error { problems += 1 }
         if reports { context.diagnose(diagnostic) }
     }
 

@@ -51,9 +51,11 @@ extension TypeSyntax {
     var firstArgument: String? { firstArgumentType?.trimmedDescription }
 
     /// The element of a list: `User` of `[User]`.
-    var element: String? {
-        if let array = self.as(ArrayTypeSyntax.self) { return array.element.trimmedDescription }
-        return genericName == "Array" ? firstArgument : nil
+    var element: String? { elementType?.trimmedDescription }
+
+    var elementType: TypeSyntax? {
+        if let array = self.as(ArrayTypeSyntax.self) { return array.element }
+        return genericName == "Array" ? firstArgumentType : nil
     }
 }
 

@@ -7,7 +7,9 @@ extension FieldSyntax {
     /// Reports what does not fit together in the declaration of a field.
     func check(_ context: some MacroExpansionContext) {
         if isInverse { return checkInverse(context) }
-        if isKey { checkKey(context) }
+        if isKey { checkKey(context) } else { checkType(context) }
+        checkTarget(context)
+        checkInitialValue(context)
         checkDeclaration(context)
         checkIndex(context)
         checkDefault(context)
@@ -25,7 +27,7 @@ extension FieldSyntax {
         let isWrong =
             ["Bool", "Double", "Float", "UInt64", "Date", "Timestamp", "Data", "URL", "ExactDecimal"].contains(
                 unwrapped)
-            || type.unwrapped.element != nil || isToMany
+            || type.unwrapped.element != nil || isToMany || type.unwrapped.wayOut != nil
         if isWrong { context.report(.keyType(name, unwrapped), at: type) }
         if let value = defaultValue { context.report(.defaultOfKey(name), at: value) }
     }
@@ -84,8 +86,49 @@ extension FieldSyntax {
         }
     }
 
+    private func checkType(_ context: some MacroExpansionContext) {
+        guard !isCodable, let wayOut = type.unwrapped.wayOut else { return }
+        context.report(.fieldType(name, type.trimmedDescription, wayOut), at: type)
+    }
+
+    private func checkTarget(_ context: some MacroExpansionContext) {
+        guard isRelationship, let target = type.unwrapped.firstArgumentType else { return }
+        let isValue = FieldSyntax.storedTypes[target.trimmedDescription] != nil
+        guard isValue || target.isOptional || target.element != nil || target.wayOut != nil else { return }
+        context.report(.targetType(name, target.trimmedDescription), at: type)
+    }
+
+    private func checkInitialValue(_ context: some MacroExpansionContext) {
+        guard !isKey, !isConstant, kind == .attribute, defaultValue == nil,
+            let value = property.bindings.first?.initializer?.value, LiteralType(value) != nil
+        else { return }
+        context.report(.initialValue(name, value.trimmedDescription), at: value)
+    }
+
+    /// Reports a default whose type the compiler cannot infer, since the macro does not know that of
+    /// the property.
+    private func checkTypeOfDefault(_ value: ExprSyntax, _ context: some MacroExpansionContext) {
+        let type = type.unwrapped.trimmedDescription
+        if value.is(NilLiteralExprSyntax.self) {
+            context.report(.defaultWithoutType(name, "remove it, an optional is nil without one"), at: value)
+        } else if value.as(ArrayExprSyntax.self)?.elements.isEmpty ?? false {
+            context.report(
+                .defaultWithoutType(name, "write \(type)()"), at: value,
+                .replace("write \(type)()", value, ExprSyntax("\(raw: type)()")))
+        } else {
+            let member = value.as(FunctionCallExprSyntax.self)?.calledExpression ?? value
+            guard let member = member.as(MemberAccessExprSyntax.self), member.base == nil else { return }
+            let typed = "\(type)\(value.trimmedDescription)"
+            context.report(
+                .defaultWithoutType(name, "write \(typed)"), at: value,
+                .replace("write \(typed)", value, ExprSyntax("\(raw: typed)")))
+        }
+    }
+
     private func checkDefault(_ context: some MacroExpansionContext) {
-        guard let value = defaultValue, let literal = LiteralType(value) else { return }
+        guard let value = defaultValue else { return }
+        checkTypeOfDefault(value, context)
+        guard let literal = LiteralType(value) else { return }
         let unwrapped = type.unwrapped.trimmedDescription
         if literal.fits(unwrapped) == false {
             context.report(.wrongDefault(name, type.trimmedDescription, "of type \(literal.rawValue)"), at: value)
@@ -118,6 +161,7 @@ extension FieldSyntax {
 
     /// Reports what does not apply to a relationship that the other side stores.
     private func checkInverse(_ context: some MacroExpansionContext) {
+        if type.isOptional { context.report(.optionalInverse(name), at: type) }
         for attribute in ["Key", "Index", "Attribute"].compactMap({ property.attribute($0) }) {
             context.report(.inverseIsNoField(name), at: attribute)
         }

@@ -42,6 +42,8 @@ extension FieldSyntax {
             context.report(.twice(attribute.name, name), at: attribute)
         }
         if FieldSyntax.reserved.contains(name) { context.report(.reserved(name), at: pattern) }
+        // `QueryFields.through` hides the column.
+        if name == "through" { context.report(.columnName(name), at: pattern) }
         self.property = property
         identifier = name
         self.type = type

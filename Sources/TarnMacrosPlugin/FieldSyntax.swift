@@ -32,13 +32,19 @@ struct FieldSyntax {
     /// Whether a `Codable` value is kept as JSON.
     var isCodable: Bool {
         guard let stored = declaration?.argument("type")?.as(MemberAccessExprSyntax.self) else { return false }
-        return stored.declName.baseName.text == "json" && type.unwrapped.trimmedDescription != "String"
+        return stored.declName.baseName.text == "json" && type.unwrapped.genericName != "String"
     }
 
     /// The type of the values in the store.
     var storedType: String {
         guard isCodable else { return type.trimmedDescription }
         return "Tarn.StoredJSON<\(type.unwrapped.trimmedDescription)>" + (type.isOptional ? "?" : "")
+    }
+
+    /// The label of the property in calls: an identifier there is no keyword, but for a few.
+    var label: String {
+        let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && name.first?.isNumber == false
+        return isPlain && !["inout", "var", "let", "_"].contains(name) ? name : identifier
     }
 
     /// The name of the other side: a text, or the last name of a key path.

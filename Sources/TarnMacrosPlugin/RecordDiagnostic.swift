@@ -35,6 +35,13 @@ enum RecordDiagnostic: DiagnosticMessage {
     case twice(String, String)
     case conditional(String)
     case storedType(String, String, String)
+    case fieldType(String, String, String)
+    case targetType(String, String)
+    case optionalInverse(String)
+    case reservedInKey(String)
+    case defaultWithoutType(String, String)
+    case initialValue(String, String)
+    case columnName(String)
 
     var message: String {
         switch self {
@@ -78,6 +85,20 @@ enum RecordDiagnostic: DiagnosticMessage {
             "the field '\(name)' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"
         case .storedType(let name, let type, let stored):
             "'\(name)' is of type \(type), whose values cannot be stored as \(stored)"
+        case .fieldType(let name, let type, let wayOut):
+            "'\(name)' is of type \(type), which is not one of a field: \(wayOut)"
+        case .targetType(let name, let type):
+            "'\(name)' leads to \(type), which is no record: name the struct of a record there"
+        case .optionalInverse(let name):
+            "'\(name)' is stored by the other side, so it cannot be optional: remove the ?"
+        case .reservedInKey(let name):
+            "'\(name)' is a member of the type Key that @Record adds: choose another name for this part of the key"
+        case .defaultWithoutType(let name, let wayOut):
+            "the compiler cannot infer the type of the default of '\(name)': \(wayOut)"
+        case .initialValue(let name, let value):
+            "the initial value of '\(name)' is not a default of records that come without one: for that, write @Attribute(default: \(value))"
+        case .columnName(let name):
+            "in a condition, $0.\(name) is a method: write $0[\"\(name)\"] there, or choose another name"
         }
     }
 
@@ -85,7 +106,12 @@ enum RecordDiagnostic: DiagnosticMessage {
         MessageID(domain: "TarnMacros", id: "\(self)".prefix { $0.isLetter }.description)
     }
 
-    var severity: DiagnosticSeverity { .error }
+    var severity: DiagnosticSeverity {
+        switch self {
+        case .initialValue, .columnName: .warning
+        default: .error
+        }
+    }
 }
 
 /// A change of the source that is the one right answer to a problem.

@@ -32,6 +32,7 @@ extension RecordMacro: ExtensionMacro {
         let counting = CountingContext(context, reports: reports)
         let record = RecordSyntax(node, declaration, counting)
         record?.checkKey(counting)
+        record?.checkNestedTypes(counting)
         // The record is added all the same: without it, each reference would be one more problem.
         if reports { record?.checkInverses(context) }
         return counting.problems == 0 ? record : nil

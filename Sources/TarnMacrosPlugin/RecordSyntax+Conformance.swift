@@ -22,7 +22,7 @@ extension RecordSyntax {
         let properties = properties.filter { !($0.isInverse && $0.hasValue) }
         if hasMemberwiseInitializer {
             // All at once: a struct that is set field by field is copied once it is complete.
-            let arguments = properties.map { "\($0.identifier): \($0.read)" }.joined(separator: ", ")
+            let arguments = properties.map { "\($0.label): \($0.read)" }.joined(separator: ", ")
             return """
                 \(access)init(_ row: Tarn.Row<Self>) throws(Tarn.StoreError) {
                     try self.init(\(arguments))

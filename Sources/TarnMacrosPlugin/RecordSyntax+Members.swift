@@ -22,7 +22,8 @@ extension RecordSyntax {
     }
 
     private var columns: DeclSyntax {
-        let columns = properties.map { "\(access(of: $0))var \($0.identifier): \($0.column)" }.joined(separator: "\n")
+        let columns = properties.map { "\(access(of: $0))var \($0.identifier): \($0.column(in: type))" }
+            .joined(separator: "\n")
         return """
             \(raw: access)struct Columns: Tarn.RecordColumns {
                 private let _columnPath: Tarn.ColumnPath
@@ -44,7 +45,7 @@ extension RecordSyntax {
         let parameters = keys.map { "\($0.identifier): \($0.keyType)" }.joined(separator: ", ")
         let assignments = keys.map { "self.\($0.identifier) = \($0.identifier)" }.joined(separator: "\n")
         let taken = keys.map { "let \($0.identifier) = _parts.next(\($0.keyType).self)" }.joined(separator: ", ")
-        let arguments = keys.map { "\($0.identifier): \($0.identifier)" }.joined(separator: ", ")
+        let arguments = keys.map { "\($0.label): \($0.identifier)" }.joined(separator: ", ")
         let names = keys.map(\.identifier).joined(separator: ", ")
         let counts = keys.map { "\($0.keyType).componentCount" }.joined(separator: " + ")
         return """
@@ -67,12 +68,17 @@ extension RecordSyntax {
 
 extension FieldSyntax {
     /// The type and the value of the field's column.
-    fileprivate var column: String {
-        switch kind {
-        case .attribute: "Tarn.Column<\(storedType)> { Tarn.Column(_columnPath, \"\(name)\") }"
-        case .toOne(let target): "Tarn.ToOneColumn<\(target)> { Tarn.ToOneColumn(_columnPath, \"\(name)\") }"
-        case .toMany(let target), .inverse(let target):
-            "Tarn.ToManyColumn<\(target)> { Tarn.ToManyColumn(_columnPath, \"\(name)\") }"
+    ///
+    /// - Parameter record: the name of the struct, which `Self` does not denote there.
+    fileprivate func column(in record: String) -> String {
+        let written =
+            kind == .attribute
+            ? TypeSyntax(stringLiteral: storedType).written(in: record)
+            : type.unwrapped.firstArgumentType?.trimmed.written(in: record) ?? ""
+        return switch kind {
+        case .attribute: "Tarn.Column<\(written)> { Tarn.Column(_columnPath, \"\(name)\") }"
+        case .toOne: "Tarn.ToOneColumn<\(written)> { Tarn.ToOneColumn(_columnPath, \"\(name)\") }"
+        case .toMany, .inverse: "Tarn.ToManyColumn<\(written)> { Tarn.ToManyColumn(_columnPath, \"\(name)\") }"
         }
     }
 

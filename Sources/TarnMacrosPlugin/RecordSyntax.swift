@@ -92,8 +92,39 @@ struct RecordSyntax {
         }
     }
 
+    /// The types in a declaration that do not make its values those of fields.
+    private static let plainTypes: Set<String> = [
+        "String", "Int", "Int64", "Codable", "Decodable", "Encodable", "Hashable", "Equatable", "Comparable",
+        "Sendable", "CaseIterable", "Identifiable", "CustomStringConvertible",
+    ]
+
+    /// Reports fields of types that are declared inside of the struct, and that cannot be stored so.
+    func checkNestedTypes(_ context: some MacroExpansionContext) {
+        for field in fields where field.kind == .attribute && !field.isCodable {
+            let unwrapped = field.type.unwrapped, type = unwrapped.elementType?.unwrapped ?? unwrapped
+            guard let found = declaration.memberBlock.inheritedTypes(of: type.trimmedDescription),
+                found.types.isSubset(of: RecordSyntax.plainTypes)
+            else { continue }
+            let shown = field.type.trimmedDescription
+            if field.isKey, found.isEnum {
+                context.report(.keyType(field.name, shown), at: field.type)
+            } else if found.isEnum {
+                context.report(
+                    .fieldType(field.name, shown, "declare enum \(type): String, AttributeValue"), at: field.type)
+            } else if !found.types.isDisjoint(with: ["Codable", "Decodable"]) {
+                context.report(
+                    .fieldType(field.name, shown, "keep it as JSON with @Attribute(type: .json)"), at: field.type)
+            }
+        }
+    }
+
     /// Reports a record without a key. The one right answer is a property `id`.
     func checkKey(_ context: some MacroExpansionContext) {
+        if keys.count > 1 {
+            for field in keys where ["recordKey", "componentCount"].contains(field.name) {
+                context.report(.reservedInKey(field.name), at: field.property)
+            }
+        }
         guard keys.isEmpty, !hasParent else { return }
         guard let id = fields.first(where: { $0.name == "id" }) else {
             context.report(.noKey, at: declaration.name)
@@ -107,6 +138,22 @@ struct RecordSyntax {
             message: RecordFixIt(message: "mark 'id' with @Key"),
             changes: [.replace(oldNode: Syntax(id.property), newNode: Syntax(marked))])
         context.report(.noKey, at: declaration.name, fix)
+    }
+}
+
+extension MemberBlockSyntax {
+    /// The names of the protocols and of the raw type that a struct or an enumeration is declared
+    /// with, if it is a member; nil if there is no such member.
+    fileprivate func inheritedTypes(of name: String) -> (types: Set<String>, isEnum: Bool)? {
+        for member in members {
+            let declaration = member.decl
+            let found = declaration.as(StructDeclSyntax.self)?.name ?? declaration.as(EnumDeclSyntax.self)?.name
+            guard found?.text == name else { continue }
+            let clause = declaration.asProtocol((any DeclGroupSyntax).self)?.inheritanceClause
+            let types = clause?.inheritedTypes.compactMap { $0.type.genericName } ?? []
+            return (Set(types), declaration.is(EnumDeclSyntax.self))
+        }
+        return nil
     }
 }
 

@@ -13,9 +13,13 @@ struct DiagnosticTests {
         var message: String
         /// The text of the fix that the compiler offers.
         var fix: String?
+        /// The kind of the message: an error or a warning.
+        var kind = "error"
+        /// The number of errors of the compiler's own that cannot be prevented.
+        var others = 0
 
-        init(_ source: String, _ message: String, fix: String? = nil) {
-            (self.source, self.message, self.fix) = (source, message, fix)
+        init(_ source: String, _ message: String, fix: String? = nil, kind: String = "error", others: Int = 0) {
+            (self.source, self.message, self.fix, self.kind, self.others) = (source, message, fix, kind, others)
         }
 
         var testDescription: String { message }
@@ -157,6 +161,52 @@ struct DiagnosticTests {
             "@Record struct A { @Key var id: Int\n#if true\nvar «q»: Int\n#endif\n}",
             "the field 'q' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"),
         Wrong("let A = User.where { $0.«nam» == \"\" }", "value of type 'QueryFields<User>' has no"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «Float» }",
+            "'n' is of type Float, which is not one of a field: use Double"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «[Int32]?» }",
+            "'n' is of type [Int32]?, which is not one of a field: use Int"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «[String: Int]» }",
+            "'n' is of type [String: Int], which is not one of a field: keep a Codable type as JSON with @Attribute(type: .json)"
+        ),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «[Reference<User>]» }",
+            "'n' is of type [Reference<User>], which is not one of a field: use References<User>"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «String!» }",
+            "'n' is of type String!, which is not one of a field: declare an optional, with ?"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «Part»; struct Part: Codable { var a: Int } }",
+            "'n' is of type Part, which is not one of a field: keep it as JSON with @Attribute(type: .json)"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «Mood»; enum Mood: String { case a } }",
+            "'n' is of type Mood, which is not one of a field: declare enum Mood: String, AttributeValue"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: «Inverse<User>?» }",
+            "'n' is stored by the other side, so it cannot be optional: remove the ?"),
+        Wrong(
+            "@Record struct A { «@Key var recordKey: Int»; @Key var id: Int }",
+            "'recordKey' is a member of the type Key that @Record adds: choose another name for this part of the key"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(default: «.open») var n: Mood }",
+            "the compiler cannot infer the type of the default of 'n': write Mood.open", fix: "Mood.open", others: 1),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(default: «[]») var n: [String] }",
+            "the compiler cannot infer the type of the default of 'n': write [String]()", fix: "[String]()", others: 1),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(default: «nil») var n: Int? }",
+            "the compiler cannot infer the type of the default of 'n': remove it, an optional is nil without one",
+            others: 1),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var n: Int = «3» }",
+            "the initial value of 'n' is not a default of records that come without one: for that, write @Attribute(default: 3)",
+            kind: "warning"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var «through»: String }",
+            "in a condition, $0.through is a method: write $0[\"through\"] there, or choose another name",
+            kind: "warning"),
     ]
 
     /// The compiler's output for all declarations, one on each line after the first lines.
@@ -166,6 +216,7 @@ struct DiagnosticTests {
         import TarnMacros
         @Record struct User { @Key var id: Int64; var name: String }
         @Record struct Team { @Key var id: Int64; var members = Inverse<User>() }
+        enum Mood: String, AttributeValue, CaseIterable { case open }
 
         """
 
@@ -217,7 +268,9 @@ struct DiagnosticTests {
         let place = "Wrong.swift:\(before.count):"
         let column = (before.last?.utf8.count ?? 0) + 1
         // A problem in what a macro has added is reported there, with a note at the attribute.
-        let errors = output.indices.filter { output[$0].contains(" error: ") && output[$0].contains(wrong.message) }
+        let errors = output.indices.filter {
+            output[$0].contains(" \(wrong.kind): ") && output[$0].contains(wrong.message)
+        }
         let found = errors.contains { error in
             let notes = output[error...].dropFirst().prefix { !$0.contains(" error: ") }
             let places = [output[error]] + notes.filter { $0.contains("note: in expansion of macro") }
@@ -226,6 +279,6 @@ struct DiagnosticTests {
         }
         let own = output.filter { $0.contains(place) }
         #expect(found, "no such error at \(place)\(column); there are: \(own.joined(separator: "\n"))")
-        #expect(own.count { $0.contains(" error: ") } <= 1, "\(own)")
+        #expect(own.count { $0.contains(" error: ") } <= 1 + wrong.others, "\(own)")
     }
 }

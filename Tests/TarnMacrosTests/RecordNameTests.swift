@@ -26,6 +26,13 @@ enum Board {
         var mapping_: String?
     }
 
+    /// Refers to itself by `Self`, and has a keyword as a name.
+    @Record struct Node: Equatable {
+        @Key var id: Int64
+        var `default`: Int
+        var up: Reference<Self>?
+    }
+
     /// The types of expansions that another type of the program could hide.
     @Record struct Value: Equatable {
         @Key var id: Int64
@@ -47,6 +54,18 @@ enum Weight: String, AttributeValue { case light, heavy }
 
 @Suite("Names in records")
 struct RecordNameTests {
+    @Test("a record refers to itself by `Self`, and a keyword in backquotes is a property's name")
+    func selfAndKeyword() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder("s.tarn"), schema: Schema(records: [Board.Node.self]))
+        let top = Board.Node(id: 1, default: 7), node = Board.Node(id: 2, default: 8, up: Reference(1))
+        try store.write {
+            try $0.put(top)
+            try $0.put(node)
+        }
+        #expect(try store.read { try $0.fetch(Board.Node.where { $0.up.default == 7 }) } == [node])
+    }
+
     @Test("a record may have the name of a type of the library, and a property that of a part of its columns and keys")
     func names() async throws {
         let folder = try TemporaryFolder()

@@ -125,7 +125,7 @@ extension Failure.Code {
         switch error {
         // A wrong name or key is a usage error, not a fault of the store.
         case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge,
-            .groupsTooLarge:
+            .groupsTooLarge, .conditionTooDeep:
             self = .usage
         case .lmdb(let reason) where reason.kind == .notImmutable: self = .changed
         default: self = .store

@@ -241,11 +241,35 @@ extension Tape {
         return nil
     }
 
-    /// Returns whether a text may be a URL reference (RFC 3986 §2).
+    /// Returns whether a text may be a URL reference (RFC 3986 §2) that Foundation reads.
     ///
     /// It is not empty and has no spaces, control characters, quotes or angle brackets. Characters
-    /// beyond ASCII are accepted, since APIs send them.
-    private static func isURL(_ text: Bytes) -> Bool {
-        text.count > 0 && text.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }
+    /// beyond ASCII are accepted, since APIs send them. A text that Foundation does not read, such as
+    /// one with a port that is no number, could never be read as a `URL`.
+    static func isURL(_ text: Bytes) -> Bool {
+        guard text.count > 0,
+            text.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E })
+        else { return false }
+        return isPlainURL(text) || URL(string: String(decoding: text, as: UTF8.self)) != nil
+    }
+
+    /// Returns whether a text is a web address of the most frequent form: a name, a path, a query.
+    private static func isPlainURL(_ text: Bytes) -> Bool {
+        guard text.starts(with: "https://".utf8) || text.starts(with: "http://".utf8) else { return false }
+        let host = text.dropFirst(text[4] == UInt8(ascii: "s") ? 8 : 7)
+        let end = host.firstIndex(of: UInt8(ascii: "/")) ?? host.endIndex
+        guard end > host.startIndex else { return false }
+        return host[..<end].allSatisfy { isPlain($0) }
+            && host[end...].allSatisfy { isPlain($0) || "/?=&,+_~".utf8.contains($0) }
+    }
+
+    /// Returns whether a byte is a letter or a digit of ASCII, a dot or a hyphen.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
     }
 }

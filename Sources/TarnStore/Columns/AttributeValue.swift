@@ -8,6 +8,9 @@ public import Foundation
 /// ```swift
 /// enum State: String, AttributeValue, CaseIterable { case open, closed }
 /// ```
+///
+/// Without it, and for enumerations of numbers, the store accepts every value of the raw type. A
+/// struct cannot read a record with another value (`StoreError.unreadableValue`).
 public protocol AttributeValue: StoredValue {
     /// The type of an attribute with such values.
     static var attributeType: AttributeType { get }

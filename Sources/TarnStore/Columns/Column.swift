@@ -33,6 +33,9 @@ public struct Column<Value: StoredValue>: Sendable {
     // MARK: Comparisons
 
     /// Returns the condition that the value equals another. Only a missing value equals nil.
+    ///
+    /// Stored values are compared: JSON and URLs by their texts, and a default is not considered. A
+    /// list is not compared: using such a query throws `StoreError.wrongType`.
     public static func == (column: Column, value: Value) -> Condition {
         let value = TarnStore.Value(value)
         return value == .null ? column.field.isMissing : .compare(column.field.path, .equal, value)

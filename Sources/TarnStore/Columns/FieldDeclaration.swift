@@ -29,6 +29,7 @@ public struct FieldDeclaration: Sendable {
     ///   - stored: the type in the store, if the type of the values does not determine it: a text
     ///     may be a URL, a list of texts JSON.
     ///   - defaultValue: the value that a record gets if it is first stored completely without one.
+    ///     Records that are stored without it are *missing* the value in conditions.
     ///   - formerName: the former name of a renamed attribute; its values stay.
     public static func attribute<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, as stored: AttributeType? = nil, isKey: Bool = false, index: Index? = nil,

@@ -18,40 +18,49 @@ public struct RecordIndex<Record: TypedRecord>: Sendable {
     ///   - name: the name; nil for one that is made of the names of the columns.
     ///   - isUnique: whether no two records may have the same values; nulls are distinct.
     ///   - condition: the condition of the records in a partial index: comparisons of attributes
-    ///     with values, joined by `&&`.
+    ///     with values, joined by `&&`; ranges are two of them.
     ///   - formerName: the former name of a renamed index; its entries stay.
-    /// - Precondition: the columns are the record's own, and so are those of the condition.
+    ///
+    /// The columns are the record's own, and so are those of the condition. Otherwise opening a
+    /// store with the record's schema fails.
     public init<each Indexed: IndexableColumn>(
         _ columns: repeat KeyPath<Record.Columns, each Indexed>, name: String? = nil, unique isUnique: Bool = false,
         where condition: (Record.Columns) -> Condition = { _ in .all }, renamedFrom formerName: String? = nil
     ) {
-        var components: [IndexDefinition.Component] = []
+        var components: [IndexDefinition.Component] = [], problem: String?
         for column in repeat each columns {
             let path = Record.columns[keyPath: column].indexedPath
-            precondition(path.names.count == 1, "\(path) is a field of another record: index it there")
+            if path.names.count != 1 { problem = "\(path) is a field of another record: index it there" }
             components.append(IndexDefinition.Component(path.names[0], ignoringCase: path.ignoresCase))
         }
         let made = components.map { $0.ignoresCase ? "\($0.field)IgnoringCase" : $0.field }.joined(separator: "_")
+        let conditions = RecordIndex.conditions(condition(Record.columns), &problem)
         definition = IndexDefinition(
-            name ?? made, on: components, unique: isUnique,
-            where: RecordIndex.conditions(condition(Record.columns)), renamedFrom: formerName)
+            name ?? made, on: components, unique: isUnique, where: conditions, renamedFrom: formerName,
+            problem: problem)
     }
 
     /// The parts of a condition as conditions of a partial index.
-    private static func conditions(_ condition: Condition) -> [IndexCondition] {
+    private static func conditions(_ condition: Condition, _ problem: inout String?) -> [IndexCondition] {
         switch condition {
-        case .all: []
-        case .and(let parts): parts.flatMap(conditions)
+        case .all: return []
+        case .and(let parts): return parts.flatMap { conditions($0, &problem) }
         case .compare(let path, let comparison, let value) where path.names.count == 1 && !path.ignoresCase:
-            [IndexCondition(path.names[0], comparison, value)]
-        case .isMissing(let path) where path.names.count == 1: [IndexCondition(path.names[0], .equal, .null)]
+            return [IndexCondition(path.names[0], comparison, value)]
+        case .between(let path, let low, let high) where path.names.count == 1 && !path.ignoresCase:
+            return [
+                IndexCondition(path.names[0], .greaterOrEqual, low), IndexCondition(path.names[0], .lessOrEqual, high),
+            ]
+        case .isMissing(let path) where path.names.count == 1:
+            return [IndexCondition(path.names[0], .equal, .null)]
         case .not(.isMissing(let path)) where path.names.count == 1:
-            [IndexCondition(path.names[0], .notEqual, .null)]
+            return [IndexCondition(path.names[0], .notEqual, .null)]
         case .not(.compare(let path, .equal, let value)) where path.names.count == 1 && !path.ignoresCase:
-            [IndexCondition(path.names[0], .notEqual, value)]
+            return [IndexCondition(path.names[0], .notEqual, value)]
         default:
-            preconditionFailure(
-                "a partial index compares attributes of its record with values, joined by &&: remove \(condition)")
+            problem =
+                "a partial index compares attributes of its record with values, joined by &&: remove \(condition)"
+            return []
         }
     }
 }

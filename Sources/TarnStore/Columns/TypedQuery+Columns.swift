@@ -3,7 +3,8 @@
 extension TypedQuery where Record: TypedRecord {
     /// Returns the query sorted by a column: `order(by: \.author.login)`.
     ///
-    /// The first of several calls takes precedence.
+    /// The first of several calls takes precedence. A list has no order: using such a query throws
+    /// `StoreError.wrongType`.
     public func order<Value>(
         by column: KeyPath<Record.Columns, Column<Value>>, _ direction: Direction = .ascending
     ) -> TypedQuery {
@@ -51,7 +52,7 @@ extension TypedRecord {
 extension Condition {
     /// Returns a condition if there is a value for it, else the one that every record meets.
     ///
-    /// A filter that may be absent: `.ifPresent(state) { $0 == issue.state }`.
+    /// A filter that may be absent: `.ifPresent(state) { issue.state == $0 }`.
     public static func ifPresent<Value>(_ value: Value?, _ condition: (Value) -> Condition) -> Condition {
         value.map(condition) ?? .all
     }

@@ -8,7 +8,7 @@ extension Record {
     ///
     /// ```swift
     /// struct Headline: Decodable { var number: Int; var title: String; var updatedAt: Date? }
-    /// let headline = try store.read { try $0.record("Issue", 17)?.decode(Headline.self) }
+    /// let headline = try store.read { try $0.record("Issue", RecordKey(17))?.decode(Headline.self) }
     /// ```
     ///
     /// A date is decoded with its microseconds as far as `Date` holds them, bytes as `Data`, JSON

@@ -19,6 +19,8 @@ public struct IndexDefinition: Sendable, Hashable {
     ///
     /// It is ignored once the index is renamed.
     package var renamedFrom: String?
+    /// What makes a typed declaration unsuitable; nil if it is sound.
+    var problem: String?
 
     /// A field whose values are in the index.
     public struct Component: Sendable, Hashable {
@@ -47,6 +49,15 @@ public struct IndexDefinition: Sendable, Hashable {
         self.components = components
         self.isUnique = unique
         self.conditions = conditions
+    }
+
+    /// Creates an index of a typed record, whose declaration may be unsuitable.
+    init(
+        _ name: String, on components: [Component], unique: Bool, where conditions: [IndexCondition],
+        renamedFrom: String?, problem: String?
+    ) {
+        self.init(name, on: components, unique: unique, where: conditions, renamedFrom: renamedFrom)
+        self.problem = problem
     }
 
     /// Creates an index of fields, in which case is significant.

@@ -13,8 +13,14 @@ public enum StoreError: StoreFailure, Hashable {
     case unknownField(entity: String, name: String, known: [String])
     /// A key does not have the form that the entity declares.
     case wrongKey(entity: String, expected: String, found: String)
-    /// A value does not have the type that the catalog, or the reader, declares for the field.
+    /// A value does not have the type that the catalog declares for the field.
     case wrongType(entity: String, field: String, expected: String, found: String)
+    /// A struct cannot read the value of a field: it is null, of another type, or none of the values
+    /// that the property's type has. `wayOut` names the type to declare.
+    case unreadableValue(
+        entity: String, key: String, field: String, expected: String, found: String, wayOut: String)
+    /// A condition has lists and negations inside of one another, more than `levels` deep.
+    case conditionTooDeep(entity: String, levels: Int)
     /// A path continues after a to-many relationship. Only a to-one relationship permits that.
     case leadsToSeveral(entity: String, relationship: String)
     /// The result of a query must be sorted in memory, and exceeds the limit of `bytes`.
@@ -54,6 +60,10 @@ public enum StoreError: StoreFailure, Hashable {
             "key of \(entity): expected \(expected), found \(found)"
         case .wrongType(let entity, let field, let expected, let found):
             "\(entity).\(field): expected \(expected), found \(found)"
+        case .unreadableValue(let entity, let key, let field, let expected, let found, let wayOut):
+            "\(entity) \(key): cannot read \(field) as \(expected), found \(found): \(wayOut). Until then, leave the record out with a condition, or read it without a struct (`fetch(Query(\"\(entity)\"))`)"
+        case .conditionTooDeep(let entity, let levels):
+            "the condition on \(entity) is nested more than \(levels) levels deep; simplify it, with `isIn` for example"
         case .leadsToSeveral(let entity, let relationship):
             "\(entity).\(relationship) is to-many, so a path cannot continue after it; test it with `contains` and a key, or query the other entity"
         case .sortTooLarge(let entity, let bytes):
@@ -63,7 +73,7 @@ public enum StoreError: StoreFailure, Hashable {
         case .wrongToken(let entity):
             "the continuation token belongs to another query than this one of \(entity); start again without a token"
         case .missingValue(let entity, let key, let field, let isPartial):
-            "\(entity) \(key) has no \(field)\(isPartial ? ": the record is partial" : ""); read it as an optional"
+            "\(entity) \(key) has no \(field)\(isPartial ? ": the record is partial; leave such records out with `.partials(.excluded)`, or" : ";") read it as an optional"
         case .indexIncomplete(let entity, let index, let done, let total):
             "the index \(index) of \(entity) is not complete (\(done) of \(total) rows); wait, or open the store with a schema to continue the build"
         case .damagedRow(let entity, let key):

@@ -18,8 +18,8 @@ public struct Row<Record: StoredRecord>: ~Escapable {
     /// Returns the value of a field.
     ///
     /// - Throws: `StoreError.missingValue` if the row does not have the field and `Value` is not
-    ///   optional; `.wrongType` if it is of another type, or null and `Value` is not optional;
-    ///   `.damagedRow`.
+    ///   optional; `.unreadableValue` if `Value` cannot be read from it, since it is of another type
+    ///   for example, or null; `.damagedRow`.
     @inlinable
     @inline(__always)
     public func get<Value: StoredValue>(
@@ -30,34 +30,36 @@ public struct Row<Record: StoredRecord>: ~Escapable {
             guard let absent = Value.ifAbsent else { throw lent.missingValue(slot) }
             return absent
         }
-        guard let value = Value(ValueView(bytes, lent.context)) else { throw lent.wrongType(slot, bytes, "\(type)") }
+        guard let value = Value(ValueView(bytes, lent.context)) else { throw lent.unreadable(slot, bytes, as: type) }
         return value
     }
 
     /// Returns the value of a field, or another value if the row does not have it.
     ///
-    /// - Throws: `StoreError.wrongType` if the field is of another type, or null and `Value` is not
-    ///   optional; `.damagedRow`.
+    /// If `Value` is not optional, a null counts as absent.
+    ///
+    /// - Throws: `StoreError.unreadableValue`, `.damagedRow` as ``get(_:as:)``.
     @inlinable
     @inline(__always)
     public func get<Value: StoredValue>(
         _ field: Record.Field, default value: Value
     ) throws(StoreError) -> Value {
-        guard try lent.value(field.rawValue) != nil else { return value }
+        guard let bytes = try lent.value(field.rawValue) else { return value }
+        if ValueView(bytes, lent.context).isNull, Value.ifAbsent == nil { return value }
         return try get(field)
     }
 
     /// Returns the text of a field (a string, a URL, JSON) without copying it.
     ///
     /// - Returns: the text; nil if the field is null or absent.
-    /// - Throws: `StoreError.wrongType`; `.damagedRow`, also for bytes that are not UTF-8.
+    /// - Throws: `StoreError.unreadableValue`; `.damagedRow`, also for bytes that are not UTF-8.
     @_lifetime(copy self)
     public func text(_ field: Record.Field) throws(StoreError) -> UTF8Span? {
         let slot = field.rawValue
         guard let bytes = try lent.value(slot) else { return nil }
         let value = EncodedValue(bytes)
         if value.isNull { return nil }
-        guard value.isText else { throw lent.wrongType(slot, bytes, "text") }
+        guard value.isText else { throw lent.unreadable(slot, bytes, as: String?.self) }
         let payload = value.payload
         let span = Span<UInt8>(
             _unsafeElements: UnsafeBufferPointer(

@@ -1,3 +1,4 @@
+import Foundation
 internal import LMDB
 
 /// The buffers of the encoding, reused from record to record, by one encoder of a writer at a time.
@@ -12,6 +13,8 @@ final class RowBuffers {
     @exclusivity(unchecked) private var isInOrder = true
     @exclusivity(unchecked) private var encoded = ByteWriter(capacity: 2048)
     @exclusivity(unchecked) private(set) var storageKey = ByteWriter(capacity: 256)
+    /// The fields whose values may have been read from others that they do not represent exactly.
+    @exclusivity(unchecked) private var approximate: [(slot: Int, rewritten: ((String) -> String?)?)] = []
     /// The first value that does not fit the catalog.
     private(set) var problem: StoreError?
 
@@ -23,8 +26,12 @@ final class RowBuffers {
         places.removeAll(keepingCapacity: true)
         for _ in 0..<fields { places.append(nil) }
         isInOrder = true
+        if !approximate.isEmpty { approximate.removeAll() }
         if problem != nil { problem = nil }
     }
+
+    /// Refuses a change of a field, unless there is an earlier problem.
+    func refuse(_ error: StoreError) { problem = problem ?? error }
 
     /// Starts the value of a field.
     ///
@@ -44,6 +51,9 @@ final class RowBuffers {
         isInOrder = isInOrder && (body.directory.last.map { $0.id < id } ?? true)
         if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(place.upperBound))) }
         places[slot] = place
+        guard values.isApproximate else { return }
+        approximate.append((slot, values.rewritten))
+        (values.isApproximate, values.rewritten) = (false, nil)
     }
 
     private func fits(_ value: EncodedValue, _ slot: Int, _ plan: RowPlan) -> Bool {
@@ -119,6 +129,39 @@ final class RowBuffers {
     ///   whole key.
     func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
         if let problem { throw problem }
+        let row = try completeWithKey(plan, access, key: key)
+        return approximate.isEmpty ? row : try keepingExactValues(row, plan, access)
+    }
+
+    /// Replaces values that were read from the stored record by those that they were read from.
+    ///
+    /// Otherwise a struct that is read and put back would change what it cannot represent.
+    private func keepingExactValues(_ row: RowBody, _ plan: RowPlan, _ access: StoreAccess) throws -> RowBody {
+        try access.records.lending {
+            guard let stored = try access.records.row(plan.entity, storageKey.bytes) else { return row }
+            var kept: [UInt16: EncodedValue] = [:]
+            for (slot, rewritten) in approximate {
+                let id = plan.slots[slot].id
+                guard let value = row.value(of: id), let old = stored.body.value(of: id),
+                    !Bytes.equal(value.bytes, old.bytes), value.isRead(from: old, rewritten)
+                else { continue }
+                kept[id] = old
+            }
+            guard !kept.isEmpty else { return row }
+            body.removeAll()
+            for index in 0..<row.count {
+                let id = row.id(at: index)
+                if let value = kept[id] ?? row.value(at: index) { body.field(id, value) }
+            }
+            let isWide = body.isWide
+            encoded.removeAll()
+            body.finish(into: &encoded)
+            guard let row = RowBody(encoded.bytes, isWide: isWide) else { throw damaged(plan, nil) }
+            return row
+        }
+    }
+
+    private func completeWithKey(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
         guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else {
             throw damaged(plan, key)
         }
@@ -156,5 +199,28 @@ final class RowBuffers {
 
     private func damaged(_ plan: RowPlan, _ key: RecordKey?) -> StoreError {
         .damagedRow(entity: plan.entity.name, key: key?.description ?? "")
+    }
+}
+
+extension EncodedValue {
+    /// Whether this value of a struct was read from a stored one that it does not represent exactly.
+    ///
+    /// - Parameter rewritten: returns what is written after a text was read; nil for a URL.
+    fileprivate func isRead(from stored: EncodedValue, _ rewritten: ((String) -> String?)?) -> Bool {
+        guard tag == stored.tag else { return false }
+        switch tag {
+        case ValueTag.date: return stored.date.map { Timestamp($0.date) } == date
+        case ValueTag.array:
+            var elements: [EncodedValue] = [], others: [EncodedValue] = []
+            guard forEachElement({ elements.append($0) }), stored.forEachElement({ others.append($0) }),
+                elements.count == others.count
+            else { return false }
+            return zip(elements, others).allSatisfy {
+                $0.isRead(from: $1, rewritten) || Bytes.equal($0.bytes, $1.bytes)
+            }
+        default:
+            guard let text, let other = stored.text else { return false }
+            return (rewritten ?? { URL(string: $0)?.absoluteString })(other) == text
+        }
     }
 }

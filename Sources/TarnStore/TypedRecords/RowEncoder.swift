@@ -37,7 +37,19 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     }
 
     /// Sets a field to null.
-    public mutating func clear(_ field: Record.Field) { set(field, Null()) }
+    ///
+    /// The `put` or `patch` throws `StoreError.wrongType` if a record requires the field and it has
+    /// no default: the record could no longer be read as a struct.
+    public mutating func clear(_ field: Record.Field) {
+        let cleared = plan.fields[field.rawValue]
+        if !cleared.isOptional, cleared.defaultValue == nil {
+            buffers.refuse(
+                .wrongType(
+                    entity: plan.entity.name, field: cleared.name, expected: "a value, since records require it",
+                    found: "a null; declare it as an optional to clear it"))
+        }
+        set(field, Null())
+    }
 
     /// Calls a closure with the row body of the fields and the storage key, borrowed.
     ///

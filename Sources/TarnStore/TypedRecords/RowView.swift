@@ -106,12 +106,20 @@ struct RowView {
         .missingValue(entity: place.entity, key: place.key, field: name(slot), isPartial: view.isPartial)
     }
 
+    /// Returns the error of a value that cannot be read as one of a type: with the record, the value
+    /// and the way out.
     @usableFromInline
-    func wrongType(_ slot: Int, _ value: UnsafeRawBufferPointer, _ wanted: String) -> StoreError {
+    func unreadable<Value: StoredValue>(
+        _ slot: Int, _ bytes: UnsafeRawBufferPointer, as type: Value.Type
+    ) -> StoreError {
+        let value = EncodedValue(bytes)
         // Malformed bytes of the right type are damage.
-        guard EncodedValue(value).isWellFormed else { return damaged }
-        return .wrongType(
-            entity: place.entity, field: name(slot), expected: wanted, found: EncodedValue(value).typeName)
+        guard value.isWellFormed else { return damaged }
+        let field = context.plan._withUnsafeGuaranteedRef { $0.fields[slot] }
+        return .unreadableValue(
+            entity: place.entity, key: place.key, field: field.name, expected: TypeName.written(type),
+            found: value.shown,
+            wayOut: Value.wayOut(ValueView(bytes, context)) ?? TypeName.wayOut(field, isNull: value.isNull, type))
     }
 
     private func name(_ slot: Int) -> String { context.plan._withUnsafeGuaranteedRef { $0.fields[slot].name } }

@@ -6,8 +6,8 @@ extension StoreReader {
     /// Returns a record as a struct, or nil if it does not exist.
     ///
     /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField` and `.wrongKey` if the type does
-    ///   not fit the catalog; `.missingValue`, `.wrongType` as ``Row/get(_:as:)``; `.damagedRow`,
-    ///   `.lmdb`.
+    ///   not fit the catalog; `.missingValue`, `.unreadableValue` as ``Row/get(_:as:)``;
+    ///   `.damagedRow`, `.lmdb`.
     @inlinable
     public func get<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Record? {
         let mark = rowMark

@@ -15,12 +15,17 @@ public protocol StoredValue {
     /// The value of a field that the row does not have; nil (the default) if the field is required.
     static var ifAbsent: Self? { get }
 
+    /// Returns why this type refuses a value, and the way out, for the message of the error; nil
+    /// (the default) if the value is of another type.
+    static func wayOut(_ value: ValueView) -> String?
+
     /// Appends the value to the encoder.
     func encode(into value: inout ValueEncoder)
 }
 
 extension StoredValue {
     @inlinable public static var ifAbsent: Self? { nil }
+    public static func wayOut(_ value: ValueView) -> String? { nil }
 }
 
 extension Optional: StoredValue where Wrapped: StoredValue {
@@ -35,6 +40,7 @@ extension Optional: StoredValue where Wrapped: StoredValue {
     }
 
     @inlinable public static var ifAbsent: Wrapped?? { .some(nil) }
+    public static func wayOut(_ value: ValueView) -> String? { Wrapped.wayOut(value) }
 
     public func encode(into value: inout ValueEncoder) {
         if let self { self.encode(into: &value) } else { value.null() }
@@ -46,6 +52,11 @@ extension StoredValue where Self: RawRepresentable, RawValue: StoredValue {
     public init?(_ value: ValueView) {
         guard let raw = RawValue(value) else { return nil }
         self.init(rawValue: raw)
+    }
+
+    public static func wayOut(_ value: ValueView) -> String? {
+        guard RawValue(value) != nil else { return RawValue.wayOut(value) }
+        return "\(Self.self) has no such value: add it, or declare the property as \(RawValue.self)"
     }
 
     public func encode(into value: inout ValueEncoder) { rawValue.encode(into: &value) }
@@ -175,6 +186,20 @@ extension Array: StoredValue where Element: StoredValue {
         self = elements
     }
 
+    public static func wayOut(_ value: ValueView) -> String? {
+        var reason: String?
+        value.encoded.forEachElement { element in
+            guard reason == nil else { return }
+            let view = ValueView(element.bytes, value.context)
+            guard Element(view) == nil else { return }
+            reason =
+                element.isNull
+                ? "an element is null: declare the property as [\(TypeName.written(Element.self))?]"
+                : Element.wayOut(view)
+        }
+        return reason
+    }
+
     public func encode(into value: inout ValueEncoder) {
         value.writer.append(ValueTag.array)
         for element in self {
@@ -200,6 +225,11 @@ extension Reference: StoredValue {
         }
     }
 
+    public static func wayOut(_ value: ValueView) -> String? {
+        guard let reference = value.encoded.reference, StorageKey.isDigest(reference) else { return nil }
+        return TypeName.longKey(Target.entity)
+    }
+
     public func encode(into value: inout ValueEncoder) {
         key.withStorageKey { value.writer.appendValue(tag: ValueTag.reference, $0) }
     }
@@ -220,6 +250,16 @@ extension References: StoredValue {
         }
         guard isComplete == true, isSound else { return nil }
         self.init(keys)
+    }
+
+    public static func wayOut(_ value: ValueView) -> String? {
+        guard value.encoded.tag == ValueTag.references || value.encoded.tag == ValueTag.edges else { return nil }
+        var hasLongKey = false
+        _ = try? value.context.access.forEachReference(value.encoded) { storageKey in
+            hasLongKey = StorageKey.isDigest(storageKey)
+            return !hasLongKey
+        }
+        return hasLongKey ? TypeName.longKey(Target.entity) : nil
     }
 
     public func encode(into value: inout ValueEncoder) {

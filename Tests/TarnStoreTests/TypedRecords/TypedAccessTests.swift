@@ -121,7 +121,10 @@ struct TypedAccessTests {
             }
         }
         #expect(
-            wrong == StoreError.wrongType(entity: "Ticket", field: "closedAt", expected: "Timestamp", found: "null"))
+            wrong
+                == StoreError.unreadableValue(
+                    entity: "Ticket", key: "1", field: "closedAt", expected: "Timestamp", found: "null",
+                    wayOut: "declare the property as Timestamp?"))
     }
 
     @Test("a field is found wherever it stands: with absent ones before it, and fields of other programs around it")

@@ -244,7 +244,9 @@ struct TypedWriteTests {
         try typed.put([Ticket(1, "a")])
         #expect(
             try TypedStore.error { _ = try typed.get(Wrong.self, 1) }
-                == StoreError.wrongType(entity: "Ticket", field: "comments", expected: "String", found: "the number 0"))
+                == StoreError.unreadableValue(
+                    entity: "Ticket", key: "1", field: "comments", expected: "String", found: "0",
+                    wayOut: "declare the property as Int64"))
     }
 
     @Test("a struct that does not fit the catalog is an error that names what is wrong, at the first use")

@@ -17,6 +17,9 @@ public struct QueryWriteError: Error, CustomStringConvertible {
             report.steps > 0
             ? "; \(report.changed) records in \(report.steps) earlier steps were written"
             : text.contains(nothing) ? "" : "; \(nothing)"
+        if case .lmdb(let error)? = reason as? StoreError, error.kind == .nestedWrite {
+            return "\(text)\(done). Inside of a write, call the writer's function of the same name"
+        }
         return "\(text)\(done). Repeat the call to continue with the others"
     }
 }

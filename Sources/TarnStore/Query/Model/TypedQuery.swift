@@ -89,14 +89,19 @@ extension StoredRecord {
 }
 
 extension Condition {
-    /// Returns the condition that both hold. Several in a row become one list.
+    /// The length of a list up to which it is continued.
+    ///
+    /// Each continuation copies the list, which would take long for thousands.
+    private static let longestContinued = 256
+
+    /// Returns the condition that both hold. Several in a row become one list, or few lists.
     public static func && (a: Condition, b: Condition) -> Condition {
-        if case .and(let parts) = a { .and(parts + [b]) } else { .and([a, b]) }
+        if case .and(let parts) = a, parts.count < longestContinued { .and(parts + [b]) } else { .and([a, b]) }
     }
 
-    /// Returns the condition that at least one holds. Several in a row become one list.
+    /// Returns the condition that at least one holds. Several in a row become one list, or few lists.
     public static func || (a: Condition, b: Condition) -> Condition {
-        if case .or(let parts) = a { .or(parts + [b]) } else { .or([a, b]) }
+        if case .or(let parts) = a, parts.count < longestContinued { .or(parts + [b]) } else { .or([a, b]) }
     }
 
     /// Returns the negated condition.

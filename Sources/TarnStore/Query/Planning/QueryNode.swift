@@ -50,18 +50,18 @@ indirect enum QueryNode {
 extension QueryPlaces {
     /// Compiles a condition.
     ///
-    /// - Throws: `.unknownField`, `.wrongType`, `.leadsToSeveral`.
-    mutating func node(_ condition: Condition, negated: Bool = false) throws(StoreError) -> QueryNode {
+    /// - Parameter level: the number of lists and negations around the condition.
+    /// - Throws: `.unknownField`, `.wrongType`, `.leadsToSeveral`; `.conditionTooDeep`.
+    mutating func node(
+        _ condition: Condition, negated: Bool = false, level: Int = 0
+    ) throws(StoreError) -> QueryNode {
+        guard level <= Condition.deepest else {
+            throw .conditionTooDeep(entity: entity.name, levels: Condition.deepest)
+        }
         switch condition {
         case .all: return negated ? .never : .always
-        case .not(let inner): return try node(inner, negated: !negated)
-        case .and(let conditions), .or(let conditions):
-            if let list = condition.asList { return try node(list, negated: negated) }
-            var nodes: [QueryNode] = []
-            for inner in conditions { nodes.append(try node(inner, negated: negated)) }
-            var isAll = false
-            if case .and = condition { isAll = true }
-            return isAll != negated ? .all(of: nodes) : .any(of: nodes)
+        case .not(let inner): return try node(inner, negated: !negated, level: level + 1)
+        case .and, .or: return try list(condition, negated, level)
         case .between(let path, let low, let high):
             return try node(
                 .and([.compare(path, .greaterOrEqual, low), .compare(path, .lessOrEqual, high)]), negated: negated)
@@ -101,6 +101,19 @@ extension QueryPlaces {
         case .anyContains(let text, let ignoresCase):
             return try anyContains(text, ignoresCase: ignoresCase, negated)
         }
+    }
+
+    /// Compiles conditions that all have to hold, or of which one has to.
+    private mutating func list(
+        _ condition: Condition, _ negated: Bool, _ level: Int
+    ) throws(StoreError) -> QueryNode {
+        var isAll = false
+        if case .and = condition { isAll = true }
+        let parts = condition.flattened(isAll: isAll)
+        if !isAll, let list = Condition.list(of: parts) { return try node(list, negated: negated, level: level) }
+        var nodes: [QueryNode] = []
+        for part in parts { nodes.append(try node(part, negated: negated, level: level + 1)) }
+        return isAll != negated ? .all(of: nodes) : .any(of: nodes)
     }
 
     /// Compiles the condition that a text field of the entity has a part.
@@ -230,12 +243,30 @@ extension Condition {
     /// The number of alternatives up to which each is planned for itself.
     private static let fewAlternatives = 16
 
+    /// The number of levels of lists and negations up to which a condition is accepted.
+    ///
+    /// Each level takes space on the stack. A text, which has fewer levels, may become two of each.
+    fileprivate static let deepest = 500
+
+    /// The parts of a list of conditions, with those of lists of the same kind in it.
+    fileprivate func flattened(isAll: Bool) -> [Condition] {
+        var parts: [Condition] = [], rest = [self]
+        while let next = rest.popLast() {
+            switch next {
+            case .and(let inner) where isAll: rest += inner.reversed()
+            case .or(let inner) where !isAll: rest += inner.reversed()
+            default: parts.append(next)
+            }
+        }
+        return parts
+    }
+
     /// Many alternatives that compare one field with values, as one list of values; nil for other
     /// conditions.
     ///
     /// The plans of alternatives are compared with one another, which takes long for thousands.
-    fileprivate var asList: Condition? {
-        guard case .or(let conditions) = self, conditions.count > Condition.fewAlternatives,
+    fileprivate static func list(of conditions: [Condition]) -> Condition? {
+        guard conditions.count > Condition.fewAlternatives,
             case .compare(let path, .equal, _)? = conditions.first
         else { return nil }
         var values: [Value] = []

@@ -16,6 +16,10 @@ extension SchemaValidation {
             if !names.insert(index.name).inserted {
                 report(entity, place, index.name, "another index has this name: rename one of them")
             }
+            if let problem = index.problem {
+                report(entity, place, index.name, problem)
+                continue
+            }
             if index.components.isEmpty {
                 report(entity, place, index.name, "an index needs at least one attribute")
             }

@@ -235,7 +235,7 @@ extension EndpointScan {
     ///
     /// As with failures, a list that is gone or that was ignored alike before does not count.
     func noteIgnored(_ list: ListScan, status: Int) throws {
-        guard let run = syncRun, endpoint.hasSeveralLists, endpoint.orphans != nil, !options.isDryRun else { return }
+        guard syncRun != nil, endpoint.hasSeveralLists, endpoint.orphans != nil, !options.isDryRun else { return }
         let kind = EndpointScan.ignored + "\(status)"
         if list.target.beginning.failure?.kind != kind { noteFailure("\(status)") }
         var checkpoint = list.target.checkpoint
@@ -246,7 +246,7 @@ extension EndpointScan {
             (checkpoint.state, checkpoint.nextURL, checkpoint.begunSince) = (.complete, nil, nil)
         }
         checkpoint.hasOrphans = false
-        checkpoint.sync = run.id
+        checkpoint.sync = syncID
         checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
         batch.add(checkpoint, list.target.name)
     }

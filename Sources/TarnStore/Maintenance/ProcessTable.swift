@@ -31,13 +31,13 @@ enum ProcessTable {
         return Int32(line.dropFirst(5).trimmingCharacters(in: .whitespaces))
     }
 
-    /// Returns whether a process has a file open (proc_pid_fd(5)); false also if the system does
-    /// not tell, as of a process of another user.
-    static func hasOpen(_ path: String, _ process: Int32) -> Bool {
+    /// Returns whether a process has a file open (proc_pid_fd(5)); nil if the system does not tell,
+    /// as of a process of another user.
+    static func hasOpen(_ path: String, _ process: Int32) -> Bool? {
         var file = stat()
         guard stat(path, &file) == 0,
             let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
-        else { return false }
+        else { return nil }
         return names.contains { name in
             var other = stat()
             return stat("/proc/\(process)/fd/\(name)", &other) == 0 && other.st_dev == file.st_dev

@@ -12,9 +12,9 @@ extension Store {
             let process = ProcessTable.process(ofThread: thread)
             // A write of this process comes to its end.
             guard process != getpid() else { return }
-            // The number may be that of a thread of another PID namespace, and mean another process
-            // here.
-            guard let process, ProcessTable.hasOpen(directory + "/data.mdb", process) else {
+            // Where a PID namespace is unknown to the store's lock, the number may be that of a
+            // thread there, and mean another process here.
+            guard let process, ProcessTable.hasOpen(directory + "/data.mdb", process) != false else {
                 report("waiting for another process that writes to \(directory)")
                 return
             }

@@ -166,8 +166,9 @@ extension StoreWriter {
             goneRecords.remove(listed)
             guard try mark(of: listed) == nil, let record = try access.record(listed) else { continue }
             let name = outbox.decoded(listed)
-            do { if try delete(record.entity, record.key) { deleted.append(name) } } catch StoreWriteError.deleteDenied
-            { continue }
+            do {
+                if try delete(record.entity, record.key) { deleted.append(name) }
+            } catch StoreWriteError.deleteDenied { continue }
         }
         return deleted
     }

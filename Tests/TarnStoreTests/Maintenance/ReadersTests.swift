@@ -44,9 +44,9 @@ struct ReadersTests {
     @Test("a process that has a store's file open is told from one that has not")
     func openFile() throws {
         let path = folder("s"), store = try Forge.open(path)
-        #expect(ProcessTable.hasOpen(path + "/data.mdb", getpid()))
-        #expect(!ProcessTable.hasOpen(path + "/data.mdb", getppid()))
-        #expect(!ProcessTable.hasOpen(path + "/none", getpid()))
+        #expect(ProcessTable.hasOpen(path + "/data.mdb", getpid()) == true)
+        #expect(ProcessTable.hasOpen(path + "/data.mdb", getppid()) != true)
+        #expect(ProcessTable.hasOpen(path + "/none", getpid()) == nil)
         withExtendedLifetime(store) {}
     }
 

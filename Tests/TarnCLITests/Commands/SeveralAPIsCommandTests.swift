@@ -34,6 +34,8 @@ struct SeveralAPIsCommandTests {
             "\(lacking.error)")
         let own = try await tarn(["sync", "items", "--file", file] + bases)
         #expect(own.status == 0, "the token of the other API is not needed: \(own.error)")
+        let missing = try await tarn(["sync", "--missing", "--file", file] + bases)
+        #expect(missing.status == 0, "no endpoint of the other API requests single records: \(missing.error)")
         let both = try await tarn(["sync", "--file", file] + bases, environment: token)
         #expect(both.status == 0, "\(both.error)")
         #expect(try both.line(0).split(separator: " ").prefix(2) == ["api", "endpoint"])

@@ -35,7 +35,11 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
             guard text.utf8.count > longest.word else { return text }
             var result = "", word = ""
             func end() {
-                result += word.count > longest.word ? word.prefix(longest.rest) + "…" : word
+                if word.count > longest.word {
+                    let end = word.reversed().prefix { "\":;,.)".contains($0) }
+                    word = word.prefix(longest.rest) + "…" + String(end.reversed())
+                }
+                result += word
                 word = ""
             }
             for character in text {

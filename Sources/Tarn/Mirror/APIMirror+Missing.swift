@@ -25,9 +25,7 @@ extension APIMirror {
         do {
             // Of the others, not even the credentials are needed.
             let requests = try await requests(
-                to: description.endpoints.filter { endpoint in
-                    (names?.contains(endpoint.name) ?? true) && endpoint.detailNames(description.schema) != nil
-                })
+                to: description.endpoints.filter { description.requestsMissing($0, names) })
             let claim = try await claimed(requests.map(\.endpoint.name))
             defer { withExtendedLifetime(claim) {} }
             var isOver = false, failed: Set<String?> = []
@@ -125,6 +123,19 @@ extension EndpointRequest {
         if path.hasSuffix("/") { path.removeLast() }
         if path.hasSuffix(".json") { path.removeLast(5) }
         return path.hasSuffix("}")
+    }
+}
+
+extension Description {
+    /// The names of the endpoints that a sync of missing records uses.
+    ///
+    /// - Parameter names: the names of the selected endpoints; nil for all.
+    package func endpointsForMissing(_ names: Set<String>?) -> Set<String> {
+        Set(endpoints.filter { requestsMissing($0, names) }.map(\.name))
+    }
+
+    fileprivate func requestsMissing(_ endpoint: Endpoint, _ names: Set<String>?) -> Bool {
+        (names?.contains(endpoint.name) ?? true) && endpoint.detailNames(schema) != nil
     }
 }
 

@@ -154,7 +154,7 @@ struct SyncCommand: AsyncParsableCommand {
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
         if replay != nil || scope.offline { description.changeAPIs { $1.authentication = .none } }
-        description.keepCredentials(ofEndpoints: names)
+        description.keepCredentials(ofEndpoints: scope.missing ? description.endpointsForMissing(names) : names)
         let transports = try transports(description)
         if scope.offline {
             let offline = try APIClient(description, store: store, options: client, transport: transports)

@@ -101,10 +101,8 @@ extension DescriptionCheck {
 
     /// The text of a failure. That of missing credentials names the API, if there are several.
     private func text(of failure: MirrorError, _ result: SyncReport.Endpoint) -> String {
-        switch failure {
-        case .missingToken, .secret: (result.api.map { "\($0): " } ?? "") + failure.description
-        default: failure.description
-        }
+        guard let api = result.api, failure.isAuthentication else { return failure.description }
+        return "\(api): \(failure)"
     }
 
     private func findings(of result: SyncReport.Endpoint, _ place: Place, _ sample: ListSample) -> [CheckFinding] {

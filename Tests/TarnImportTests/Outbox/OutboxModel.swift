@@ -257,7 +257,9 @@ struct OutboxModel {
     mutating func withdraw(_ id: UInt64) {
         guard let creation = operations.first(where: { $0.id == id }) else { return }
         let record = creation.record
-        for other in operations.reversed() where other.record != record && needs(other).contains(record) {
+        // Comments belong to their issue, and go with it.
+        for other in operations.reversed()
+        where other.record != record && other.record.entity != "Comment" && needs(other).contains(record) {
             let dropped = other.changes.filter { references($0.after, $0.place).contains(record) }
             guard !dropped.isEmpty else { continue }
             if other.kind == .update, dropped.count == other.changes.count {

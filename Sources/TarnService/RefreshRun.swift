@@ -146,11 +146,14 @@ final class RefreshRun: Sendable {
 }
 
 extension MirrorError {
-    /// The request that the server has refused, and will refuse again; nil for other failures.
+    /// The request that the server has refused, or the lists of a `for_each` that have failed while
+    /// the others were scanned; nil for other failures.
     fileprivate var refusal: String? {
-        guard case .status(let code, let method, let url, _) = self, (400..<500).contains(code),
-            ![408, 425, 429].contains(code)
-        else { return nil }
-        return "\(code) \(method) \(url)"
+        switch self {
+        case .status(let code, let method, let url, _):
+            (400..<500).contains(code) && ![408, 425, 429].contains(code) ? "\(code) \(method) \(url)" : nil
+        case .parents: description
+        default: nil
+        }
     }
 }

@@ -92,7 +92,8 @@ extension FieldSyntax {
     }
 
     private func checkTarget(_ context: some MacroExpansionContext) {
-        guard isRelationship, let target = type.unwrapped.firstArgumentType else { return }
+        guard isRelationship, let target = type.unwrapped.firstArgumentType, target.trimmedDescription != "Self"
+        else { return }
         let isValue = FieldSyntax.storedTypes[target.trimmedDescription] != nil
         guard isValue || target.isOptional || target.element != nil || target.wayOut != nil else { return }
         context.report(.targetType(name, target.trimmedDescription), at: type)

@@ -27,6 +27,7 @@ public struct StoredJSON<Content: Codable & Sendable>: StoredValue, Sendable {
             _ = try JSONDecoder().decode(Content.self, from: Data(text.utf8))
             return nil
         } catch {
+            if Content.self == String.self { return "write its type as String: another name of it is Codable" }
             let reason = (error as? DecodingError)?.reason ?? "\(error)"
             return
                 "\(reason); let \(Content.self) decode it, or declare the property as String, with @Attribute(type: .json)"

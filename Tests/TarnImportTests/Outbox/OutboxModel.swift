@@ -267,7 +267,8 @@ struct OutboxModel {
                 continue
             }
             for index in operations.indices where operations[index].id == other.id {
-                operations[index].changes.removeAll { references($0.after, $0.place).contains(record) }
+                let kept = operations[index].changes.filter { !references($0.after, $0.place).contains(record) }
+                operations[index].changes = kept
             }
             for change in dropped {
                 rollBack(change.place)

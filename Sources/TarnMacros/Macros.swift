@@ -70,8 +70,8 @@ public macro Index(unique: Bool = false, ignoringCase: Bool = false) =
 ///   - sources: the key paths in the JSON, in the order in which they are tried; after them the
 ///     property's own name is tried.
 ///   - type: the type in the store, if that of the property does not determine it. With `.json`, a
-///     `Codable` property is kept as JSON, and a text, which is declared as `String` and by no other
-///     name, is checked to be JSON.
+///     `Codable` property is kept as JSON, and a text, which is declared as `String` and by no
+///     other name, is checked to be JSON.
 ///   - rules: dates, transformers, and the treatment of nulls and absent values.
 ///   - renamedFrom: the former name; stored values stay.
 @attached(peer)

@@ -106,8 +106,8 @@ extension FieldSyntax {
         context.report(.initialValue(name, value.trimmedDescription), at: value)
     }
 
-    /// Reports a default whose type the compiler cannot infer, since the macro does not know that of
-    /// the property.
+    /// Reports a default whose type the compiler cannot infer, since the macro does not know that
+    /// of the property.
     private func checkTypeOfDefault(_ value: ExprSyntax, _ context: some MacroExpansionContext) {
         let type = type.unwrapped.trimmedDescription
         if value.is(NilLiteralExprSyntax.self) {

@@ -98,7 +98,7 @@ struct RecordSyntax {
         "Sendable", "CaseIterable", "Identifiable", "CustomStringConvertible",
     ]
 
-    /// Reports fields of types that are declared inside of the struct, and that cannot be stored so.
+    /// Reports fields of types that are declared inside of the struct, and cannot be stored so.
     func checkNestedTypes(_ context: some MacroExpansionContext) {
         for field in fields where field.kind == .attribute && !field.isCodable {
             let unwrapped = field.type.unwrapped, type = unwrapped.elementType?.unwrapped ?? unwrapped

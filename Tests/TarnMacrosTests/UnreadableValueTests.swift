@@ -82,7 +82,7 @@ struct UnreadableValueTests {
     func clearingRequired() throws {
         try store.write { try $0.put(Thing(id: 1, count: 1, title: "a")) }
         #expect(throws: StoreError.self) { try store.write { try $0.patch(Thing.self, 1) { $0.clear(.title) } } }
-        try store.write { try $0.patch(Thing.self, 1) { $0.clear(.count) } }
+        _ = try store.write { try $0.patch(Thing.self, 1) { $0.clear(.count) } }
         #expect(try store.read { try $0.get(Thing.self, 1) } == Thing(id: 1, count: 3, title: "a"))
     }
 

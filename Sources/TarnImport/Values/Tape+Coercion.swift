@@ -244,8 +244,8 @@ extension Tape {
     /// Returns whether a text may be a URL reference (RFC 3986 §2) that Foundation reads.
     ///
     /// It is not empty and has no spaces, control characters, quotes or angle brackets. Characters
-    /// beyond ASCII are accepted, since APIs send them. A text that Foundation does not read, such as
-    /// one with a port that is no number, could never be read as a `URL`.
+    /// beyond ASCII are accepted, since APIs send them. A text that Foundation does not read, such
+    /// as one with a port that is no number, could never be read as a `URL`.
     static func isURL(_ text: Bytes) -> Bool {
         guard text.count > 0,
             text.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E })

@@ -4,8 +4,8 @@ extension URL: StoredValue {
     /// Reads a URL; nil for a text that is none.
     ///
     /// In a text with characters that RFC 3986 does not allow, `URL` encodes them: `{x}` is read as
-    /// `%7Bx%7D`, `exämple.de` as `xn--exmple-cua.de`. Setting a field to the URL that was read from
-    /// it keeps the stored text. A condition compares with the stored text.
+    /// `%7Bx%7D`, `exämple.de` as `xn--exmple-cua.de`. Setting a field to the URL that was read
+    /// from it keeps the stored text. A condition compares with the stored text.
     @inlinable
     public init?(_ value: ValueView) {
         guard let text = String(value) else { return nil }

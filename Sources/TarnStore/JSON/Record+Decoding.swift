@@ -8,7 +8,8 @@ extension Record {
     ///
     /// ```swift
     /// struct Headline: Decodable { var number: Int; var title: String; var updatedAt: Date? }
-    /// let headline = try store.read { try $0.record("Issue", RecordKey(17))?.decode(Headline.self) }
+    /// let issue = try store.read { try $0.record("Issue", RecordKey(17)) }
+    /// let headline = try issue?.decode(Headline.self)
     /// ```
     ///
     /// A date is decoded with its microseconds as far as `Date` holds them, bytes as `Data`, JSON

@@ -15,8 +15,8 @@ public enum StoreError: StoreFailure, Hashable {
     case wrongKey(entity: String, expected: String, found: String)
     /// A value does not have the type that the catalog declares for the field.
     case wrongType(entity: String, field: String, expected: String, found: String)
-    /// A struct cannot read the value of a field: it is null, of another type, or none of the values
-    /// that the property's type has. `wayOut` names the type to declare.
+    /// A struct cannot read the value of a field: it is null, of another type, or none of the
+    /// values that the property's type has. `wayOut` names the type to declare.
     case unreadableValue(
         entity: String, key: String, field: String, expected: String, found: String, wayOut: String)
     /// A condition has lists and negations inside of one another, more than `levels` deep.

@@ -18,8 +18,8 @@ public struct Row<Record: StoredRecord>: ~Escapable {
     /// Returns the value of a field.
     ///
     /// - Throws: `StoreError.missingValue` if the row does not have the field and `Value` is not
-    ///   optional; `.unreadableValue` if `Value` cannot be read from it, since it is of another type
-    ///   for example, or null; `.damagedRow`.
+    ///   optional; `.unreadableValue` if `Value` cannot be read from it, since it is of another
+    ///   type for example, or null; `.damagedRow`.
     @inlinable
     @inline(__always)
     public func get<Value: StoredValue>(

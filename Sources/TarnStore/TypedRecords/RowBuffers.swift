@@ -203,7 +203,7 @@ final class RowBuffers {
 }
 
 extension EncodedValue {
-    /// Whether this value of a struct was read from a stored one that it does not represent exactly.
+    /// Whether this value was read from a stored one that it does not represent exactly.
     ///
     /// - Parameter rewritten: returns what is written after a text was read; nil for a URL.
     fileprivate func isRead(from stored: EncodedValue, _ rewritten: ((String) -> String?)?) -> Bool {

@@ -106,8 +106,8 @@ struct RowView {
         .missingValue(entity: place.entity, key: place.key, field: name(slot), isPartial: view.isPartial)
     }
 
-    /// Returns the error of a value that cannot be read as one of a type: with the record, the value
-    /// and the way out.
+    /// Returns the error of a value that cannot be read as one of a type: with the record, the
+    /// value and the way out.
     @usableFromInline
     func unreadable<Value: StoredValue>(
         _ slot: Int, _ bytes: UnsafeRawBufferPointer, as type: Value.Type

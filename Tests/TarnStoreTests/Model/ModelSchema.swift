@@ -225,7 +225,7 @@ struct ModelThing: StoredRecord {
         case (_, .value(.decimal(let x))?): row.set(field, x)
         case (_, .value(.array(let x))?):
             row.set(field, x.compactMap { if case .string(let text) = $0 { text } else { nil } })
-        // A required field cannot be cleared, but it can be null: another program may have stored it.
+        // A required field cannot be cleared, but another program may have stored a null.
         default: row.set(field, String?.none)
         }
     }

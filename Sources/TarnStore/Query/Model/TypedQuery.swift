@@ -99,7 +99,7 @@ extension Condition {
         if case .and(let parts) = a, parts.count < longestContinued { .and(parts + [b]) } else { .and([a, b]) }
     }
 
-    /// Returns the condition that at least one holds. Several in a row become one list, or few lists.
+    /// Returns the condition that at least one holds. Several in a row become one list, or few.
     public static func || (a: Condition, b: Condition) -> Condition {
         if case .or(let parts) = a, parts.count < longestContinued { .or(parts + [b]) } else { .or([a, b]) }
     }

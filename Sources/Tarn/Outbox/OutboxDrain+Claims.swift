@@ -21,8 +21,10 @@ extension OutboxDrain {
         let underWay = known.subtracting(ended.map(\.operation.id))
         var revision = try writer.outbox.revision
         let front = state.withLock(\.front)
-        var start = beginning(for: left.keys, front), last = start, isFirst = start == front
+        var start = beginning(for: left.keys, front), last = start, isFirst = start == front, isWhole = false
         while !left.isEmpty {
+            // The APIs that are left have nothing before this.
+            if !isWhole { last = max(last, beginning(for: left.keys, front)) }
             let window = try writer.outbox.window(limit: size, after: last, now: now, without: underWay)
             if isFirst { noteFront(before: window.first?.operation.id, underWay) }
             isFirst = false
@@ -44,7 +46,7 @@ extension OutboxDrain {
             // Before the pass ends, those in front are read again: another process may have queued
             // a dead one anew.
             if changed == revision, start == 0 || !underWay.isEmpty { break }
-            (revision, last, start) = (changed, 0, 0)
+            (revision, last, start, isWhole) = (changed, 0, 0, true)
         }
         guard !ready.isEmpty else { return }
         var claimed: [UInt64] = []

@@ -5,21 +5,23 @@ import TarnHTTP
 import TarnStore
 
 extension EndpointRequest {
-    /// The stored records that the endpoint is requested for, and the count of those that lack a
-    /// value.
+    /// The stored records that the endpoint is requested for, and the count and the keys of those
+    /// that lack a value.
     ///
     /// Records that were created here and are not at the server yet have no lists there. Others
     /// have the values that the server knows.
-    func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [ParentRecord], skipped: [SkippedParents]) {
+    func parents(
+        _ forEach: Endpoint.ForEach
+    ) throws -> (parents: [ParentRecord], skipped: [SkippedParents], lacking: [RecordKey]) {
         let names = parentVariables(forEach), included = includedVariables(forEach)
         // Without a reference to the parent, requests for equal values have equal results.
         var requested: Set<[String]> = []
         return try client.store.read { reader in
-            var parents: [ParentRecord] = [], skipped: [SkippedParents] = []
+            var parents: [ParentRecord] = [], skipped: [SkippedParents] = [], lacking: [RecordKey] = []
             let hasMarks = try reader.access.localChanges.hasMarks
             try reader.forEach(forEach.entity) { record in
                 guard let record = hasMarks ? try reader.known(record) : record else { return true }
-                var parent = ParentRecord(key: record.key, values: [:])
+                var parent = ParentRecord(key: record.key, values: [:], version: record.version)
                 for name in names {
                     // A partial record may lack a value for the path; a later sync will have it.
                     guard let value = try reader.text(at: keys(name, forEach), of: record) else {
@@ -29,6 +31,7 @@ extension EndpointRequest {
                             skipped.append(
                                 SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
                         }
+                        lacking.append(record.key)
                         return true
                     }
                     parent.values[name] = value
@@ -39,7 +42,7 @@ extension EndpointRequest {
                 parents.append(parent)
                 return true
             }
-            return (parents, skipped)
+            return (parents, skipped, lacking)
         }
     }
 

@@ -5,6 +5,8 @@ struct ParentRecord: Sendable {
     var key: RecordKey
     /// Values of the record for the path and the body, by the names of their variables.
     var values: [String: String]
+    /// The version of the record; 0 if it is unknown.
+    var version: UInt64 = 0
 }
 
 extension StoreReader {

@@ -107,6 +107,20 @@ extension EndpointScan {
         return String(
             SHA256.hexadecimal(parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16))
     }
+
+    /// Whether the name of a checkpoint, behind that of the endpoint, begins with a variant.
+    ///
+    /// The key of a record may begin with `#`, too.
+    static func isVariant(_ name: Substring) -> Bool {
+        let parts = name.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let digest = parts.first?.utf8, digest.count == 17, digest.first == UInt8(ascii: "#") else {
+            return false
+        }
+        return digest.dropFirst().allSatisfy { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+        }
+    }
 }
 
 extension Endpoint {

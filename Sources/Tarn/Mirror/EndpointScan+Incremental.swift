@@ -37,9 +37,10 @@ extension EndpointScan {
             .map { Timestamp($0) }
         let now = max(client.now, date ?? client.now)
         var counted = found
-        if let found, let limited = increments.limited(found, after: now, to: min(began, date ?? began)) {
+        if let found, increments.isLater(found, than: now) {
             report.futureValue = report.futureValue ?? found
-            counted = limited
+            counted = increments.text(of: min(began, date ?? began), like: found)
+            report.leavesFutureOut = report.leavesFutureOut || counted == nil
         }
         return increments.largest([known, counted].compactMap(\.self))
     }
@@ -57,6 +58,17 @@ extension EndpointScan {
         // A full scan knows best: the stored value may be one that no record has.
         guard rule.field != nil, let known = checkpoint.since, !options.isFull else { return seen }
         return request.increments?.largest([known, seen]) ?? seen
+    }
+
+    /// Whether a list may have records from before the initial value: scans from there have not.
+    func mayListOlder(_ request: EndpointRequest) -> Bool {
+        guard let rule = endpoint.incremental, let initial = rule.initial else { return false }
+        // A token that has expired: everything is listed.
+        guard let since = request.since else { return true }
+        if since == initial { return false }
+        // Tokens that the server has given are later ones.
+        guard rule.field != nil else { return options.since != nil }
+        return request.increments?.isFrom(since, initial) != true
     }
 
     /// Whether the next scan begins with the request of a complete one.
@@ -78,26 +90,33 @@ extension EndpointScan {
         return request.increments?.largest(values) ?? values.last
     }
 
-    /// Forgets the progress of lists whose records are no longer stored.
+    /// Forgets the progress of lists whose records are no longer stored, or have come back.
     ///
-    /// If such a record comes back, its list is requested as a whole: what it had was deleted.
+    /// The list of a record that comes back is requested as a whole: what it had was deleted.
     func forgetLists(butOf parents: [ParentRecord]) async throws {
         guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
         var known: Set<String> = []
         for partition in endpoint.combinations {
             for parent in parents { known.insert(request.list(partition, parent).checkpointName(endpoint.name)) }
         }
-        let own = "\(endpoint.name) ", variants = own + "#"
+        let own = "\(endpoint.name) "
         var forgotten: [String: Checkpoint] = [:]
+        func forget(_ name: String, _ checkpoint: Checkpoint) {
+            guard checkpoint.isIncremental || checkpoint.state == .underWay else { return }
+            var other = checkpoint
+            (other.plan, other.nextURL, other.state) = ("", nil, .complete)
+            (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
+            forgotten[name] = other
+        }
         try client.store.read { reader in
             try reader.forEachCheckpoint { name, checkpoint in
-                guard name.hasPrefix(own), !name.hasPrefix(variants), !known.contains(name),
-                    checkpoint.isIncremental || checkpoint.state == .underWay
+                guard name.hasPrefix(own), !known.contains(name),
+                    !EndpointScan.isVariant(name.dropFirst(own.count))
                 else { return }
-                var other = checkpoint
-                (other.plan, other.nextURL, other.state) = ("", nil, .complete)
-                (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
-                forgotten[name] = other
+                forget(name, checkpoint)
+            }
+            for name in try listsOfReturned(parents, reader) {
+                if let checkpoint = try reader.checkpoint(name) { forget(name, checkpoint) }
             }
         }
         guard !forgotten.isEmpty else { return }
@@ -105,6 +124,36 @@ extension EndpointScan {
         try await client.store.write(alone: true) { writer in
             for (name, checkpoint) in all { try writer.setCheckpoint(name, checkpoint) }
         }
+    }
+
+    /// The lists of records that were created after the last commit of the list: they were deleted
+    /// meanwhile.
+    ///
+    /// If the log no longer has the changes, a record that has changed counts as one of them.
+    private func listsOfReturned(_ parents: [ParentRecord], _ reader: StoreReader) throws -> [String] {
+        guard let entity = endpoint.forEach?.entity else { return [] }
+        var suspects: [(name: String, key: RecordKey, sequence: UInt64)] = []
+        for partition in endpoint.combinations {
+            for parent in parents {
+                let name = request.list(partition, parent).checkpointName(endpoint.name)
+                guard let sequence = try reader.access.checkpoints.sequence(of: name), parent.version >= sequence
+                else { continue }
+                suspects.append((name, parent.key, sequence))
+            }
+        }
+        guard let first = suspects.map(\.sequence).min(),
+            let token = ChangeToken("\(try reader.changeToken.incarnation):\(max(first, 1) - 1)")
+        else { return [] }
+        var created: [RecordKey: UInt64] = [:]
+        do {
+            try reader.forEachChange(since: token, of: [entity]) { change in
+                if change.operation == .created { created[change.key] = change.sequence }
+                return true
+            }
+        } catch is ChangeLogError {
+            return suspects.map(\.name)
+        }
+        return suspects.filter { list in created[list.key].map { $0 >= list.sequence } ?? false }.map(\.name)
     }
 
     /// Begins a list again without its value, which the server no longer accepts.

@@ -68,6 +68,10 @@ final class EndpointScan {
     var heldOrphans: [Batch.Completed] = []
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
     var hasNewFailure = false
+    /// Whether it is unknown what one of the lists has now: others may have lost records to it.
+    var hasUnknownList = false
+    /// The lists of other endpoints, read from the store when they are needed.
+    lazy var otherLists = OtherLists(request)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.
@@ -118,8 +122,11 @@ final class EndpointScan {
             if let given = givenParents {
                 parents = given
             } else if let forEach = endpoint.forEach {
-                (parents, report.skippedParents) = try request.parents(forEach)
-                try await forgetLists(butOf: parents.compactMap(\.self))
+                let found = try request.parents(forEach)
+                (parents, report.skippedParents) = (found.parents, found.skipped)
+                try await forgetLists(butOf: found.parents)
+                // They are requested again when their records have the values.
+                scannedLists.formUnion(request.lists(of: found.lacking))
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
             queue = ListQueue(count: min(count, options.mostLists))

@@ -53,13 +53,33 @@ struct IncrementalValues: Sendable {
         return !(other < given)
     }
 
-    /// Returns the text of a time instead of a date that is later than `now`; nil for other values,
-    /// and for a format that is only read.
-    func limited(_ text: String, after now: Timestamp, to time: Timestamp) -> String? {
-        guard case .date(let date, let format)? = comparable(text), date.microseconds > now.microseconds else {
-            return nil
+    /// Returns whether a scan that begins with a value certainly lists nothing before another one,
+    /// both in the form in which they are sent.
+    func isFrom(_ text: String, _ other: String) -> Bool {
+        if text == other { return true }
+        func read(_ text: String) -> Ordered? {
+            if let format = rule.format, let time = format.timestamp(text) { return .date(time, format) }
+            return comparable(text) ?? IncrementalValues.date(text, [.rfc3339, .day])
         }
-        return format.text(of: time)
+        guard let text = read(text), let other = read(other) else { return false }
+        return text.rank == other.rank && !(text < other)
+    }
+
+    /// Returns whether a value is a date that is later than `now`.
+    func isLater(_ text: String, than now: Timestamp) -> Bool {
+        guard case .date(let date, _)? = comparable(text) else { return false }
+        return date.microseconds > now.microseconds
+    }
+
+    /// Returns the text of a time in the form of a date; nil if the form cannot express it.
+    ///
+    /// A form without a part of the time has the last point in time before it.
+    func text(of time: Timestamp, like text: String) -> String? {
+        guard case .date(_, let format)? = comparable(text) else { return nil }
+        guard case .pattern(let pattern) = format else { return format.text(of: time, like: text) }
+        let written = pattern.text(of: time)
+        guard let read = format.timestamp(written), read.microseconds <= time.microseconds else { return nil }
+        return written
     }
 
     /// The value that a scan sends after one that has seen `text`.
@@ -77,7 +97,9 @@ struct IncrementalValues: Sendable {
             guard !back.overflow, let sent = moved(time.microseconds, back.partialValue, step) else {
                 throw problem("the value \(text.excerpt) cannot be moved back by \(rule.lag) s")
             }
-            guard let text = format.text(of: Timestamp(microseconds: sent)) else {
+            let moment = Timestamp(microseconds: sent)
+            let written = rule.format == nil ? format.text(of: moment, like: text) : format.text(of: moment)
+            guard let text = written else {
                 throw problem(
                     "dates are not written in the format \(format): add format: rfc3339, or a format of a date")
             }
@@ -133,7 +155,7 @@ struct IncrementalValues: Sendable {
             }
         }
 
-        private var rank: Int {
+        var rank: Int {
             switch self {
             case .number: 0
             case .date: 1
@@ -184,7 +206,36 @@ extension DateFormat {
         }
     }
 
-    /// Writes a date; nil for a pattern, which is only read.
+    /// Writes a date in the form of another text of this format; nil for a pattern.
+    ///
+    /// The other text may lack the offset, the fraction of a second, or the time of day, and may
+    /// have a space in place of the `T`.
+    fileprivate func text(of time: Timestamp, like other: String) -> String? {
+        let form = other.utf8.dropFirst(10)
+        switch self {
+        case .rfc3339, .iso8601: break
+        default: return text(of: time)
+        }
+        var time = time
+        if !form.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }) {
+            let micro: Int64 = 1_000_000, rest = (time.microseconds % micro + micro) % micro
+            let whole = time.microseconds.subtractingReportingOverflow(rest)
+            if !whole.overflow { time = Timestamp(microseconds: whole.partialValue) }
+        }
+        guard var text = text(of: time) else { return nil }
+        guard let separator = form.first else { return String(text.prefix(10)) }
+        if separator == UInt8(ascii: " ") { text = "\(text.prefix(10)) \(text.dropFirst(11))" }
+        let hasOffset = form.contains { byte in
+            switch byte {
+            case UInt8(ascii: "Z"), UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        if !hasOffset, text.hasSuffix("Z") { text.removeLast() }
+        return text
+    }
+
+    /// Writes a date; nil for a pattern.
     ///
     /// A year has four digits: a date beyond them becomes the first or the last one that has.
     fileprivate func text(of time: Timestamp) -> String? {

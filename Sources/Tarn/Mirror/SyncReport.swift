@@ -60,6 +60,20 @@ public struct SyncReport: Sendable {
         ///
         /// The next scan requests what has changed since the beginning of this one.
         package var futureValue: String?
+        /// Whether the time of the scan could not be written as such a date: the value stays as it
+        /// was.
+        package var leavesFutureOut = false
+        /// Lists of an incremental endpoint whose last page is empty although the one before names
+        /// it.
+        ///
+        /// The next scan begins with the same value.
+        package var inDoubt = 0
+        /// Whether everything was requested because the credentials have changed.
+        package var hasOtherCredentials = false
+        /// The time when the complete scan before this one began; nil if there was none.
+        ///
+        /// Of several lists it is the earliest one.
+        var previous: Timestamp?
         /// The responses to requests for one record that contained another one.
         package var otherRecords: OtherRecords?
         /// The pagination style that `paginate: auto` has chosen, and the reason.

@@ -2,7 +2,7 @@
 // English.
 
 import Foundation
-internal import TarnStore
+package import TarnStore
 
 /// A date pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`.
 ///
@@ -222,7 +222,7 @@ public struct DatePattern: Sendable, Hashable, ExpressibleByStringLiteral {
     ///
     /// It may lose what the pattern does not express: the caller compares it with what
     /// ``timestamp(_:)`` reads.
-    func text(of time: Timestamp) -> String {
+    package func text(of time: Timestamp) -> String {
         let civil = CivilTime(time)
         var text: [UInt8] = []
         for element in elements {

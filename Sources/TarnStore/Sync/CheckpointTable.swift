@@ -21,6 +21,15 @@ package struct CheckpointTable {
         }
     }
 
+    /// The sequence of the commit that has stored a checkpoint; nil if there is none.
+    ///
+    /// A commit without changes of records has the sequence of the next one that has some.
+    package func sequence(of name: String) throws -> UInt64? {
+        try CheckpointTable.key(name).withUnsafeBytes { key in
+            try raw.systemRow(of: key, in: state.checkpoints, "checkpoints")?.version
+        }
+    }
+
     /// Calls the closure with every checkpoint and its name.
     func forEach(_ body: (String, Checkpoint) throws -> Void) throws {
         let cursor = try raw.cursor(state.checkpoints)

@@ -69,7 +69,7 @@ extension EndpointScan {
             lists.append(list)
         } catch {
             queue.finished.insert(index)
-            await fail(error, isOfParent: endpoint.hasSeveralLists)
+            await fail(error, isOfParent: endpoint.hasSeveralLists, notBegun: request)
         }
     }
 
@@ -147,7 +147,11 @@ extension EndpointScan {
     // MARK: Failures
 
     /// Reports the error that has stopped the current list, and keeps or discards its pages.
-    private func fail(_ error: any Error, isOfParent hasParent: Bool) async {
+    ///
+    /// - Parameter list: the request for a list that could not begin; nil for the current one.
+    private func fail(
+        _ error: any Error, isOfParent hasParent: Bool, notBegun list: EndpointRequest? = nil
+    ) async {
         if error is RevalidationConflict { return discard() }
         let error = MirrorError(error, url: shownURL, place: request.place)
         // The outcome of the batch under way does not depend on this error.
@@ -171,7 +175,7 @@ extension EndpointScan {
                 if let beginning = current?.target.beginning { current?.target.checkpoint = beginning }
             }
             if holdsCommits { return report.failures.append(error) }
-            return await passBy(error)
+            return await passBy(error, notBegun: list)
         }
         report.failures.append(error)
         endsScans = endpoint.hasSeveralLists
@@ -189,15 +193,18 @@ extension EndpointScan {
     func noteFailure(_ kind: String) { hasNewFailure = hasNewFailure || !["404", "410"].contains(kind) }
 
     /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
-    private func passBy(_ error: MirrorError) async {
-        let wasKnown = current?.target.beginning.failure?.kind == error.kind
+    private func passBy(_ error: MirrorError, notBegun request: EndpointRequest?) async {
+        var list = current.map { (name: $0.target.name, known: $0.target.beginning, progress: $0.target.checkpoint) }
+        if list == nil, let request, let (name, known) = unbegun(request) {
+            list = (name, known, known)
+        }
+        let wasKnown = list?.known.failure?.kind == error.kind
         let ends = passedBy.add(error, wasKnown: wasKnown)
         if !wasKnown { noteFailure(error.kind) }
-        if let run = syncRun, let target = current?.target {
-            var checkpoint = target.checkpoint
-            checkpoint.sync = run.id
-            checkpoint.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
-            batch.add(checkpoint, target.name)
+        if let run = syncRun, var list {
+            list.progress.sync = run.id
+            list.progress.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
+            batch.add(list.progress, list.name)
         }
         if ends {
             endsScans = true
@@ -207,5 +214,53 @@ extension EndpointScan {
         await end()
         // The repeated scan counts the failure.
         if !ends, let index, overtaken.contains(index) { passedBy.removeLast(error) }
+    }
+
+    /// The name and the progress of a list whose first request could not be made; nil if the store
+    /// cannot be read.
+    private func unbegun(_ request: EndpointRequest) -> (name: String, checkpoint: Checkpoint)? {
+        let name = checkpointName(of: request)
+        do {
+            let old = try client.store.read { try $0.checkpoint(name) }
+            return (name, old ?? Checkpoint(state: .underWay, plan: "", scan: 0, startedAt: client.now))
+        } catch {
+            return nil
+        }
+    }
+
+    /// The kind of a failure that is none: a response rule has passed over the list.
+    private static let ignored = "ignored "
+
+    /// Notes that a rule for responses has passed over a list: the others' records may be there.
+    ///
+    /// As with failures, a list that is gone or that was ignored alike before does not count.
+    func noteIgnored(_ list: ListScan, status: Int) throws {
+        guard let run = syncRun, endpoint.hasSeveralLists, endpoint.orphans != nil, !options.isDryRun else { return }
+        let kind = EndpointScan.ignored + "\(status)"
+        if list.target.beginning.failure?.kind != kind { noteFailure("\(status)") }
+        var checkpoint = list.target.checkpoint
+        if checkpoint.pages == 0 {
+            // What is known of the list stays.
+            let old = try client.store.read { try $0.checkpoint(list.target.name) }
+            if let old, old.plan == checkpoint.plan { checkpoint = old }
+            (checkpoint.state, checkpoint.nextURL, checkpoint.begunSince) = (.complete, nil, nil)
+        }
+        checkpoint.hasOrphans = false
+        checkpoint.sync = run.id
+        checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
+        batch.add(checkpoint, list.target.name)
+    }
+
+    /// Counts a list that the interrupted sync had completed or passed by.
+    func noteFinished(_ checkpoint: Checkpoint?) {
+        // Records may have moved to the list since.
+        hasUnknownList = true
+        if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
+        guard let failure = checkpoint?.failure else { return }
+        if failure.kind.hasPrefix(EndpointScan.ignored) {
+            report.ignored += 1
+        } else {
+            passedBy.add(failure)
+        }
     }
 }

@@ -10,11 +10,11 @@ extension EndpointScan {
     ///
     /// - Returns: nil if this sync has finished the scan already.
     func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
-        let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
-        let name = request.checkpointName(own)
+        let name = checkpointName(of: request)
+        // Also if its first request cannot be made, the list is in use.
+        scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
-        scannedLists.insert(identity.responses)
         let old = try client.store.read { try $0.checkpoint(name) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let run = syncRun, run.hasFinished(old, plan: plan) {
@@ -31,13 +31,8 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
-            startedAt: client.now, completedAt: old?.completedAt)
-        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        var checkpoint = beginning(at: pages.position, after: old, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince) = (known, request.since)
-        checkpoint.isCutOff = old?.isCutOff ?? false
-        checkpoint.whole = old?.whole
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -56,6 +51,7 @@ extension EndpointScan {
             }
         }
         report.since = request.since ?? report.since
+        if continued == nil, let old { noteOtherCredentials(old, plan: plan, identity) }
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -65,17 +61,37 @@ extension EndpointScan {
         let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
+            wasEmpty: old.map { $0.state == .complete && $0.records == 0 && $0.since == nil } ?? true,
             checkpoint: checkpoint)
+        if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(index: index, pages: pages, target: target, different: different)
     }
 
-    /// Counts a list that the interrupted sync had completed or passed by.
-    private func noteFinished(_ checkpoint: Checkpoint?) {
-        if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
-        guard let failure = checkpoint?.failure else { return }
-        passedBy.add(failure)
-        noteFailure(failure.kind)
+    /// The progress of a list at its beginning.
+    private func beginning(
+        at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
+    ) -> Checkpoint {
+        var checkpoint = Checkpoint(
+            state: .underWay, plan: plan, nextURL: position, scan: (old?.scan ?? 0) + 1,
+            startedAt: client.now, completedAt: old?.completedAt)
+        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        checkpoint.isCutOff = old?.isCutOff ?? false
+        checkpoint.whole = old?.whole
+        return checkpoint
+    }
+
+    /// The name of the checkpoint of a list.
+    func checkpointName(of request: EndpointRequest) -> String {
+        request.checkpointName(variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name)
+    }
+
+    /// Notes that a list is requested as a whole only because its credentials have changed.
+    private func noteOtherCredentials(_ old: Checkpoint, plan: String, _ identity: ScanIdentity) {
+        guard old.plan != plan, old.since != nil, !options.isFull, options.since == nil, client.api.account == nil,
+            let known = old.members?.split(separator: " ").first.map(String.init) ?? old.whole?.identity
+        else { return }
+        report.hasOtherCredentials = report.hasOtherCredentials || known != identity.responses
     }
 
     /// The different records of the pages that an interrupted scan has stored, if they are counted.
@@ -102,12 +118,14 @@ extension EndpointScan {
         return different
     }
 
-    /// The digest of a scan's first request, of its mapping, and of its credentials, if any.
+    /// The digest of a scan's first request, of its mapping, of the initial value, and of its
+    /// credentials, if any.
     ///
-    /// The list of another account is another one.
+    /// The list of another account is another one. Another initial value lists other records.
     static func plan(of page: PageRequest, _ request: EndpointRequest) -> String {
         let scope = request.authScope.isEmpty ? "" : "\n" + request.authScope
-        return SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint + scope)
+        let initial = request.endpoint.incremental?.initial.map { "\ninitial \($0)" } ?? ""
+        return SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint + initial + scope)
     }
 
     // MARK: Requests
@@ -153,6 +171,7 @@ extension EndpointScan {
             return true
         case .ignored:
             report.ignored += 1
+            try noteIgnored(list, status: response.status)
             return false
         case .last:
             complete(&list.target, isCutOff: false)
@@ -167,7 +186,7 @@ extension EndpointScan {
         page.entry.listing.identity = list.target.identity.responses
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = list.pages.listPosition
-        page.members = list.target.members
+        page.members = mayListOlder(list.target.request) ? nil : list.target.members
         page.base = try list.target.request.base()
         return try advance(past: page, list)
     }
@@ -374,9 +393,14 @@ extension EndpointScan {
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !endpoint.isTypedRequest {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
             }
-            checkpoint.since =
-                target.beginning.pages > 0 && endpoint.movesWhileInterrupted
-                ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
+            if isInDoubt {
+                // What a lost page has would never be requested again.
+                if endpoint.incremental != nil { report.inDoubt += 1 }
+            } else {
+                checkpoint.since =
+                    target.beginning.pages > 0 && endpoint.movesWhileInterrupted
+                    ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
+            }
             // A list without records has no value of a field.
             if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
                 report.withoutValue += 1
@@ -390,7 +414,7 @@ extension EndpointScan {
         }
         if let rules = endpoint.orphans {
             checkpoint.hasOrphans = mayHaveOrphans(
-                rules, checkpoint, since: target.request.since, isCutOff: isCutOff, isInDoubt: isInDoubt)
+                rules, checkpoint, target, isCutOff: isCutOff, isInDoubt: isInDoubt)
             if checkpoint.hasOrphans {
                 batch.completed.append(
                     Batch.Completed(

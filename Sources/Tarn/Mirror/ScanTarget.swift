@@ -14,25 +14,27 @@ struct ScanTarget {
         let identity: ScanIdentity
         let beginning: Checkpoint
         let previous: Timestamp?
+        let wasEmpty: Bool
 
         init(
             _ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint,
-            _ previous: Timestamp?
+            _ previous: Timestamp?, wasEmpty: Bool
         ) {
             self.pages = pages
             self.name = name
             self.identity = identity
             self.beginning = beginning
             self.previous = previous
+            self.wasEmpty = wasEmpty
         }
     }
 
     init(
         request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
-        previous: Timestamp?, checkpoint: Checkpoint
+        previous: Timestamp?, wasEmpty: Bool, checkpoint: Checkpoint
     ) {
         self.request = request
-        constants = Constants(pages, name, identity, beginning, previous)
+        constants = Constants(pages, name, identity, beginning, previous, wasEmpty: wasEmpty)
         self.checkpoint = checkpoint
     }
 
@@ -44,6 +46,8 @@ struct ScanTarget {
     var beginning: Checkpoint { constants.beginning }
     /// The time when the complete scan before this one began; nil if there is none.
     var previous: Timestamp? { constants.previous }
+    /// Whether the list is new, or had no records in the last complete scan.
+    var wasEmpty: Bool { constants.wasEmpty }
 
     /// The name under which listed records are noted; nil if no orphans are looked for.
     var members: String? { request.endpoint.orphans == nil ? nil : identity.members }

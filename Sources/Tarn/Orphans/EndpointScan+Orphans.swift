@@ -5,11 +5,13 @@ import TarnStore
 
 extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
+    ///
+    /// Records may have moved to a list that is refused: the orphans of the whole endpoint wait.
     func mayHaveOrphans(
-        _ rules: Orphans, _ checkpoint: Checkpoint, since: String?, isCutOff: Bool, isInDoubt: Bool
+        _ rules: Orphans, _ checkpoint: Checkpoint, _ target: ScanTarget, isCutOff: Bool, isInDoubt: Bool
     ) -> Bool {
-        var refusal: String?
-        let isInitial = since == endpoint.incremental?.initial
+        var refusal: String?, isKnown = false
+        let initial = endpoint.incremental?.initial, since = target.request.since, isInitial = since == initial
         if checkpoint.members == nil {
             refusal = "the scan began before orphans were requested: the next scan looks for them"
         } else if since != nil, !isInitial {
@@ -17,6 +19,8 @@ extension EndpointScan {
         } else if since != nil, rules.scope != .listed {
             // Of what earlier scans have listed, nothing lies before the initial value.
             refusal = "since has an initial value, and older records are unknown: only scope: listed is possible"
+        } else if since == nil, initial != nil {
+            refusal = "the scan has listed everything, and not only what is behind the initial value of since"
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if isInDoubt {
@@ -27,11 +31,13 @@ extension EndpointScan {
             refusal = "unreadable records in the scan: \(checkpoint.skipped); the missing records are unknown"
         } else if checkpoint.records == 0, !rules.allowsEmpty {
             // Of a for_each, any number of lists may be empty: they have one note.
+            isKnown = target.wasEmpty
             let list = endpoint.hasSeveralLists ? "one of the lists has" : "the scan lists"
             refusal = "\(list) no records; set allow_empty: true if that is possible"
         }
         guard let refusal else { return true }
         refuseOrphans(refusal)
+        hasUnknownList = hasUnknownList || !isKnown
         return false
     }
 
@@ -43,13 +49,14 @@ extension EndpointScan {
 
     /// Looks for the orphans of all lists of the endpoint, after the last one is complete.
     ///
-    /// A record that one list misses may have moved to any other one. A list that keeps failing
-    /// does not count: the others would never have orphans.
+    /// A record that one list misses may have moved to any other one, also since that was scanned
+    /// in a part of the sync that was interrupted. A list that keeps failing does not count: the
+    /// others would never have orphans.
     func lookForHeldOrphans() async {
         let held = heldOrphans
         heldOrphans = []
         guard !held.isEmpty else { return }
-        guard report.failures.isEmpty, !hasNewFailure, report.leftOut == 0, !report.wasLimited else {
+        guard report.failures.isEmpty, !hasNewFailure, !hasUnknownList, report.leftOut == 0, !report.wasLimited else {
             return refuseOrphans("a list of the endpoint is not complete: it may have what the others miss")
         }
         do {
@@ -65,33 +72,32 @@ extension EndpointScan {
 
     /// Continues the unfinished orphan pass of an earlier sync.
     ///
-    /// That of one of several lists is continued only if this sync has scanned the list: otherwise
-    /// its new scan decides, when the other lists are complete, too.
+    /// Of several lists, their new scans decide, when all of them are complete.
     ///
-    /// If the description has changed, the scan members of the old one are removed.
+    /// If the description or the credentials have changed, the scan members of the old ones are
+    /// removed.
     func finishOrphans(
         _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
     ) async throws {
         guard let old else { return }
         if old.plan != plan {
-            let members = ScanIdentity.members(identity.responses, plan: old.plan), step = options.orphanStep
+            // The progress of the list was forgotten: its members are those of the same plan.
+            guard !old.plan.isEmpty else { return }
+            let members = old.members ?? ScanIdentity.members(identity.responses, plan: old.plan)
+            let step = options.orphanStep
             while try client.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
                 _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
             }
-        } else if old.hasOrphans, endpoint.orphans != nil {
-            let completed = Batch.Completed(
-                identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan)
-            if !endpoint.hasSeveralLists {
-                try await lookForOrphans(completed)
-            } else if let run = syncRun, run.hasFinished(old, plan: plan) {
-                heldOrphans.append(completed)
-            }
+        } else if old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
+            try await lookForOrphans(
+                Batch.Completed(
+                    identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
         }
     }
 
     func lookForOrphans(_ completed: Batch.Completed) async throws {
         guard let rules = endpoint.orphans else { return }
-        var pass = OrphanPass(request, options, rules, completed, lists: scannedLists)
+        var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)

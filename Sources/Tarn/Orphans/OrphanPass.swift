@@ -18,6 +18,10 @@ struct OrphanPass {
     private let checkpointName: String
     /// The lists of the endpoint, by the identities in their responses.
     private let lists: Set<String>
+    /// The lists of other endpoints; nil if they are unknown.
+    private let others: OtherLists?
+    /// Lists that are no longer requested; nil if they are unknown.
+    private var unused: UnusedLists?
     /// The time when the complete scan before this one began; nil if it is unknown.
     private let previous: Timestamp?
     private(set) var report = OrphanReport()
@@ -29,7 +33,7 @@ struct OrphanPass {
 
     init(
         _ request: EndpointRequest, _ options: APIMirror.Options, _ rules: Orphans, _ completed: Batch.Completed,
-        lists: Set<String> = []
+        lists: Set<String> = [], others: OtherLists? = nil
     ) {
         self.request = request
         self.options = options
@@ -39,6 +43,7 @@ struct OrphanPass {
         scan = completed.scan
         checkpointName = completed.checkpointName
         self.lists = lists
+        self.others = others
         previous = completed.previous
         checksLeft = options.orphanCheckLimit
         report.isDryRun = options.reportsOrphansOnly
@@ -73,6 +78,10 @@ struct OrphanPass {
                 others = others.dropFirst(candidates.count)
             }
             guard !candidates.isEmpty else { return }
+            if let previous {
+                let others = try otherLists(candidates, before: previous)
+                unused = UnusedLists(previous, lists, client.description, endpoint, checkpointName, others: others)
+            }
             try await ask(&candidates)
             // A cancelled request decides nothing, and must not lead to a deletion.
             try Task.checkCancellation()
@@ -152,6 +161,25 @@ struct OrphanPass {
         }
     }
 
+    /// The lists of other endpoints, if a response of one of them that was confirmed before a time
+    /// lists a candidate.
+    private func otherLists(
+        _ candidates: [Candidate], before time: Timestamp
+    ) throws -> [String: OtherLists.Lists] {
+        guard let others else { return [:] }
+        let own = "\(endpoint.name) "
+        let isNeeded = try client.store.read { reader in
+            let responses = reader.access.responses
+            return try candidates.contains { candidate in
+                try responses.ids(listing: candidate.record).contains { id in
+                    guard let view = try responses.view(id: id) else { return false }
+                    return view.validatedAt < time && !view.endpoint.hasPrefix(own)
+                }
+            }
+        }
+        return isNeeded ? try others.all() : [:]
+    }
+
     // MARK: Asking
 
     /// Requests candidates individually, if the endpoint declares how.
@@ -222,7 +250,7 @@ struct OrphanPass {
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
-            unused: previous.map { UnusedLists($0, lists, client.description, endpoint, checkpointName) },
+            unused: unused,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

@@ -6,28 +6,32 @@ import TarnStore
 /// Lists that an endpoint, or an earlier description, has requested, and that nothing requests now.
 ///
 /// Such a list belongs to other credentials, to a record that was deleted, or to an endpoint that
-/// the description no longer has. It counts as unused when a complete scan of the endpoint has
-/// begun after its last response: until then, two accounts may use the store in turn.
+/// the description no longer has. It may have been requested by another endpoint of the API. It
+/// counts as unused when a complete scan of the endpoint has begun after its last response: until
+/// then, two accounts may use the store in turn.
 struct UnusedLists: Sendable {
     private let time: Timestamp
     private let lists: Set<String>
     private let endpoints: Set<String>
     private let endpoint: Endpoint
     private let checkpointName: String
+    private let others: [String: OtherLists.Lists]
 
     /// - Parameters:
     ///   - time: the time when the complete scan before the present one began.
     ///   - lists: the lists of the endpoint that are in use, by the identities in their responses.
     ///   - checkpointName: the name of the list whose orphans are looked for.
+    ///   - others: the lists of other endpoints, as far as they are known.
     init(
         _ time: Timestamp, _ lists: Set<String>, _ description: Description, _ endpoint: Endpoint,
-        _ checkpointName: String
+        _ checkpointName: String, others: [String: OtherLists.Lists]
     ) {
         self.time = time
         self.lists = lists
         endpoints = Set(description.endpoints.map(\.name))
         self.endpoint = endpoint
         self.checkpointName = checkpointName
+        self.others = others
     }
 
     /// Whether a response belongs to such a list.
@@ -39,7 +43,13 @@ struct UnusedLists: Sendable {
             let space = entry.request.endpoint.lastIndex(of: " ")
         else { return false }
         let name = String(entry.request.endpoint[..<space])
-        guard name == endpoint.name else { return !endpoints.contains(name) }
+        guard name == endpoint.name else {
+            guard let lists = others[name] else { return !endpoints.contains(name) }
+            if let identities = lists.identities { return !identities.contains(identity) }
+            // A program may have requested a single list with other parameters.
+            let scope = entry.request.authScope
+            return scope != lists.authScope && identity == ScanIdentity.responses(of: name, endpoint, authScope: scope)
+        }
         // A program may have requested a single list with other parameters.
         return endpoint.hasSeveralLists
             || identity

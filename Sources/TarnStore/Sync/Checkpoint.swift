@@ -92,7 +92,8 @@ package struct Checkpoint: Sendable, Hashable {
         }
     }
 
-    /// The failure that has stopped the scan for one parent, while the others continue.
+    /// The failure that has stopped the scan for one parent, while the others continue; or that a
+    /// rule of the description has ignored the response.
     package struct Failure: Sendable, Hashable {
         /// The kind by which failures of several parents are counted, such as `403`.
         package var kind: String

@@ -290,6 +290,44 @@ struct MirrorIncrementalTests {
         #expect(try store.items() == [2, 3])
     }
 
+    @Test("another initial value lists anew: what only the scans before it have listed is no orphan")
+    func raisedInitialValue() async throws {
+        let yaml = Self.yaml(
+            "{ param: since, field: changed_at, initial: 2026-01-01 }",
+            more: "paginate: header_link\n    orphans: after_one_scan")
+        var store = try MirrorStore(yaml: yaml)
+        let items = Items(), path = store.path
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        store.description = try Description.parse(
+            yaml.replacing("initial: 2026-01-01", with: "initial: 2026-01-02"), file: "tarn.yaml")
+        store.description.storePath = path
+        _ = items.log
+        try await store.sync(nil, transport: items.transport)
+        #expect(items.log == ["/items?since=2026-01-02"])
+        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
+        #expect(try store.items() == [1, 2, 3])
+    }
+
+    @Test(
+        "records that a scan has listed from before the initial value are no orphans of scans from there",
+        arguments: ["", ", lag: 30d"])
+    func behindInitialValue(lag: String) async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: since, field: changed_at, initial: 2026-01-02\(lag) }",
+                more: "paginate: header_link\n    orphans: after_one_scan"))
+        let items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        #expect(try store.items() == [2, 3])
+        try await store.sync(nil, transport: items.transport) { if lag.isEmpty { $0.since = "2025-06-01" } }
+        #expect(try store.items() == [1, 2, 3])
+        items.set([Self.first[0], Self.first[2]])
+        for _ in 0..<2 { try await store.sync(nil, transport: items.transport) { $0.isFull = true } }
+        #expect(try store.items() == [1, 3])
+    }
+
     @Test("another account does not begin with the value of the one before")
     func otherAccount() async throws {
         let yaml = Self.yaml("{ param: since, field: changed_at }").replacing(
@@ -297,9 +335,36 @@ struct MirrorIncrementalTests {
         let store = try MirrorStore(yaml: yaml), items = Items()
         items.set([(1, "2026-01-01T10:00:00Z")])
         for (token, target) in [("a", "/items"), ("b", "/items"), ("b", "/items?since=2026-01-01T10:00:00Z")] {
-            try await store.sync(nil, transport: items.transport, environment: ["TOKEN": token])
+            let isNext = try store.checkpoint("items") == nil || target != "/items"
+            let report = try await store.sync(nil, transport: items.transport, environment: ["TOKEN": token])
             #expect(items.log == [target])
+            #expect(report.endpoint("items")?.hasOtherCredentials == !isNext)
         }
+        for (token, since) in [("b", "2026-01-01T10:00:00Z"), ("c", nil)] as [(String, String?)] {
+            let mirror = try APIMirror(
+                store.description, store: try store.open(), transport: items.transport, environment: ["TOKEN": token])
+            #expect(try await mirror.status().first?.since == since)
+        }
+    }
+
+    @Test("a scan that ends at an empty page which the one before names leaves the value as it was, and says so")
+    func inDoubt() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), isLost = Mutex(true)
+        let transport = ClosureTransport { request in
+            let isFirst = !request.url.contains("page=2")
+            if !isFirst, isLost.withLock({ $0 }) { return TransportResponse(status: 204) }
+            var headers = TransportHeaders()
+            if isFirst { headers["Link"] = "</items?page=2>; rel=next" }
+            let body = #"[{"id":\#(isFirst ? 2 : 1),"changed_at":"2026-01-0\#(isFirst ? 2 : 1)T10:00:00Z"}]"#
+            return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && report.endpoint("items")?.inDoubt == 1, "\(report.texts)")
+        #expect(try store.checkpoint("items").map { $0.state == .complete && $0.since == nil } == true)
+        isLost.withLock { $0 = false }
+        try await store.sync(nil, transport: transport)
+        #expect(try store.checkpoint("items")?.since == "2026-01-02T10:00:00Z")
+        #expect(try store.items() == [1, 2])
     }
 
     @Test("a date in the future does not count: the next sync begins with the time of this one")
@@ -310,6 +375,26 @@ struct MirrorIncrementalTests {
         #expect(report.endpoint("items")?.futureValue == "2999-01-01T00:00:00Z")
         let since = try #require(try store.checkpoint("items")?.since)
         #expect(since > "2026-01-01T10:00:00Z" && since < "2999")
+    }
+
+    @Test(
+        "the time that replaces a date in the future has the form of that date",
+        arguments: [
+            ("dd/MM/yyyy", "31/12/2999"), ("yyyy-MM-dd HH:mm:ss", "2999-01-01 00:00:00"),
+            ("iso8601", "2999-01-01T00:00:00"), ("iso8601", "2999-01-01 00:00:00"), ("iso8601", "2999-01-01"),
+        ])
+    func futureForm(format: String, value: String) async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: since, field: changed_at }", type: "{ type: date, format: '\(format)' }",
+                more: "more: ignore"))
+        let items = Items()
+        items.set([(1, value)])
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.endpoint("items")?.futureValue == value && report.endpoint("items")?.leavesFutureOut == false)
+        let since = try #require(try store.checkpoint("items")?.since)
+        func form(_ text: String) -> String { String(text.map { $0.isNumber ? "0" : $0 }) }
+        #expect(since != value && form(since) == form(value))
     }
 
     @Test("a list whose record was deleted is requested as a whole when the record comes back")
@@ -346,6 +431,57 @@ struct MirrorIncrementalTests {
         }
         #expect(log.withLock { $0.contains("/boxes/1/items") })
         #expect(try store.items() == [7])
+    }
+
+    @Test(
+        "the list is requested as a whole, too, if the record comes back before the endpoint is scanned again",
+        arguments: ["a", "#general"], [true, false])
+    func ownerComesBackAtOnce(key: String, isOnlyOwner: Bool) async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Box:
+                    key: id
+                    attributes: { id: string }
+                    relationships: { items: { to: [Item], inverse: box, on_delete: cascade } }
+                  Item: { key: id, attributes: { id: int }, relationships: { box: { to: Box, inverse: items } } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+                  items:
+                    path: '/boxes/{box.id}/items'
+                    for_each: { entity: Box, parent: box }
+                    entity: Item
+                    paginate: single_page
+                    since: { param: since, field: id }
+                """)
+        let boxes = Mutex("[]"), log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example", with: "")
+            log.withLock { $0.append(target) }
+            let body =
+                target == "/boxes" ? boxes.withLock { $0 } : target.hasPrefix("/boxes/z/") ? "[]" : #"[{"id":7}]"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for (list, names) in [
+            (#"[{"id":"\#(key)"},{"id":"z"}]"#, nil), (#"[{"id":"z"}]"#, isOnlyOwner ? ["boxes"] : nil),
+            (#"[{"id":"\#(key)"},{"id":"z"}]"#, isOnlyOwner ? ["boxes"] : nil),
+        ] as [(String, Set<String>?)] {
+            boxes.withLock { $0 = list }
+            log.withLock { $0 = [] }
+            #expect(try await store.sync(nil, transport: transport, names: names).failures.isEmpty)
+        }
+        if isOnlyOwner {
+            #expect(try store.items() == [])
+            #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        }
+        let requests = log.withLock { $0 }.filter { $0 != "/boxes" && !$0.hasPrefix("/boxes/z/") }
+        #expect(requests.count == 1 && requests.first?.contains("since") == false)
+        #expect(try store.items() == [7])
+        // A record that only changes, or does not, keeps the value of its list.
+        log.withLock { $0 = [] }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(log.withLock { $0.contains { $0.hasSuffix("items?since=7") } })
     }
 
     @Test("a value in the body of a request is a member there")

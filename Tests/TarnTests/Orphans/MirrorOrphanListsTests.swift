@@ -1,0 +1,173 @@
+// Orphans of an endpoint with several lists: what one of them misses may have moved to another one.
+
+import Tarn
+import Testing
+
+@Suite("Mirror: orphans of several lists", .timeLimit(.minutes(5)))
+struct MirrorOrphanListsTests {
+    /// Two lists of one endpoint, with a further rule.
+    private func lists(_ rule: String = "") throws -> MirrorStore {
+        try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  items:
+                    path: '/lists/{list}'
+                    partitions: { list: [1, 2] }
+                    entity: Item
+                    paginate: header_link
+                    orphans: after_one_scan
+                    \(rule)
+                """)
+    }
+
+    @discardableResult
+    private func scan(_ store: MirrorStore, _ first: [[Int]], _ second: [[Int]]) async throws -> SyncReport {
+        let pages = writtenPages(first, path: "/lists/1") + writtenPages(second, path: "/lists/2")
+        return try await store.sync(nil, transport: try WrittenTransport(pages))
+    }
+
+    private func isHeld(_ report: SyncReport) -> Bool {
+        report.orphans?.refusals.contains { $0.contains("a list of the endpoint is not complete") } == true
+    }
+
+    @Test("a record that has moved behind the limit of another list stays")
+    func limit() async throws {
+        let store = try lists("limit: { pages: 1, then: stop }")
+        try await scan(store, [[10, 11]], [[20, 21], [22]])
+        for _ in 0..<3 {
+            let report = try await scan(store, [[10]], [[20, 21], [11]])
+            #expect(isHeld(report) && found(report) == [:])
+            #expect(try store.items() == [10, 11, 20, 21])
+        }
+    }
+
+    @Test("a record that has moved to a list whose last page is in doubt stays, and the next sync decides")
+    func inDoubt() async throws {
+        let store = try lists()
+        try await scan(store, [[10, 11]], [[20], [21]])
+        let report = try await scan(store, [[10]], [[20], []])
+        #expect(isHeld(report) && found(report) == [:])
+        #expect(try store.items() == [10, 11, 20, 21])
+        #expect(found(try await scan(store, [[10]], [[20], [21]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 20, 21])
+    }
+
+    @Test("a list that is suddenly empty holds the orphans of the others in that sync; one that stays empty does not")
+    func suddenlyEmpty() async throws {
+        let store = try lists()
+        try await scan(store, [[10, 11]], [[20]])
+        #expect(isHeld(try await scan(store, [[10]], [[]])))
+        #expect(try store.items() == [10, 11, 20])
+        #expect(found(try await scan(store, [[10]], [[]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 20])
+    }
+
+    @Test("a list that a rule ignores holds the orphans of the others, unless it was ignored in the sync before")
+    func ignored() async throws {
+        let store = try lists("responses: [{ status: 503, then: ignore }]")
+        try await scan(store, [[10, 11]], [[20]])
+        let down = recording("/v1/lists/2", "{}", status: "503 Service Unavailable")
+        let transport = try WrittenTransport(writtenPages([[10]], path: "/lists/1") + [down])
+        let report = try await store.sync(nil, transport: transport)
+        #expect(isHeld(report) && found(report) == [:] && report.endpoint("items")?.ignored == 1)
+        #expect(try store.items() == [10, 11, 20])
+        #expect(try store.checkpoint("items [list=2]")?.state == .complete)
+        #expect(found(try await store.sync(nil, transport: transport)) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 20])
+    }
+
+    @Test("the rest of an interrupted sync decides about no record: it may have moved to a list that is finished")
+    func continued() async throws {
+        let store = try lists()
+        try await scan(store, [[10]], [[20, 11]])
+        let cut = ClosureTransport { request in
+            guard request.url.hasSuffix("/1") else {
+                throw TransportError(.connect, method: request.method, url: request.url, detail: "refused")
+            }
+            return TransportResponse(status: 200, body: Array(#"[{"id":10,"name":"n10"}]"#.utf8))
+        }
+        let interrupted = try await store.sync(nil, transport: cut) { $0.concurrency = 1 }
+        #expect(interrupted.failures.count == 1, "\(interrupted.texts)")
+        let rest = try await scan(store, [[10, 11]], [[20]])
+        #expect(rest.endpoint("items")?.finishedParents == 1 && isHeld(rest) && found(rest) == [:])
+        #expect(try store.items() == [10, 11, 20])
+        #expect(found(try await scan(store, [[10, 11]], [[20]])) == ["candidates": 1, "elsewhere": 1])
+        #expect(try store.items() == [10, 11, 20])
+    }
+
+    @Test("a list that can never begin holds the orphans of the others in the first sync only")
+    func notBegun() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, url: url } }
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  content: { url: '{box.url}', for_each: Box, entity: Item, orphans: after_one_scan }
+                """)
+        let boxes = recording(
+            "/v1/boxes",
+            #"[{"id":1,"url":"https://api.test.example/v1/boxes/1"},{"id":2,"url":"https://elsewhere.example/2"}]"#)
+        func scan(_ items: [Int]) async throws -> SyncReport {
+            let pages = [boxes] + writtenPages([items], path: "/boxes/1")
+            return try await store.sync(nil, transport: try WrittenTransport(pages))
+        }
+        #expect(isHeld(try await scan([10, 11])))
+        let report = try await scan([10])
+        #expect(report.failures.count == 1 && report.orphans?.deleted == 1, "\(report.texts)")
+        #expect(try store.items() == [10])
+    }
+
+    @Test("the list of a deleted record of another endpoint keeps no record, and one of a stored record does")
+    func listOfDeletedRecord() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, name: string } }
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box, orphans: after_one_scan }
+                  items: { path: /items, entity: Item, orphans: after_one_scan }
+                  content: { path: '/boxes/{box.id}/items', entity: Item, for_each: Box }
+                """)
+        func scan(_ boxes: [Int: [Int]], _ items: [Int]) async throws {
+            var pages = writtenPages([boxes.keys.sorted()], path: "/boxes") + writtenPages([items])
+            for (box, content) in boxes { pages += writtenPages([content], path: "/boxes/\(box)/items") }
+            let report = try await store.sync(nil, transport: try WrittenTransport(pages))
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        try await scan([1: [5, 6], 2: [7]], [5, 6, 7, 9])
+        for _ in 0..<3 { try await scan([2: [7]], [9]) }
+        #expect(try store.items() == [7, 9])
+    }
+
+    @Test("the list of a record that lacks a value for the path is still in use: what it lists stays")
+    func lackingValue() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, slug: string? } }
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  content: { path: '/boxes/{box.slug}', entity: Item, for_each: Box, orphans: after_one_scan }
+                """)
+        func scan(_ first: [Int]?, _ second: [Int]) async throws -> [String: Int] {
+            let slug = first == nil ? "null" : #""a""#
+            let boxes = recording("/v1/boxes", #"[{"id":1,"slug":\#(slug)},{"id":2,"slug":"b"}]"#)
+            let lists = writtenPages([first ?? []], path: "/boxes/a") + writtenPages([second], path: "/boxes/b")
+            return found(try await store.sync(nil, transport: try WrittenTransport([boxes] + lists)))
+        }
+        #expect(try await scan([1], [2, 3]) == [:])
+        #expect(try await scan([1, 3], [2]) == ["candidates": 1, "elsewhere": 1])
+        for _ in 0..<3 { #expect(try await scan(nil, [2]) == ["candidates": 1, "elsewhere": 1]) }
+        #expect(try store.items() == [1, 2, 3])
+    }
+}

@@ -48,7 +48,11 @@ extension APIClient {
             for name in names {
                 guard let checkpoint = try reader.checkpoint(name) else { continue }
                 status.add(checkpoint)
-                if !endpoint.hasSeveralLists { status.since = checkpoint.since }
+                if !endpoint.hasSeveralLists {
+                    // With other credentials or another description, everything is requested.
+                    let plan = try? scope.map { _ in try EndpointScan.plan(of: request.firstPage(), request) }
+                    status.since = plan == nil || plan == checkpoint.plan ? checkpoint.since : nil
+                }
                 guard !endpoint.hasSeveralLists, checkpoint.state == .underWay, let next = checkpoint.nextURL else {
                     continue
                 }

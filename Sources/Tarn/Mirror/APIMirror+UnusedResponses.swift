@@ -9,7 +9,37 @@ extension APIMirror {
     /// They stay if they were requested after the sync before this one had begun: two accounts may
     /// use a store in turn. Responses of caches are left to the limits of the cache.
     func removeUnused(_ used: Set<String>, _ run: SyncRun, _ sync: inout SyncReport) async {
-        guard let time = run.previous, !options.isDryRun, sync.failures.isEmpty else { return }
+        guard let time = run.previous, sync.failures.isEmpty else { return }
+        await removeUnused(but: used, &sync) { _, _ in time }
+    }
+
+    /// Removes the responses of single endpoints to other credentials than those of complete scans.
+    ///
+    /// They stay if they were requested after the scan of the endpoint before this one had begun.
+    func removeUnused(of requests: [EndpointRequest], _ sync: inout SyncReport) async {
+        var scans: [String: (scope: String, time: Timestamp)] = [:]
+        for request in requests {
+            guard let report = sync.endpoints.first(where: { $0.name == request.endpoint.name }),
+                report.failures.isEmpty, !report.wasStopped, let time = report.previous
+            else { continue }
+            scans[request.endpoint.name] = (request.authScope, time)
+        }
+        guard !scans.isEmpty else { return }
+        await removeUnused(but: Set(requests.map(\.authScope)), &sync) { scope, endpoint in
+            scans[endpoint].flatMap { $0.scope == scope ? nil : $0.time }
+        }
+    }
+
+    /// The number of responses that one transaction removes.
+    private static let removalStep = 1000
+
+    /// - Parameter time: returns the time before which a response to a scope of credentials and an
+    ///   endpoint must have been confirmed to go; nil if it stays.
+    private func removeUnused(
+        but used: Set<String>, _ sync: inout SyncReport,
+        before time: (_ scope: String, _ endpoint: String) -> Timestamp?
+    ) async {
+        if options.isDryRun { return }
         do {
             var ids = try unusedResponses(but: used, before: time)[...]
             while !ids.isEmpty {
@@ -24,10 +54,9 @@ extension APIMirror {
         }
     }
 
-    /// The number of responses that one transaction removes.
-    private static let removalStep = 1000
-
-    private func unusedResponses(but used: Set<String>, before time: Timestamp) throws -> [UInt64] {
+    private func unusedResponses(
+        but used: Set<String>, before time: (_ scope: String, _ endpoint: String) -> Timestamp?
+    ) throws -> [UInt64] {
         typealias Listing = ResponseEntry.Listing
         return try store.read { reader in
             let responses = reader.access.responses
@@ -35,7 +64,10 @@ extension APIMirror {
             // Requests without credentials have no scope.
             for scope in try responses.scopes().subtracting(used) where !scope.isEmpty {
                 try responses.forEachID(withPrefix: "", scope: scope) { id in
-                    guard let view = try responses.view(id: id), view.validatedAt < time,
+                    guard let view = try responses.view(id: id) else { return true }
+                    // The name of an endpoint, and the fingerprint of its mapping.
+                    let endpoint = view.endpoint, space = endpoint.lastIndex(of: " ") ?? endpoint.endIndex
+                    guard let time = time(scope, String(endpoint[..<space])), view.validatedAt < time,
                         let identity = view.entry?.listing.identity, !identity.hasPrefix(Listing.cachedIdentity),
                         !identity.hasPrefix(Listing.listIdentity)
                     else { return true }

@@ -167,7 +167,11 @@ public struct APIMirror: Sendable {
         sync.resumed = run.resumed
         sync.endpoints = await scan(requests, run, progress) + refused
         await finish(run, &sync)
-        if names == nil, refused.isEmpty { await removeUnused(Set(requests.map(\.authScope)), run, &sync) }
+        if names == nil, refused.isEmpty {
+            await removeUnused(Set(requests.map(\.authScope)), run, &sync)
+        } else {
+            await removeUnused(of: requests, &sync)
+        }
         await saveBudgets(&sync)
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)

@@ -116,6 +116,49 @@ struct MirrorOrphanSafetyTests {
         }
     }
 
+    @Test("a sync of named endpoints removes responses to a token that was replaced after the second complete scan")
+    func unusedResponsesOfNamedEndpoints() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("", api: "  auth: { bearer: { env: TOKEN } }"))
+        for (token, count) in [("a", 1), ("b", 2), ("b", 1)] {
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(writtenPages([[1, 2]])), names: ["items"],
+                environment: ["TOKEN": token])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.read { try $0.responseCount } == count)
+        }
+    }
+
+    @Test("a response of another endpoint to a token that was replaced does not keep records for ever")
+    func otherEndpointsToken() async throws {
+        let yaml = itemsYAML("orphans: after_one_scan", api: "  auth: { bearer: { env: TOKEN } }")
+        let store = try MirrorStore(yaml: yaml + "\n  recent: { path: /recent, entity: Item }")
+        func scan(_ name: String, _ ids: [Int], token: String) async throws -> [String: Int] {
+            let transport = try WrittenTransport(writtenPages([ids], path: "/\(name)"))
+            return found(
+                try await store.sync(nil, transport: transport, names: [name], environment: ["TOKEN": token]))
+        }
+        #expect(try await scan("items", [1, 2, 5], token: "a") == [:])
+        #expect(try await scan("recent", [5], token: "a") == [:])
+        #expect(try await scan("items", [1, 2, 5], token: "b") == [:])
+        #expect(try await scan("items", [1, 2], token: "b") == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 2])
+    }
+
+    @Test(
+        "the members of scans with other credentials are removed: the first scan of a returning account decides nothing"
+    )
+    func membersOfOtherAccounts() async throws {
+        let yaml = itemsYAML("orphans: after_one_scan", api: "  auth: { bearer: { env: TOKEN } }")
+        let store = try MirrorStore(yaml: yaml)
+        for (token, ids) in [("a", [1, 2, 3]), ("b", [2, 4]), ("a", [1, 2])] {
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(writtenPages([ids])), environment: ["TOKEN": token])
+            #expect(found(report) == [:])
+            #expect(try store.read { try $0.access.scans.count } == ids.count)
+        }
+        #expect(try store.items() == [1, 2, 3, 4])
+    }
+
     @Test("the members of scans are forgotten with their records: nothing piles up")
     func membersGo() async throws {
         let store = try store("after_one_scan")

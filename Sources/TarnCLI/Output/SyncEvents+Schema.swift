@@ -143,6 +143,8 @@ extension SyncEvents {
                 "cut_off": {"type": "integer", "minimum": 0},
                 "ignored": {"type": "integer", "minimum": 0},
                 "without_since": {"type": "integer", "minimum": 1},
+                "in_doubt": {"type": "integer", "minimum": 1},
+                "other_credentials": {"type": "boolean"},
                 "other_records": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},

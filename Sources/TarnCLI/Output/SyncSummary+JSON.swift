@@ -45,6 +45,8 @@ extension SyncSummary {
             text += ",\"future_since\":"
             text.appendJSONString(value)
         }
+        if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
+        if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
             text.appendJSONString(others.url)

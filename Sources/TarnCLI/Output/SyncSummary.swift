@@ -197,17 +197,39 @@ struct SyncSummary {
                     "\(endpoint.name): \(countText(others.count, "response")) to a request for one record contained "
                         + "another one; the first: \(others.url), for the key \(others.asked)")
             }
-            if endpoint.withoutValue > 0 {
+            if endpoint.withoutValue > 0, !endpoint.leavesFutureOut {
                 let lists = endpoint.withoutValue > 1 ? " in \(countText(endpoint.withoutValue, "list"))" : ""
                 lines.append(
                     "\(endpoint.name): no value for since was found\(lists), so that the next sync requests the same "
                         + "again: check field and format under since")
             }
-            if let value = endpoint.futureValue {
-                lines.append(
-                    "\(endpoint.name): a record has a date in the future for since, \(value.excerpt): the next sync "
-                        + "requests what has changed since this one began")
-            }
+            lines += sinceLines(endpoint)
+        }
+        return lines
+    }
+
+    /// The reasons why the next sync requests more than what has changed since the last record.
+    private func sinceLines(_ endpoint: SyncReport.Endpoint) -> [String] {
+        var lines: [String] = []
+        if let value = endpoint.futureValue {
+            let next =
+                endpoint.leavesFutureOut
+                ? "it does not count, and the value for since stays as it was"
+                : "the next sync requests what has changed since this one began"
+            lines.append(
+                "\(endpoint.name): a record has a date in the future for since, \(value.excerpt): \(next)")
+        }
+        if endpoint.inDoubt > 0 {
+            let lists = endpoint.inDoubt > 1 ? " in \(countText(endpoint.inDoubt, "list"))" : ""
+            lines.append(
+                "\(endpoint.name): the last page has no records, although the page before names it\(lists): other "
+                    + "pages may be missing, so that the next sync requests the same again; if that is usual, write "
+                    + "more: ignore")
+        }
+        if endpoint.hasOtherCredentials {
+            lines.append(
+                "\(endpoint.name): the credentials have changed, so that everything was requested, and not only "
+                    + "changes; if the account is still the same, name it under auth: account: NAME")
         }
         return lines
     }

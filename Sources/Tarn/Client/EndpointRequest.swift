@@ -85,8 +85,13 @@ struct EndpointRequest: Sendable {
     ///
     /// - Parameter own: the name of the endpoint, or of a variant of it.
     func checkpointName(_ own: String) -> String {
-        let values = partition.isEmpty ? "" : " [\(partition.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))]"
-        return parent.map { EndpointRequest.checkpointName(own + values, of: $0.key) } ?? own + values
+        let name = own + EndpointRequest.suffix(of: partition)
+        return parent.map { EndpointRequest.checkpointName(name, of: $0.key) } ?? name
+    }
+
+    /// The part of a checkpoint's name that tells the lists of partitions apart.
+    static func suffix(of partition: [Endpoint.Parameter]) -> String {
+        partition.isEmpty ? "" : " [\(partition.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))]"
     }
 
     /// The name of the checkpoint of a list that is requested for a parent record.

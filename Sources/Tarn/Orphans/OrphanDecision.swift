@@ -149,13 +149,23 @@ struct OrphanDecision: Sendable {
     private func isListedElsewhere(
         _ listed: ListedRecord, _ key: RecordKey, _ wholeScans: inout [String: UInt64]?, _ access: StoreAccess
     ) throws -> Bool {
-        let own = Set(
-            details.map { detail in
-                ScanIdentity.responses(
-                    of: EndpointRequest.checkpointName(detail.name, of: key), detail, authScope: identity.authScope)
-            })
+        // The details may be requested with other credentials: of another API, or of before.
+        var known: [String: Set<String>] = [:]
+        func own(_ scope: String) -> Set<String> {
+            if let lists = known[scope] { return lists }
+            let lists = Set(
+                details.flatMap { detail in
+                    detail.combinations.map { partition in
+                        let name = detail.name + EndpointRequest.suffix(of: partition)
+                        return ScanIdentity.responses(
+                            of: EndpointRequest.checkpointName(name, of: key), detail, authScope: scope)
+                    }
+                })
+            known[scope] = lists
+            return lists
+        }
         let isOwn = { (scan: String?, request: RequestKey) in
-            identity.owns(scan, request) || scan.map(own.contains) ?? false
+            identity.owns(scan, request) || scan.map { own(request.authScope).contains($0) } ?? false
         }
         guard try access.responses.isListed(listed, exceptBy: isOwn) else { return false }
         let scans = try wholeScans ?? access.checkpoints.wholeScans()

@@ -242,7 +242,7 @@ struct OrphanPass {
         let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
         let root = catalog.entity(endpoint.entity)?.root
         let details = client.description.endpoints.filter { other in
-            other.partitions.isEmpty && root != nil && catalog.entity(other.entity)?.root == root
+            root != nil && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
         }
         let decision = OrphanDecision(

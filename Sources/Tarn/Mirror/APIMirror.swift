@@ -129,8 +129,8 @@ public struct APIMirror: Sendable {
     ///
     /// The next sync over the same endpoints continues an interrupted one: one that was killed,
     /// cancelled, or cut off from the network after some pages. Finished endpoints, and finished
-    /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``. If only some of
-    /// several APIs were cut off, the endpoints of the others are requested again.
+    /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``. If only some
+    /// of several APIs were cut off, the endpoints of the others are requested again.
     ///
     /// Only one sync at a time scans an endpoint into a store. A second one, in this process or in
     /// another, stops with ``MirrorError/busy(endpoint:processID:)`` or waits:

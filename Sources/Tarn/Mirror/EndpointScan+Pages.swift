@@ -338,8 +338,8 @@ extension EndpointScan {
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }
 
-    /// Returns a digest of the listed elements as the server sent them, if records of equal elements
-    /// differ by their positions in the list; nil otherwise.
+    /// Returns a digest of the listed elements as the server sent them, if records of equal
+    /// elements differ by their positions in the list; nil otherwise.
     ///
     /// The rest of the answer may differ from page to page: it may repeat the requested number.
     private func contentDigest(of body: [UInt8], _ pages: PageSequence) -> Int? {

@@ -6,7 +6,8 @@ import TarnImport
 import TarnStore
 
 extension OutboxDrain {
-    /// Claims operations that can be sent, from the front of the queue, as many as wanted of each API.
+    /// Claims operations that can be sent, from the front of the queue, as many as wanted of each
+    /// API.
     ///
     /// - Parameter ended: the operations whose attempts this write applies.
     func claim(

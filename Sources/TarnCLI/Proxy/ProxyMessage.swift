@@ -145,8 +145,8 @@ enum ProxyMessage {
     ///
     /// The Host is not forwarded: the upstream gets its own.
     ///
-    /// NIO replaces bytes that are not UTF-8 by U+FFFD, and then different values are equal: neither
-    /// the upstream nor the cache could tell them apart.
+    /// NIO replaces bytes that are not UTF-8 by U+FFFD, and then different values are equal:
+    /// neither the upstream nor the cache could tell them apart.
     private static func problem(of head: HTTPRequestHead) -> String? {
         func isReplaced(_ text: String) -> Bool {
             text.utf8.contains(0xEF) && text.unicodeScalars.contains("\u{FFFD}")

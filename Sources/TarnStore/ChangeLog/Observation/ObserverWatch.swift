@@ -8,8 +8,8 @@ import Synchronization
 /// A watch on `wake`, with a thread that closes the descriptors when it ends.
 final class ObserverWatch: @unchecked Sendable {
     // `init` sets the properties; later they are only read, except for `notifications`, `watch` and
-    // `last`, which only the thread uses. `stop` is called once, by the caller that has removed the watch from
-    // the hub.
+    // `last`, which only the thread uses. `stop` is called once, by the caller that has removed the
+    // watch from the hub.
     private static let restMilliseconds: Int32 = 1
     private let hub: ObserverHub
     private weak var store: Store?

@@ -218,7 +218,8 @@ struct DescriptionFileTests {
             let latin = try write("latin.yaml", Data("a: b\nc: caf".utf8 + [0xE9, 0x0A]))
             #expect(failure(latin) == "\(latin):2:7: not valid UTF-8: save the file as UTF-8 text")
             let long = try write(
-                "long.yaml", Data(("store: s\napi: { base: '" + String(repeating: "x", count: 5000) + "' }").utf8))
+                "long.yaml",
+                Data(("store: s\nendpoints: { t: { every: " + String(repeating: "x", count: 5000) + " } }").utf8))
             #expect(failure(long).contains("x…") && failure(long).utf8.count < 600, "\(failure(long))")
             let empty = try write("empty.yaml", Data())
             #expect(failure(empty).hasPrefix("\(empty): the file is empty"))

@@ -50,6 +50,30 @@ struct MirrorOrphanTests {
         #expect(found(try await store.scan([[1, 3]], and: details([1, 3]))) == [:])
     }
 
+    @Test("a record's own details do not keep it, whatever the partitions of their endpoint are")
+    func ownDetailsOfPartitions() async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                """
+                paginate: header_link
+                    orphans: after_one_scan
+                  details:
+                    path: '/items/{item.id}/{language}'
+                    for_each: Item
+                    partitions: { language: [de, en] }
+                    entity: Item
+                    paginate: single_page
+                """))
+        func details(_ ids: [Int]) -> [String] {
+            ids.flatMap { id in
+                ["de", "en"].map { recording("/v1/items/\(id)/\($0)", #"{"id":\#(id),"name":"\#($0)"}"#) }
+            }
+        }
+        #expect(found(try await store.scan([[1, 2, 3]], and: details([1, 2, 3]))) == [:])
+        #expect(found(try await store.scan([[1, 3]], and: details([1, 3]))) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 3])
+    }
+
     @Test("a detail of one record that lists another one keeps the other")
     func othersDetail() async throws {
         let store = try MirrorStore(

@@ -160,7 +160,8 @@ struct ProxyUsersTests {
     func targets(_ target: String, _ sent: String) async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         for prefix in ["", "/v1"] {
-            let answers = try await exchange(server.base + prefix, [], [get(target), get("/"), get("/a"), get(sent)])
+            let answers = try await exchange(
+                server.base + prefix, ["--host", "other.example"], [get(target), get("/"), get("/a"), get(sent)])
             #expect(answers.map(\.body) == [sent, "/", "/a", sent].map { " " + prefix + $0 }, "\(answers)")
         }
     }

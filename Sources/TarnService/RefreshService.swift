@@ -22,10 +22,10 @@ public import Tracing
 /// try await group.run()
 /// ```
 ///
-/// Each refresh has a schedule of its own: one that fails does not delay the others, and is
-/// retried after waits that double. Graceful shutdown ends a refresh after the page under way, and its waits
-/// for limits, retries and credentials at once; every page that was answered is in the store, and
-/// the next refresh confirms it with a conditional request. Cancellation, and the shutdown of a
+/// Each refresh has a schedule of its own: one that fails does not delay the others, and is retried
+/// after waits that double. Graceful shutdown ends a refresh after the page under way, and its
+/// waits for limits, retries and credentials at once; every page that was answered is in the store,
+/// and the next refresh confirms it with a conditional request. Cancellation, and the shutdown of a
 /// mirror's refresh, also end the transfer under way.
 ///
 /// Logs are lines at level info for complete refreshes, and at level warning for failures. Metrics

@@ -94,8 +94,10 @@ extension FieldSyntax {
     private func checkTarget(_ context: some MacroExpansionContext) {
         guard isRelationship, let target = type.unwrapped.firstArgumentType, target.trimmedDescription != "Self"
         else { return }
-        let isValue = FieldSyntax.storedTypes[target.trimmedDescription] != nil
-        guard isValue || target.isOptional || target.element != nil || target.wayOut != nil else { return }
+        // A record may have the name of a type that other modules have: Data, Character.
+        let isValue = ["Int", "Int64", "UInt64", "String", "Bool", "Double"].contains(target.trimmedDescription)
+        let isOther = !target.is(IdentifierTypeSyntax.self) && target.wayOut != nil
+        guard isValue || target.isOptional || target.element != nil || isOther else { return }
         context.report(.targetType(name, target.trimmedDescription), at: type)
     }
 

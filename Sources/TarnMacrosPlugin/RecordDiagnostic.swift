@@ -36,6 +36,8 @@ enum RecordDiagnostic: DiagnosticMessage {
     case conditional(String)
     case storedType(String, String, String)
     case fieldType(String, String, String)
+    /// As ``fieldType``, of a type whose conformance may be in an extension.
+    case nestedType(String, String, String)
     case targetType(String, String)
     case optionalInverse(String)
     case reservedInKey(String)
@@ -85,7 +87,7 @@ enum RecordDiagnostic: DiagnosticMessage {
             "the field '\(name)' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"
         case .storedType(let name, let type, let stored):
             "'\(name)' is of type \(type), whose values cannot be stored as \(stored)"
-        case .fieldType(let name, let type, let wayOut):
+        case .fieldType(let name, let type, let wayOut), .nestedType(let name, let type, let wayOut):
             "'\(name)' is of type \(type), which is not one of a field: \(wayOut)"
         case .targetType(let name, let type):
             "'\(name)' leads to \(type), which is no record: name the struct of a record there"
@@ -108,7 +110,7 @@ enum RecordDiagnostic: DiagnosticMessage {
 
     var severity: DiagnosticSeverity {
         switch self {
-        case .initialValue, .columnName: .warning
+        case .initialValue, .columnName, .nestedType: .warning
         default: .error
         }
     }

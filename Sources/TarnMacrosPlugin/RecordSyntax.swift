@@ -110,10 +110,10 @@ struct RecordSyntax {
                 context.report(.keyType(field.name, shown), at: field.type)
             } else if found.isEnum {
                 context.report(
-                    .fieldType(field.name, shown, "declare enum \(type): String, AttributeValue"), at: field.type)
+                    .nestedType(field.name, shown, "declare enum \(type): String, AttributeValue"), at: field.type)
             } else if !found.types.isDisjoint(with: ["Codable", "Decodable"]) {
                 context.report(
-                    .fieldType(field.name, shown, "keep it as JSON with @Attribute(type: .json)"), at: field.type)
+                    .nestedType(field.name, shown, "keep it as JSON with @Attribute(type: .json)"), at: field.type)
             }
         }
     }

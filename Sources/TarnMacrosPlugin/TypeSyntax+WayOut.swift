@@ -6,7 +6,7 @@ extension TypeSyntax {
         "Float": "Double", "Float16": "Double", "Float32": "Double", "Float64": "Double", "CGFloat": "Double",
         "Int8": "Int", "Int16": "Int", "Int32": "Int", "UInt8": "Int", "UInt16": "Int", "UInt32": "Int",
         "UInt": "UInt64", "Int128": "ExactDecimal", "UInt128": "ExactDecimal", "Decimal": "ExactDecimal",
-        "Character": "String", "Substring": "String", "StaticString": "String",
+        "Substring": "String", "StaticString": "String",
     ]
 
     /// What to write instead of a type that is known not to be one of a field; nil for other types.

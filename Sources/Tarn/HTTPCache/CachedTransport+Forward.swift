@@ -102,8 +102,9 @@ extension CachedTransport {
             return Fetched(answer: answer)
         }
         // A 304 may forbid the storage that the stored response has allowed.
+        let control = CacheControl(fresh.headers)
         let isStored =
-            rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
+            rules.permits(fresh, for: request) && (control.mustUnderstand || !control.noStore)
             && rules.selects(fresh, for: request)
         answer.status.isStored = isStored
         if !isStored, case .failure(let failure) = try await attempt({ try await shelf.remove(kept, url) }) {

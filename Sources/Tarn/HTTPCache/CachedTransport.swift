@@ -121,8 +121,11 @@ public final class CachedTransport: Transport, Sendable {
             return try decoded(answer, of: request)
         } catch let problem {
             guard answer.status.isHit || answer.status.forwardStatus == 304 else { throw problem }
-            // Another cache has stored a coding that is unknown here.
-            return try decoded(try await bypass(request, .policy), of: request)
+            // Another cache has stored a coding that is unknown here, or an earlier version the
+            // decoded content: the server's response replaces it.
+            let isOffline = CacheControl(request.headers).onlyIfCached
+            return try decoded(
+                try await isOffline ? bypass(request, .policy) : codedAnswer(request, .networkOnly), of: request)
         }
     }
 
@@ -340,12 +343,12 @@ public final class CachedTransport: Transport, Sendable {
         guard !unstored.contains(key) else {
             // A shared transfer would not help those who wait for it.
             let fetched = try await forward(request, url, scope, decision)
-            unstored.note(key, isStored: fetched.stored != nil)
+            note(fetched, key)
             return fetched.answer
         }
         let (fetched, isShared) = try await flights.value(digest(request, url, scope.state).bytes) { [self] in
             let fetched = try await claimed(request, url, joined, decision)
-            unstored.note(key, isStored: fetched.stored != nil)
+            note(fetched, key)
             return fetched
         }
         guard isShared else { return fetched.answer }
@@ -363,6 +366,14 @@ public final class CachedTransport: Transport, Sendable {
         answer.status = fetched.answer.status
         answer.status.isCollapsed = true
         return answer
+    }
+
+    /// Notes whether the response to a request could be stored. Failures are no evidence.
+    private func note(_ fetched: Fetched, _ key: [UInt8]) {
+        guard fetched.stored == nil else { return unstored.note(key, isStored: true) }
+        let status = fetched.answer.response.status
+        guard status < 500, status != 429, status != 408, fetched.answer.storeFailure == nil else { return }
+        unstored.note(key, isStored: false)
     }
 
     /// The current state of a resource, which its transfer holds.

@@ -57,6 +57,8 @@ extension Outbox {
             try reader.fetch(query).map { OutboxRecord($0.entity, $0.key) }
         }
         let condition = Query(query.entity, where: query.condition, partials: query.partials)
+        // A dry run is one write, which is rolled back: a later step depends on the earlier ones.
+        let step = isDryRun ? max(1, records.count) : step
         var changes: [Change] = []
         for start in stride(from: 0, to: records.count, by: max(1, step)) {
             let part = records[start..<min(start + max(1, step), records.count)]

@@ -15,8 +15,9 @@ extension OutboxDrain {
     ) throws {
         var ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
         let known = state.withLock(\.claimed), now = client.now
-        var left = left(of: demand, without: effects.claimed), met: Set<String> = []
-        let size = max(16, left.values.reduce(0, +)), idle = demand.idle.intersection(left.keys)
+        var left = left(of: demand, without: effects.claimed)
+        let size = max(16, left.values.reduce(0, +))
+        forgetClear()
         noteDead(try writer.outbox.counts.dead)
         // Those of this pass that are under way need no look.
         let underWay = known.subtracting(ended.map(\.operation.id))
@@ -32,7 +33,6 @@ extension OutboxDrain {
             for entry in window where !left.isEmpty {
                 last = entry.operation.id
                 let api = outbox.api(ofEntity: entry.operation.entity)
-                met.insert(api)
                 guard let room = left[api], entry.isReady, !known.contains(last) || entry.operation.state == .pending
                 else { continue }
                 guard seen.insert(last).inserted else { continue }
@@ -41,7 +41,7 @@ extension OutboxDrain {
                 left[api] = room > 1 ? room - 1 : nil
             }
             guard window.count < size, !left.isEmpty else { continue }
-            noteClear(idle.subtracting(met), upTo: last)
+            noteClear(Set(left.keys), upTo: last)
             // A decided conflict may have ended the wait of a later operation.
             let changed = try writer.outbox.revision
             // Before the pass ends, those in front are read again: another process may have queued
@@ -82,10 +82,19 @@ extension OutboxDrain {
         }
     }
 
-    /// Notes that APIs have no operation up to one: each claim would read all those of the others.
+    /// Notes that APIs have no operation up to one that can be sent: each claim would read all those
+    /// of the others.
     private func noteClear(_ apis: Set<String>, upTo last: UInt64) {
         state.withLock { state in
             for api in apis { state.clear[api] = max(state.clear[api] ?? 0, last) }
+        }
+    }
+
+    /// Once a second, all operations are looked at again: a back-off may have ended.
+    private func forgetClear() {
+        state.withLock { state in
+            guard state.clearedAt.duration(to: .now) > .seconds(1) else { return }
+            (state.clear, state.clearedAt) = ([:], .now)
         }
     }
 

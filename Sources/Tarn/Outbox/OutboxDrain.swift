@@ -19,8 +19,12 @@ final class OutboxDrain: Sendable {
         var claimed: Set<UInt64> = []
         /// The operations up to this one were dead or had ended when an earlier claim read them.
         var front: UInt64 = 0
-        /// Of each API no operation up to this one was left when an earlier claim looked for it.
+        /// Of each API no operation up to this one could be sent when an earlier claim looked for
+        /// it.
+        ///
+        /// It is forgotten with the next answer of the API, and after a second.
         var clear: [String: UInt64] = [:]
+        var clearedAt = ContinuousClock.now
         /// The number of dead operations at the last claim.
         var dead = 0
         var report = OutboxReport()
@@ -205,7 +209,10 @@ final class OutboxDrain: Sendable {
     private func note(_ effects: Effects, of batch: [SentOperation]) -> [ClaimedOperation] {
         state.withLock { state in
             let again = Set(effects.claimed.map(\.operation.id))
-            for sent in batch where !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
+            for sent in batch {
+                state.clear[outbox.api(ofEntity: sent.operation.entity)] = nil
+                if !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
+            }
             state.report.add(effects.report)
             return effects.claimed
         }

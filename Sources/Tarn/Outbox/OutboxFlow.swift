@@ -45,7 +45,6 @@ struct OutboxFlow {
             // send until the next one has ended: none of a slow server.
             let ahead = min(4 * max(0, arrived - 1), 12 * most), wanted = most + ahead - taken
             if wanted > 0 { demand.wanted[api] = wanted }
-            if arrived + taken == 0 { demand.idle.insert(api) }
         }
         return demand
     }
@@ -55,8 +54,6 @@ struct OutboxFlow {
 struct OutboxDemand: Sendable {
     /// The numbers of operations by API; none of the others.
     var wanted: [String: Int] = [:]
-    /// The APIs without an operation that is claimed or under way.
-    var idle: Set<String> = []
 
     static let nothing = OutboxDemand()
 }

@@ -133,8 +133,10 @@ extension RecordCache {
             entry.caching = ResponseCaching(
                 requestedAt: sent, selecting: prepared.message.selecting(headers), usedAt: received)
             // A 304 may forbid the storage that the stored response has allowed.
+            let control = CacheControl(headers)
             let isStored =
-                !CacheControl(headers).noStore && rules.permits(CachedResponse(entry), for: prepared.message)
+                (control.mustUnderstand || !control.noStore)
+                && rules.permits(CachedResponse(entry), for: prepared.message)
             if isStored { try writer.putResponse(entry) }
             try writer.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)

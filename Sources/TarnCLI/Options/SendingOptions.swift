@@ -26,11 +26,13 @@ struct SendingOptions: ParsableArguments {
 extension Outbox {
     /// Opens the outbox of a description. Credentials are read when a request needs them.
     ///
-    /// - Parameter creatingStore: whether a missing store is created.
+    /// - Parameters:
+    ///   - creatingStore: whether a missing store is created.
+    ///   - adoptsSchema: whether the store takes the schema of the description.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
         _ option: DescriptionOption, store: String?, base: String? = nil, _ conflicts: ConflictPolicy = .perField,
-        creatingStore: Bool = true
+        creatingStore: Bool = true, adoptsSchema: Bool = true
     ) throws -> Outbox {
         let description = try option.load()
         guard !description.writes.isEmpty else {
@@ -48,7 +50,7 @@ extension Outbox {
         let path = store ?? description.storePath
         let store = try Failure.ofLocking {
             if !creatingStore { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
-            return try Store.open(at: path, schema: description.schema)
+            return try adoptsSchema ? Store.open(at: path, schema: description.schema) : Store.open(at: path)
         }
         let client = try APIClient(description, store: store, options: options) { CurlTransport($1.transport) }
         return client.outbox(conflicts: conflicts)

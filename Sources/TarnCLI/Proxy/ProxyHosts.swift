@@ -39,7 +39,9 @@ struct ProxyHosts: Sendable {
         if !head.uri.hasPrefix("/"), let url = try? HTTPURL(head.uri) {
             // The Host field has no meaning beside this form (RFC 9112 §3.2.2).
             let isUpstream = url.host == upstream.host && url.port == upstream.port
-            return isUpstream || named.contains(url.host) || isOwn(url.host) && url.port == port() ?? url.port
+            // The names of a machine that listens on all its addresses are not known.
+            let isPossible = isOwn(url.host) || isEverywhere && !isClosed
+            return isUpstream || named.contains(url.host) || isPossible && url.port == port() ?? url.port
                 ? nil : "this proxy serves one upstream only, and not \(url.host)"
         }
         guard isClosed, let host = head.headers["Host"].first, let url = try? HTTPURL("http://\(host)/") else {
@@ -49,10 +51,11 @@ struct ProxyHosts: Sendable {
             ? nil : "the proxy is not known as \(url.host); --host names it"
     }
 
+    private var isEverywhere: Bool { listening == "0.0.0.0" || listening == "[::]" }
+
     /// Whether a host is the one on which the proxy listens.
     private func isOwn(_ host: String) -> Bool {
-        let isEverywhere = listening == "0.0.0.0" || listening == "[::]"
-        return host == listening
+        host == listening
             || (isEverywhere || ProxyHosts.isLoopback(listening)) && ProxyHosts.isLoopback(host)
     }
 

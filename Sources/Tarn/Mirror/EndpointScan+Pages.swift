@@ -61,7 +61,9 @@ extension EndpointScan {
         let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
-            wasEmpty: old.map { $0.state == .complete && $0.records == 0 && $0.since == nil } ?? true,
+            wasEmpty: old.map { old in
+                old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
+            } ?? true,
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
@@ -77,6 +79,8 @@ extension EndpointScan {
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         checkpoint.isCutOff = old?.isCutOff ?? false
+        checkpoint.wasInDoubt = old?.wasInDoubt ?? false
+        checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
         return checkpoint
     }
@@ -386,14 +390,18 @@ extension EndpointScan {
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !endpoint.isTypedRequest {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
             }
-            if isInDoubt {
-                // What a lost page has would never be requested again.
+            if isInDoubt, !target.beginning.wasInDoubt {
+                // What a lost page has would never be requested again. Twice in a row, an empty
+                // page is usual.
                 if endpoint.incremental != nil { report.inDoubt += 1 }
             } else {
                 checkpoint.since =
                     target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                     ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
             }
+            checkpoint.wasInDoubt = isInDoubt
+            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
+            checkpoint.isKnownEmpty = checkpoint.records == 0 && (isWhole || target.beginning.isKnownEmpty)
             // A list without records has no value of a field.
             if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
                 report.withoutValue += 1

@@ -24,6 +24,7 @@ extension EndpointScan {
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if isInDoubt {
+            isKnown = target.beginning.wasInDoubt
             refusal =
                 "the last page has no records, although the page before names it: other pages may be missing; "
                 + "if that is usual, write more: ignore"

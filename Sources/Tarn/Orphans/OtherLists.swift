@@ -13,6 +13,10 @@ final class OtherLists: Sendable {
         let authScope: String
         /// The identities in their responses; nil if the endpoint has only one list.
         let identities: Set<String>?
+        /// The identities of the last whole scans of these lists, whatever their credentials were.
+        let scanned: Set<String>
+        /// Whether one of them has no whole scan: which responses it has is not known.
+        let hasUnknown: Bool
     }
 
     private let request: EndpointRequest
@@ -28,15 +32,14 @@ final class OtherLists: Sendable {
         var lists: [String: Lists] = [:]
         for endpoint in request.client.description.endpoints where endpoint.name != own.name && endpoint.api == own.api
         {
-            lists[endpoint.name] = Lists(authScope: request.authScope, identities: try identities(of: endpoint))
+            lists[endpoint.name] = try self.lists(of: endpoint)
         }
         let all = lists
         found.withLock { $0 = all }
         return all
     }
 
-    private func identities(of endpoint: Endpoint) throws -> Set<String>? {
-        guard endpoint.hasSeveralLists else { return nil }
+    private func lists(of endpoint: Endpoint) throws -> Lists {
         let other = EndpointRequest(
             client: request.client, endpoint: endpoint, fingerprint: "", authScope: request.authScope)
         var parents: [RecordKey?] = [nil]
@@ -45,29 +48,38 @@ final class OtherLists: Sendable {
             // The list of a record that lacks a value for the path is requested when it has it.
             parents = found.parents.map(\.key) + found.lacking
         }
-        var identities = other.lists(of: parents)
+        var names = other.listNames(of: parents), scanned: Set<String> = [], hasUnknown = false
         // A program may request lists with parameters of its own.
         let prefix = "\(endpoint.name) "
         try request.client.store.read { reader in
             try reader.forEachCheckpoint { name, _ in
                 guard name.hasPrefix(prefix), EndpointScan.isVariant(name.dropFirst(prefix.count)) else { return }
-                identities.insert(ScanIdentity.responses(of: name, endpoint, authScope: other.authScope))
+                names.append(name)
+            }
+            for name in names {
+                guard let checkpoint = try reader.checkpoint(name), checkpoint.completedAt != nil else { continue }
+                if let whole = checkpoint.whole { scanned.insert(whole.identity) } else { hasUnknown = true }
             }
         }
-        return identities
+        let identities = names.map { ScanIdentity.responses(of: $0, endpoint, authScope: other.authScope) }
+        return Lists(
+            authScope: other.authScope, identities: endpoint.hasSeveralLists ? Set(identities) : nil, scanned: scanned,
+            hasUnknown: hasUnknown)
     }
 }
 
 extension EndpointRequest {
-    /// The lists of all partitions for these records, by the identities in their responses.
-    func lists(of parents: [RecordKey?]) -> Set<String> {
-        var lists: Set<String> = []
-        for partition in endpoint.combinations {
-            for key in parents {
-                let name = list(partition, key.map { ParentRecord(key: $0, values: [:]) }).checkpointName(endpoint.name)
-                lists.insert(ScanIdentity.responses(of: name, endpoint, authScope: authScope))
+    /// The names of the lists of all partitions for these records.
+    func listNames(of parents: [RecordKey?]) -> [String] {
+        endpoint.combinations.flatMap { partition in
+            parents.map { key in
+                list(partition, key.map { ParentRecord(key: $0, values: [:]) }).checkpointName(endpoint.name)
             }
         }
-        return lists
+    }
+
+    /// The lists of all partitions for these records, by the identities in their responses.
+    func lists(of parents: [RecordKey?]) -> Set<String> {
+        Set(listNames(of: parents).map { ScanIdentity.responses(of: $0, endpoint, authScope: authScope) })
     }
 }

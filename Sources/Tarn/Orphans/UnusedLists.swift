@@ -45,6 +45,8 @@ struct UnusedLists: Sendable {
         let name = String(entry.request.endpoint[..<space])
         guard name == endpoint.name else {
             guard let lists = others[name] else { return !endpoints.contains(name) }
+            // A list is in use until a newer scan of it replaces its responses.
+            if lists.hasUnknown || lists.scanned.contains(identity) { return false }
             if let identities = lists.identities { return !identities.contains(identity) }
             // A program may have requested a single list with other parameters.
             let scope = entry.request.authScope

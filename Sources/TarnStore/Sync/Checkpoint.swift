@@ -63,6 +63,10 @@ package struct Checkpoint: Sendable, Hashable {
     package var isOvertaken = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
+    /// Whether the last complete scan ended at a page without records that the page before names.
+    package var wasInDoubt = false
+    /// Whether the last scan of the whole list has found no records, and none came since.
+    package var isKnownEmpty = false
     /// The last scan that has reached all pages of the whole list; nil if there was none.
     package var whole: WholeScan?
 
@@ -139,7 +143,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
         static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
-        static let syncs: UInt16 = 30
+        static let syncs: UInt16 = 30, wasInDoubt: UInt16 = 31, isKnownEmpty: UInt16 = 32
     }
 
     package init?(_ row: EncodedRow) {
@@ -165,6 +169,8 @@ package struct Checkpoint: Sendable, Hashable {
         heldSince = row.text(ID.heldSince)
         isOvertaken = row.number(ID.isOvertaken) == 1
         isCutOff = row.number(ID.isCutOff) == 1
+        wasInDoubt = row.number(ID.wasInDoubt) == 1
+        isKnownEmpty = row.number(ID.isKnownEmpty) == 1
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -198,6 +204,8 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.wholeIdentity, whole?.identity)
         row.field(ID.wholeScan, whole?.scan)
         if !syncs.isEmpty { row.field(ID.syncs, Checkpoint.text(syncs)) }
+        if wasInDoubt { row.field(ID.wasInDoubt, 1) }
+        if isKnownEmpty { row.field(ID.isKnownEmpty, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 

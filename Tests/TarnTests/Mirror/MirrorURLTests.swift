@@ -66,7 +66,7 @@ struct MirrorURLTests {
         // The import has refused what is no URL.
         #expect(items.skippedParents.map(\.count) == [2])
         let failures = items.failures.map(\.description)
-        #expect(failures.count == 1 && failures[0].contains("skipped 1 record of Ref"), "\(failures)")
+        #expect(failures.count == 1 && failures[0].contains("skipped 1 Ref"), "\(failures)")
         #expect(failures[0].contains("{ref.url} leads to another server: https://evil.example/1; allowed: "))
         #expect(failures[0].contains("api.follow"))
 

@@ -82,8 +82,8 @@ extension OutboxDrain {
         }
     }
 
-    /// Notes that APIs have no operation up to one that can be sent: each claim would read all those
-    /// of the others.
+    /// Notes that APIs have no operation up to one that can be sent: each claim would read all
+    /// those of the others.
     private func noteClear(_ apis: Set<String>, upTo last: UInt64) {
         state.withLock { state in
             for api in apis { state.clear[api] = max(state.clear[api] ?? 0, last) }

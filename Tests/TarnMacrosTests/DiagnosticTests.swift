@@ -179,10 +179,12 @@ struct DiagnosticTests {
             "'n' is of type String!, which is not one of a field: declare an optional, with ?"),
         Wrong(
             "@Record struct A { @Key var id: Int; var n: «Part»; struct Part: Codable { var a: Int } }",
-            "'n' is of type Part, which is not one of a field: keep it as JSON with @Attribute(type: .json)"),
+            "'n' is of type Part, which is not one of a field: keep it as JSON with @Attribute(type: .json)",
+            kind: "warning"),
         Wrong(
             "@Record struct A { @Key var id: Int; var n: «Mood»; enum Mood: String { case a } }",
-            "'n' is of type Mood, which is not one of a field: declare enum Mood: String, AttributeValue"),
+            "'n' is of type Mood, which is not one of a field: declare enum Mood: String, AttributeValue",
+            kind: "warning"),
         Wrong(
             "@Record struct A { @Key var id: Int; var n: «Inverse<User>?» }",
             "'n' is stored by the other side, so it cannot be optional: remove the ?"),

@@ -140,6 +140,9 @@ struct MirrorOrphanSafetyTests {
         #expect(try await scan("items", [1, 2, 5], token: "a") == [:])
         #expect(try await scan("recent", [5], token: "a") == [:])
         #expect(try await scan("items", [1, 2, 5], token: "b") == [:])
+        // Until the other endpoint is scanned with the new token, it may still list the record.
+        #expect(try await scan("items", [1, 2], token: "b") == ["candidates": 1, "elsewhere": 1])
+        #expect(try await scan("recent", [2], token: "b") == [:])
         #expect(try await scan("items", [1, 2], token: "b") == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [1, 2])
     }

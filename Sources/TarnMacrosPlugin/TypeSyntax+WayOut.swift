@@ -9,7 +9,7 @@ extension TypeSyntax {
         "Substring": "String", "StaticString": "String",
     ]
 
-    /// What to write instead of a type that is known not to be one of a field; nil for other types.
+    /// The advice for a type that is known not to be one of a field; nil for other types.
     var wayOut: String? {
         let json = "keep a Codable type as JSON with @Attribute(type: .json), or mark the property with @Transient"
         if self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) { return "declare an optional, with ?" }

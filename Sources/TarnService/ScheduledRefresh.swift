@@ -33,7 +33,7 @@ public struct ScheduledRefresh: Sendable {
     public var staleAfter: Duration?
 
     let store: Store
-    /// What is asked for: an earlier refresh counts only if it has asked for the same.
+    /// The requests of the refresh: an earlier one counts only if it had the same.
     let plan: RefreshPlan
     /// The account that asks, as a keyed hash: an earlier refresh counts only for the same one.
     let scope: @Sendable () async throws -> String

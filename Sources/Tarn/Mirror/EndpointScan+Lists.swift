@@ -240,7 +240,7 @@ extension EndpointScan {
         if list.target.beginning.failure?.kind != kind { noteFailure("\(status)") }
         var checkpoint = list.target.checkpoint
         if checkpoint.pages == 0 {
-            // What is known of the list stays.
+            // The known progress of the list stays.
             let old = try client.store.read { try $0.checkpoint(list.target.name) }
             if let old, old.plan == checkpoint.plan { checkpoint = old }
             (checkpoint.state, checkpoint.nextURL, checkpoint.begunSince) = (.complete, nil, nil)

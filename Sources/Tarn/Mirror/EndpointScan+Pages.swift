@@ -391,8 +391,8 @@ extension EndpointScan {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
             }
             if isInDoubt, !target.beginning.wasInDoubt {
-                // What a lost page has would never be requested again. Twice in a row, an empty
-                // page is usual.
+                // The records of a lost page would never be requested again. Twice in a row, an
+                // empty page is usual.
                 if endpoint.incremental != nil { report.inDoubt += 1 }
             } else {
                 checkpoint.since =

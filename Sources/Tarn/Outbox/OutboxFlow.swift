@@ -34,7 +34,7 @@ struct OutboxFlow {
         return nil
     }
 
-    /// What a write that applies answers is to claim further.
+    /// The operations that a write that applies answers is to claim further.
     ///
     /// - Parameter answered: the number of answers by API.
     func demand(after answered: [String: Int]) -> OutboxDemand {

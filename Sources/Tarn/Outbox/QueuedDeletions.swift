@@ -1,4 +1,4 @@
-// What the deletions of a query have queued, and what else they have changed of the outbox.
+// The operations that the deletions of a query have queued, and their effects on others.
 
 import TarnStore
 

@@ -5,7 +5,7 @@ import TarnImport
 import TarnStore
 
 extension RecordClient {
-    /// What a request asks for.
+    /// The digests of a request's plan.
     package func refreshPlan<Value>(of request: RecordRequest<Value>) -> RefreshPlan {
         client.refreshPlan(of: [(request.endpoint, fingerprint(of: request))], "")
     }
@@ -17,7 +17,7 @@ extension RecordClient {
 }
 
 extension APIMirror {
-    /// What a sync of endpoints asks for; nil for all of the description.
+    /// The digests of the plan of a sync: of these endpoints, or of all if there is no set.
     package func refreshPlan(of endpoints: Set<String>?) -> RefreshPlan {
         var limits = ""
         if let limit = options.limit { limits += "limit \(limit)\n" }

@@ -1,4 +1,4 @@
-/// What a refresh asks for, as digests: its records are complete only for the same requests.
+/// The requests of a refresh, as digests: its records are complete only for the same ones.
 package struct RefreshPlan: Sendable {
     /// A digest of the requests: refreshes of one name may have others.
     package let requests: String

@@ -29,7 +29,7 @@ struct WriteOptions: ParsableArguments {
     /// Whether the change is queued for the server.
     var isQueued: Bool { (queue || send) && !dryRun }
 
-    /// What a queued change has found and queued.
+    /// The records that a queued change has found, and the number of queued operations.
     struct Queued {
         var matched: Int
         var queued: Int

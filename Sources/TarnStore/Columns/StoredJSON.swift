@@ -56,7 +56,7 @@ public struct StoredJSON<Content: Codable & Sendable>: StoredValue, Sendable {
 }
 
 extension DecodingError {
-    /// What does not fit, and where.
+    /// The value that does not fit, and its place.
     fileprivate var reason: String {
         let context: Context
         switch self {

@@ -19,7 +19,7 @@ public struct IndexDefinition: Sendable, Hashable {
     ///
     /// It is ignored once the index is renamed.
     package var renamedFrom: String?
-    /// What makes a typed declaration unsuitable; nil if it is sound.
+    /// The reason why a typed declaration is unsuitable; nil if it is sound.
     var problem: String?
 
     /// A field whose values are in the index.

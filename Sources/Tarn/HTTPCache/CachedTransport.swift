@@ -80,9 +80,9 @@ public final class CachedTransport: Transport, Sendable {
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()
     private let unstored = UnstoredRequests()
-    private let states: ResourceStates
+    let states: ResourceStates
     private let background = BackgroundTasks()
-    private let claims: RequestLock?
+    let claims: RequestLock?
 
     /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
@@ -381,53 +381,6 @@ public final class CachedTransport: Transport, Sendable {
         try states.current(url) { try shelf.unsafeRequests }
     }
 
-    /// The longest wait for another process's transfer of the same response.
-    private static let longestWait = Duration.seconds(5)
-
-    /// Runs one transfer for all processes. After a wait, the store is searched again.
-    private func claimed(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
-        async throws -> Fetched
-    {
-        // Each proxy adds its own name to Via. If a response varies by it, the search tells.
-        var plain = request
-        plain.headers["Via"] = nil
-        let digest = digest(plain, url, scope.state)
-        guard let claims else { return try await forward(request, url, scope, decision) }
-        var hasWaited = false, isClaimed = true
-        let deadline = ContinuousClock.now + CachedTransport.longestWait
-        while claims.claim(digest) == .isAnothers {
-            // Others may be faster again and again, if nothing is stored.
-            guard ContinuousClock.now < deadline else {
-                isClaimed = false
-                break
-            }
-            hasWaited = true
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        defer { if isClaimed { claims.release(digest) } }
-        if hasWaited, let found = try shelf.find(request, url, scope, now: now) {
-            let again = scope.rules.decide(request, found.response, at: now)
-            if again.isHit, var answer = try served(found, request, scope, again, isValidated: false) {
-                answer.status.isCollapsed = true
-                return Fetched(answer: answer, stored: found)
-            }
-        }
-        return try await forward(request, url, scope, decision)
-    }
-
-    /// The digest of a request: equal for equal method, URL and header fields.
-    ///
-    /// Requests after an unsafe one do not join transfers that began before it.
-    private func digest(_ request: TransportRequest, _ url: String, _ state: ResourceState? = nil) -> RequestDigest {
-        var lines = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-        // The number is one of this process: another one's lock must not be the same.
-        if let state, state.number > 0 { lines.append("\(state.number) of process \(getpid())") }
-        return RequestKey(
-            method: request.method, url: url, endpoint: ResponseStore.endpoint,
-            authScope: lines.joined(separator: "\n")
-        ).digest
-    }
-
     /// Forwards a request outside the cache: it neither reads nor stores a response.
     private func bypass(_ request: TransportRequest, _ rule: CacheRule) async throws(TransportError) -> Answer {
         if CacheControl(request.headers).onlyIfCached {
@@ -440,59 +393,6 @@ public final class CachedTransport: Transport, Sendable {
         return Answer(
             response: response, status: CacheStatus(forward: .bypass, forwardStatus: response.status),
             decision: CacheDecision(.miss, rule))
-    }
-
-    /// Forwards a request with a method or a URL that cannot be cached.
-    ///
-    /// - Parameter scope: the scope of the response; nil if it must not be stored.
-    private func passOn(_ request: TransportRequest, _ scope: CacheScope?) async throws -> Answer {
-        // A store that cannot be read does not hold up the request.
-        let requestTime = now, state = scope == nil ? nil : try? state(request.url)
-        let response: TransportResponse
-        do throws(TransportError) { response = try await inner.send(request) } catch let failure {
-            await invalidate(after: request, failure)
-            throw failure
-        }
-        let invalid = CacheRules.invalidated(by: request, response)
-        // Another unsafe request was answered meanwhile: the order of the two is unknown.
-        let isLast = state.map { (try? $0.hasEnded(shelf.unsafeRequests)) == false } ?? false
-        var answer = Answer(
-            response: response, status: CacheStatus(forward: .method, forwardStatus: response.status),
-            decision: CacheDecision(.miss, .methodNotCacheable))
-        if !invalid.isEmpty {
-            // First, so that a transfer under way either is not stored, or is invalidated.
-            let resources = states.end(invalid)
-            let done = try await attempt { try await shelf.invalidate(invalid, overtaking: resources) }
-            if case .failure(let failure) = done {
-                answer.note(failure)
-                return answer
-            }
-        }
-        if var scope, isLast, scope.rules.storability(ofPost: response, to: request) == .storable, fits(response) {
-            scope.state = try self.state(request.url)
-            let message = message(of: response, to: request, scope, requestTime), scope = scope
-            switch try await attempt({ try await shelf.keep(message, response, request.url, scope) }) {
-            case .success(let stored): answer.status.isStored = stored != nil
-            case .failure(let failure): answer.note(failure)
-            }
-        }
-        return answer
-    }
-
-    /// Invalidates what an unsafe request without a usable response may have changed.
-    ///
-    /// The server may have carried it out, unless the request was certainly not sent.
-    private func invalidate(after request: TransportRequest, _ failure: TransportError) async {
-        switch failure.kind {
-        case .resolve, .connect, .tls, .credentials, .rateLimit, .noFixture, .store: return
-        case .url, .timeout, .tooLarge, .cutShort, .protocol, .cancelled: break
-        }
-        let invalid = CacheRules.invalidated(by: request, failure.answer ?? TransportResponse(status: 200))
-        guard !invalid.isEmpty else { return }
-        let resources = states.end(invalid)
-        // In a task of its own: that of the request may be cancelled. What cannot be written is
-        // kept for the next write.
-        _ = await Task { [shelf] in try? await shelf.invalidate(invalid, overtaking: resources) }.value
     }
 
     /// Runs a write to the store, and returns its failure: the server's response is valid all the

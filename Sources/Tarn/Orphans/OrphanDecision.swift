@@ -54,7 +54,7 @@ struct OrphanDecision: Sendable {
         // Pages that were requested before a change reached the server do not list a new record.
         let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
         let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
-        var deleted = 0, wholeScans: [String: UInt64]?
+        var deleted = 0, responses = ListingResponses()
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
             if deleted >= limit { return (index, nil) }
@@ -67,12 +67,16 @@ struct OrphanDecision: Sendable {
                 continue
             }
             member.decided = scan
-            member.misses = candidate.answer == .exists ? 0 : member.misses + 1
+            // A list that has lost the record long ago counts from when no other one lists it.
+            let isElsewhere =
+                try candidate.answer != .exists
+                && isListedElsewhere(member.record, record.key, &responses, access)
+            member.misses = candidate.answer == .exists || isElsewhere ? 0 : member.misses &+ 1
             var outcome = OrphanReport()
             outcome.candidates = 1
             let isDue = try isDue(
                 member, candidate.answer, record, isKept: kept.contains(candidate.record),
-                isSettled: settled.contains(candidate.record), &wholeScans, &writer, &outcome)
+                isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere, &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -107,15 +111,15 @@ struct OrphanDecision: Sendable {
     /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
         _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, isSettled: Bool,
-        _ wholeScans: inout [String: UInt64]?, _ writer: inout StoreWriter, _ outcome: inout OrphanReport
+        isElsewhere: Bool, _ writer: inout StoreWriter, _ outcome: inout OrphanReport
     ) throws -> Bool {
         let access = writer.access
         if answer == .exists {
             outcome.existing = 1
+        } else if isElsewhere {
+            outcome.listedElsewhere = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
             outcome.waiting = 1
-        } else if try isListedElsewhere(member.record, record.key, &wholeScans, access) {
-            outcome.listedElsewhere = 1
         } else if isKept {
             outcome.kept = 1
         } else if isSettled, answer != .gone {
@@ -145,9 +149,9 @@ struct OrphanDecision: Sendable {
     /// the last scan of its list did not reach says nothing any more, nor does a list that is no
     /// longer requested.
     ///
-    /// - Parameter wholeScans: see `ResponseTable.isListed`; read when a record needs them.
+    /// - Parameter responses: what this transaction has read of responses that list candidates.
     private func isListedElsewhere(
-        _ listed: ListedRecord, _ key: RecordKey, _ wholeScans: inout [String: UInt64]?, _ access: StoreAccess
+        _ listed: ListedRecord, _ key: RecordKey, _ responses: inout ListingResponses, _ access: StoreAccess
     ) throws -> Bool {
         // The details may be requested with other credentials: of another API, or of before.
         var known: [String: Set<String>] = [:]
@@ -167,16 +171,12 @@ struct OrphanDecision: Sendable {
         let isOwn = { (scan: String?, request: RequestKey) in
             identity.owns(scan, request) || scan.map { own(request.authScope).contains($0) } ?? false
         }
-        guard try access.responses.isListed(listed, exceptBy: isOwn) else { return false }
-        let scans = try wholeScans ?? access.checkpoints.wholeScans()
-        wholeScans = scans
-        guard try access.responses.isListed(listed, after: scans, exceptBy: isOwn) else { return false }
-        guard let unused else { return true }
         return try access.responses.ids(listing: listed).contains { id in
-            guard let entry = try access.responses.view(id: id)?.entry else { return false }
-            let identity = entry.listing.identity
-            if let whole = identity.flatMap({ scans[$0] }), entry.listing.scan < whole { return false }
-            return !isOwn(identity, entry.request) && !unused.contain(entry)
+            guard let origin = try responses.origin(id, access), !isOwn(origin.identity, origin.request) else {
+                return false
+            }
+            if try responses.isLost(origin, access) { return false }
+            return !(unused?.contain(origin) ?? false)
         }
     }
 

@@ -35,26 +35,26 @@ struct UnusedLists: Sendable {
     }
 
     /// Whether a response belongs to such a list.
-    func contain(_ entry: ResponseEntry) -> Bool {
+    func contain(_ response: ResponseOrigin) -> Bool {
         typealias Listing = ResponseEntry.Listing
-        guard entry.validation.validatedAt < time, let identity = entry.listing.identity, !lists.contains(identity),
+        guard response.validatedAt < time, let identity = response.identity, !lists.contains(identity),
             !identity.hasPrefix(Listing.cachedIdentity), !identity.hasPrefix(Listing.listIdentity),
             // The name of an endpoint, and the fingerprint of its mapping.
-            let space = entry.request.endpoint.lastIndex(of: " ")
+            let space = response.request.endpoint.lastIndex(of: " ")
         else { return false }
-        let name = String(entry.request.endpoint[..<space])
+        let name = String(response.request.endpoint[..<space])
         guard name == endpoint.name else {
             guard let lists = others[name] else { return !endpoints.contains(name) }
             // A list is in use until a newer scan of it replaces its responses.
             if lists.hasUnknown || lists.scanned.contains(identity) { return false }
             if let identities = lists.identities { return !identities.contains(identity) }
             // A program may have requested a single list with other parameters.
-            let scope = entry.request.authScope
+            let scope = response.request.authScope
             return scope != lists.authScope && identity == ScanIdentity.responses(of: name, endpoint, authScope: scope)
         }
         // A program may have requested a single list with other parameters.
         return endpoint.hasSeveralLists
             || identity
-                == ScanIdentity.responses(of: checkpointName, endpoint, authScope: entry.request.authScope)
+                == ScanIdentity.responses(of: checkpointName, endpoint, authScope: response.request.authScope)
     }
 }

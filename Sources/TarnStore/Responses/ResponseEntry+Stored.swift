@@ -76,17 +76,6 @@ extension ResponseEntry {
         return parts
     }
 
-    /// The scan and the request of a row, without the listed records.
-    static func origin(_ row: EncodedRow) -> (identity: String?, request: RequestKey)? {
-        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
-            return nil
-        }
-        return (
-            row.text(ID.identity),
-            RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "")
-        )
-    }
-
     /// Calls the closure with each listed record, until it returns false.
     ///
     /// Each is encoded as u16 entity, u8 length, storage key.
@@ -146,5 +135,19 @@ extension ResponseEntry {
             if !imported.lengths.isEmpty { row.field(ID.lengths, bytes: imported.lengths) }
         }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
+    }
+}
+
+extension ResponseOrigin {
+    /// Reads the origin of a row, without the listed records; nil if the row is damaged.
+    init?(_ row: EncodedRow) {
+        typealias ID = ResponseEntry.ID
+        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
+            return nil
+        }
+        self.init(
+            request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
+            identity: row.text(ID.identity), scan: row.unsigned(ID.scan),
+            validatedAt: row.date(ID.validatedAt) ?? Timestamp(microseconds: 0))
     }
 }

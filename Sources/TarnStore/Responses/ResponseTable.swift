@@ -143,34 +143,11 @@ package struct ResponseTable {
         }
     }
 
-    /// Whether a response lists a record, except for the caller's own responses.
-    ///
-    /// - Parameters:
-    ///   - wholeScans: by identity, the scans that have reached all pages of their list. A page
-    ///     that only earlier scans have reached does not count: the list has lost it.
-    ///   - isOwn: whether a response belongs to the caller.
-    package func isListed(
-        _ record: ListedRecord, after wholeScans: [String: UInt64] = [:],
-        exceptBy isOwn: (_ identity: String?, _ request: RequestKey) -> Bool
-    ) throws -> Bool {
-        var isListed = false
-        try record.storageKey.withUnsafeBytes { key in
-            try forEachID(listing: record.entity, key) { id in
-                try withUnsafeBytes(of: id.bigEndian) { key in
-                    guard let row = try raw.systemRow(of: key, in: state.responses, "responses"),
-                        let (identity, request) = ResponseEntry.origin(row)
-                    else { return }
-                    if let identity, let whole = wholeScans[identity], let scan = ResponseView(id, row).scan,
-                        scan < whole
-                    {
-                        return
-                    }
-                    isListed = !isOwn(identity, request)
-                }
-                return !isListed
-            }
+    /// The origin of a response; nil if there is no such response, or if its entry is damaged.
+    package func origin(id: UInt64) throws -> ResponseOrigin? {
+        try withUnsafeBytes(of: id.bigEndian) { key in
+            try raw.systemRow(of: key, in: state.responses, "responses").flatMap(ResponseOrigin.init)
         }
-        return isListed
     }
 
     /// The number of responses with an entry.

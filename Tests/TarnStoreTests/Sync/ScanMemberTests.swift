@@ -78,9 +78,7 @@ struct ScanMemberTests {
         #expect(try members("a", after: long).map(\.record) == [record(1)])
     }
 
-    @Test(
-        "a record is listed by the responses that are not the caller's own, whether they name a walk or are from before there were any"
-    )
+    @Test("the responses that list a record have their origins, also those from before identities were stored")
     func listedElsewhere() throws {
         func entry(_ page: Int, identity: String?) -> ResponseEntry {
             ResponseEntry(
@@ -93,13 +91,16 @@ struct ScanMemberTests {
             for page in 1...2 { try writer.putResponse(entry(page, identity: page == 1 ? "a" : nil)) }
         }
         #expect(try store.read { try $0.response(to: entry(1, identity: nil).request) } == entry(1, identity: "a"))
-        func isListed(_ key: Int64, _ isOwn: @escaping (String?, RequestKey) -> Bool) throws -> Bool {
-            try store.read { try $0.access.responses.isListed(record(key), exceptBy: isOwn) }
+        func origins(_ key: Int64) throws -> [ResponseOrigin] {
+            try store.read { reader in
+                let responses = reader.access.responses
+                return try responses.ids(listing: record(key)).compactMap { try responses.origin(id: $0) }
+            }
         }
-        #expect(try !isListed(1) { identity, _ in identity == "a" })
-        #expect(try isListed(1) { identity, _ in identity == "b" })
-        #expect(try isListed(2) { identity, _ in identity == "a" })
-        #expect(try !isListed(2) { identity, request in identity == nil && request.endpoint.hasPrefix("issues ") })
-        #expect(try !isListed(3) { _, _ in false })
+        #expect(try origins(1).map(\.identity) == ["a"])
+        #expect(try origins(2).map(\.identity) == [nil])
+        #expect(try origins(2).map(\.request) == [entry(2, identity: nil).request])
+        #expect(try origins(2).map(\.scan) == [1])
+        #expect(try origins(3).isEmpty)
     }
 }

@@ -190,7 +190,13 @@ extension EndpointScan {
     }
 
     /// Notes that a list has failed: what the others miss may have moved to it, unless it is gone.
-    func noteFailure(_ kind: String) { hasNewFailure = hasNewFailure || !["404", "410"].contains(kind) }
+    ///
+    /// - Returns: whether the orphans of the others have to wait.
+    private func noteFailure(_ kind: String) -> Bool {
+        let isGone = ["404", "410"].contains(kind)
+        hasNewFailure = hasNewFailure || !isGone
+        return !isGone
+    }
 
     /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
     private func passBy(_ error: MirrorError, notBegun request: EndpointRequest?) async {
@@ -200,9 +206,10 @@ extension EndpointScan {
         }
         let wasKnown = list?.known.failure?.kind == error.kind
         let ends = passedBy.add(error, wasKnown: wasKnown)
-        if !wasKnown { noteFailure(error.kind) }
+        let holdsOthers = !wasKnown && noteFailure(error.kind)
         if syncRun != nil, var list {
             list.progress.sync = syncID
+            list.progress.holdsOthers = holdsOthers
             list.progress.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
             batch.add(list.progress, list.name)
         }
@@ -237,7 +244,7 @@ extension EndpointScan {
     func noteIgnored(_ list: ListScan, status: Int) throws {
         guard syncRun != nil, endpoint.hasSeveralLists, endpoint.orphans != nil, !options.isDryRun else { return }
         let kind = EndpointScan.ignored + "\(status)"
-        if list.target.beginning.failure?.kind != kind { noteFailure("\(status)") }
+        let holdsOthers = list.target.beginning.failure?.kind != kind && noteFailure("\(status)")
         var checkpoint = list.target.checkpoint
         if checkpoint.pages == 0 {
             // The known progress of the list stays.
@@ -246,17 +253,18 @@ extension EndpointScan {
             (checkpoint.state, checkpoint.nextURL, checkpoint.begunSince) = (.complete, nil, nil)
         }
         checkpoint.hasOrphans = false
+        checkpoint.holdsOthers = holdsOthers
         checkpoint.sync = syncID
         checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
         batch.add(checkpoint, list.target.name)
     }
 
     /// Counts a list that the interrupted sync had completed or passed by.
-    func noteFinished(_ checkpoint: Checkpoint?) {
-        // Records may have moved to the list since.
-        hasUnknownList = true
+    func noteFinished(_ checkpoint: Checkpoint) {
+        hasEarlierPages = true
+        hasUnknownList = hasUnknownList || checkpoint.holdsOthers
         if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
-        guard let failure = checkpoint?.failure else { return }
+        guard let failure = checkpoint.failure else { return }
         if failure.kind.hasPrefix(EndpointScan.ignored) {
             report.ignored += 1
         } else {

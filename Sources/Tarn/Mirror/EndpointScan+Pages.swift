@@ -17,8 +17,13 @@ extension EndpointScan {
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
-        if let run = syncRun, run.hasFinished(old, plan: plan) {
+        if let old, let run = syncRun, run.hasFinished(old, plan: plan) {
             noteFinished(old)
+            if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {
+                heldOrphans.append(
+                    Batch.Completed(
+                        identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
+            }
             return nil
         }
         let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncID)
@@ -45,6 +50,7 @@ extension EndpointScan {
                 try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
             }
             report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
+            hasEarlierPages = hasEarlierPages || continued.pages > 0 && !isRepeated
             if !isRepeated {
                 measured.resumedPages += continued.pages
                 measured.resumedRecords += continued.records
@@ -414,8 +420,7 @@ extension EndpointScan {
             batch.add(run.completed(at: client.now), run.name)
         }
         if let rules = endpoint.orphans {
-            checkpoint.hasOrphans = mayHaveOrphans(
-                rules, checkpoint, target, isCutOff: isCutOff, isInDoubt: isInDoubt)
+            lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, isInDoubt: isInDoubt)
             if checkpoint.hasOrphans {
                 batch.completed.append(
                     Batch.Completed(

@@ -72,6 +72,8 @@ final class EndpointScan {
     var hasNewFailure = false
     /// Whether it is unknown what one of the lists has now: others may have lost records to it.
     var hasUnknownList = false
+    /// Whether an interrupted part of this sync has scanned lists, or their first pages.
+    var hasEarlierPages = false
     /// The lists of other endpoints, read from the store when they are needed.
     lazy var otherLists = OtherLists(request)
     /// The importer of the last list that has begun, whose plan others share.

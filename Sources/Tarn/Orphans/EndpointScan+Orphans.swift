@@ -4,12 +4,13 @@ import TarnImport
 import TarnStore
 
 extension EndpointScan {
-    /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
+    /// Notes in its checkpoint whether an orphan pass may follow a complete scan; a refusal is added
+    /// to the report.
     ///
     /// Records may have moved to a list that is refused: the orphans of the whole endpoint wait.
-    func mayHaveOrphans(
-        _ rules: Orphans, _ checkpoint: Checkpoint, _ target: ScanTarget, isCutOff: Bool, isInDoubt: Bool
-    ) -> Bool {
+    func lookForRefusal(
+        _ rules: Orphans, _ checkpoint: inout Checkpoint, _ target: ScanTarget, isCutOff: Bool, isInDoubt: Bool
+    ) {
         var refusal: String?, isKnown = false
         let initial = endpoint.incremental?.initial, since = target.request.since, isInitial = since == initial
         if checkpoint.members == nil {
@@ -36,10 +37,10 @@ extension EndpointScan {
             let list = endpoint.hasSeveralLists ? "one of the lists has" : "the scan lists"
             refusal = "\(list) no records; set allow_empty: true if that is possible"
         }
-        guard let refusal else { return true }
-        refuseOrphans(refusal)
-        hasUnknownList = hasUnknownList || !isKnown
-        return false
+        checkpoint.hasOrphans = refusal == nil
+        checkpoint.holdsOthers = refusal != nil && !isKnown
+        hasUnknownList = hasUnknownList || checkpoint.holdsOthers
+        if let refusal { refuseOrphans(refusal) }
     }
 
     private func refuseOrphans(_ refusal: String) {
@@ -50,9 +51,11 @@ extension EndpointScan {
 
     /// Looks for the orphans of all lists of the endpoint, after the last one is complete.
     ///
-    /// A record that one list misses may have moved to any other one, also since that was scanned
-    /// in a part of the sync that was interrupted. A list that keeps failing does not count: the
-    /// others would never have orphans.
+    /// A record that one list misses may have moved to any other one. A list that keeps failing does
+    /// not count: the others would never have orphans.
+    ///
+    /// It may also have moved to a list that an interrupted part of the sync has scanned. Then a
+    /// further scan has to miss it: all lists are scanned between the two.
     func lookForHeldOrphans() async {
         let held = heldOrphans
         heldOrphans = []
@@ -60,15 +63,24 @@ extension EndpointScan {
         guard report.failures.isEmpty, !hasNewFailure, !hasUnknownList, report.leftOut == 0, !report.wasLimited else {
             return refuseOrphans("a list of the endpoint is not complete: it may have what the others miss")
         }
+        var done: [Batch.Completed] = [], failure: (any Error)?
         do {
             for scan in held {
                 // A list that was repeated has a later scan.
                 let last = try client.store.read { try $0.checkpoint(scan.checkpointName)?.scan }
-                if last == scan.scan { try await lookForOrphans(scan) }
+                guard last == scan.scan else { continue }
+                try await removeOrphans(scan)
+                done.append(scan)
             }
         } catch {
-            report.failures.append(MirrorError(error, url: shownURL, place: request.place))
+            failure = error
         }
+        do {
+            try await noteNoOrphans(done)
+        } catch {
+            failure = failure ?? error
+        }
+        if let failure { report.failures.append(MirrorError(failure, url: shownURL, place: request.place)) }
     }
 
     /// Continues the unfinished orphan pass of an earlier sync.
@@ -97,7 +109,13 @@ extension EndpointScan {
     }
 
     func lookForOrphans(_ completed: Batch.Completed) async throws {
-        guard let rules = endpoint.orphans else { return }
+        try await removeOrphans(completed)
+        try await noteNoOrphans([completed])
+    }
+
+    private func removeOrphans(_ completed: Batch.Completed) async throws {
+        guard var rules = endpoint.orphans else { return }
+        if endpoint.hasSeveralLists, hasEarlierPages { rules.scans = max(rules.scans, rules.scans &+ 1) }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         defer {
             report.add(pass.report)
@@ -105,12 +123,19 @@ extension EndpointScan {
             client.log(orphansOf: endpoint, pass.report, pass.imported)
         }
         try await pass.run()
+    }
+
+    /// Notes that scans have no orphans left: an interrupted sync does not look for them again.
+    private func noteNoOrphans(_ scans: [Batch.Completed]) async throws {
+        guard !scans.isEmpty else { return }
         try await client.store.write(alone: true) { writer in
-            guard var checkpoint = try writer.access.checkpoints.checkpoint(completed.checkpointName),
-                checkpoint.scan == completed.scan
-            else { return }
-            checkpoint.hasOrphans = false
-            try writer.setCheckpoint(completed.checkpointName, checkpoint)
+            for scan in scans {
+                guard var checkpoint = try writer.access.checkpoints.checkpoint(scan.checkpointName),
+                    checkpoint.scan == scan.scan
+                else { continue }
+                checkpoint.hasOrphans = false
+                try writer.setCheckpoint(scan.checkpointName, checkpoint)
+            }
         }
     }
 }

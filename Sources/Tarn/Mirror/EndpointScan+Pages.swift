@@ -70,6 +70,7 @@ extension EndpointScan {
             wasEmpty: old.map { old in
                 old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
             } ?? true,
+            skippedBefore: old.map { $0.state == .complete && $0.plan == plan ? $0.skipped : 0 } ?? 0,
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
@@ -85,9 +86,11 @@ extension EndpointScan {
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         checkpoint.isCutOff = old?.isCutOff ?? false
-        checkpoint.wasInDoubt = old?.wasInDoubt ?? false
+        // Another plan lists other records.
+        checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
+        checkpoint.scanned = old?.scanned
         return checkpoint
     }
 
@@ -401,6 +404,7 @@ extension EndpointScan {
                 // empty page is usual.
                 if endpoint.incremental != nil { report.inDoubt += 1 }
             } else {
+                if isInDoubt, endpoint.incremental != nil { report.inDoubtAgain += 1 }
                 checkpoint.since =
                     target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                     ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
@@ -408,6 +412,7 @@ extension EndpointScan {
             checkpoint.wasInDoubt = isInDoubt
             let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
             checkpoint.isKnownEmpty = checkpoint.records == 0 && (isWhole || target.beginning.isKnownEmpty)
+            checkpoint.scanned = target.identity.responses
             // A list without records has no value of a field.
             if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
                 report.withoutValue += 1

@@ -15,10 +15,11 @@ struct ScanTarget {
         let beginning: Checkpoint
         let previous: Timestamp?
         let wasEmpty: Bool
+        let skippedBefore: Int
 
         init(
             _ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint,
-            _ previous: Timestamp?, wasEmpty: Bool
+            _ previous: Timestamp?, wasEmpty: Bool, skippedBefore: Int
         ) {
             self.pages = pages
             self.name = name
@@ -26,15 +27,17 @@ struct ScanTarget {
             self.beginning = beginning
             self.previous = previous
             self.wasEmpty = wasEmpty
+            self.skippedBefore = skippedBefore
         }
     }
 
     init(
         request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
-        previous: Timestamp?, wasEmpty: Bool, checkpoint: Checkpoint
+        previous: Timestamp?, wasEmpty: Bool, skippedBefore: Int, checkpoint: Checkpoint
     ) {
         self.request = request
-        constants = Constants(pages, name, identity, beginning, previous, wasEmpty: wasEmpty)
+        constants = Constants(
+            pages, name, identity, beginning, previous, wasEmpty: wasEmpty, skippedBefore: skippedBefore)
         self.checkpoint = checkpoint
     }
 
@@ -48,6 +51,8 @@ struct ScanTarget {
     var previous: Timestamp? { constants.previous }
     /// Whether the list is new, or had no records in the last complete scan.
     var wasEmpty: Bool { constants.wasEmpty }
+    /// The unreadable records of the last complete scan.
+    var skippedBefore: Int { constants.skippedBefore }
 
     /// The name under which listed records are noted; nil if no orphans are looked for.
     var members: String? { request.endpoint.orphans == nil ? nil : identity.members }

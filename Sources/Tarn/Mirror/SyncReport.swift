@@ -68,6 +68,8 @@ public struct SyncReport: Sendable {
         ///
         /// The next scan begins with the same value.
         package var inDoubt = 0
+        /// Those of which that was so in the scan before, too: the next scan goes on all the same.
+        package var inDoubtAgain = 0
         /// Whether everything was requested because the credentials have changed.
         package var hasOtherCredentials = false
         /// The time when the complete scan before this one began; nil if there was none.

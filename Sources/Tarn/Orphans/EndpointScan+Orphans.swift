@@ -30,6 +30,8 @@ extension EndpointScan {
                 "the last page has no records, although the page before names it: other pages may be missing; "
                 + "if that is usual, write more: ignore"
         } else if checkpoint.skipped > 0 {
+            // None has become unreadable since.
+            isKnown = checkpoint.skipped <= target.skippedBefore
             refusal = "unreadable records in the scan: \(checkpoint.skipped); the missing records are unknown"
         } else if checkpoint.records == 0, !rules.allowsEmpty {
             // Of a for_each, any number of lists may be empty: they have one note.
@@ -54,23 +56,27 @@ extension EndpointScan {
     /// A record that one list misses may have moved to any other one. A list that keeps failing does
     /// not count: the others would never have orphans.
     ///
-    /// It may also have moved to a list that an interrupted part of the sync has scanned. Then a
-    /// further scan has to miss it: all lists are scanned between the two.
+    /// It may also have moved to a list that an interrupted part of the sync has scanned, also of
+    /// another endpoint. Then a further scan has to miss it: all lists are scanned between the two.
     func lookForHeldOrphans() async {
         let held = heldOrphans
         heldOrphans = []
         guard !held.isEmpty else { return }
-        guard report.failures.isEmpty, !hasNewFailure, !hasUnknownList, report.leftOut == 0, !report.wasLimited else {
-            return refuseOrphans("a list of the endpoint is not complete: it may have what the others miss")
+        let isOpen = hasNewFailure || hasUnknownList
+        let isPart = !report.failures.isEmpty || report.leftOut > 0 || report.wasLimited
+        if isOpen || isPart {
+            refuseOrphans("a list of the endpoint is not complete: it may have what the others miss")
         }
+        // A request for the record itself decides all the same.
+        guard !isPart, !isOpen || endpoint.orphans?.check != nil else { return }
         var done: [Batch.Completed] = [], failure: (any Error)?
         do {
             for scan in held {
                 // A list that was repeated has a later scan.
                 let last = try client.store.read { try $0.checkpoint(scan.checkpointName)?.scan }
                 guard last == scan.scan else { continue }
-                try await removeOrphans(scan)
-                done.append(scan)
+                try await removeOrphans(scan, onlyAnswered: isOpen)
+                if !isOpen { done.append(scan) }
             }
         } catch {
             failure = error
@@ -113,9 +119,14 @@ extension EndpointScan {
         try await noteNoOrphans([completed])
     }
 
-    private func removeOrphans(_ completed: Batch.Completed) async throws {
+    /// - Parameter isOnlyAnswered: whether only a request for the record itself makes it an orphan.
+    private func removeOrphans(_ completed: Batch.Completed, onlyAnswered isOnlyAnswered: Bool = false) async throws {
         guard var rules = endpoint.orphans else { return }
-        if endpoint.hasSeveralLists, hasEarlierPages { rules.scans = max(rules.scans, rules.scans &+ 1) }
+        if isOnlyAnswered {
+            rules.scans = .max
+        } else if endpoint.hasSeveralLists && hasEarlierPages || syncRun?.resumed != nil && hasOtherEndpoints {
+            rules.scans = max(rules.scans, rules.scans &+ 1)
+        }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         defer {
             report.add(pass.report)
@@ -123,6 +134,17 @@ extension EndpointScan {
             client.log(orphansOf: endpoint, pass.report, pass.imported)
         }
         try await pass.run()
+    }
+
+    /// Whether other endpoints of the API list records of the entity: an orphan may have moved there.
+    ///
+    /// Endpoints that request each record itself do not count.
+    private var hasOtherEndpoints: Bool {
+        let catalog = client.store.catalog, root = catalog.entity(endpoint.entity)?.root
+        return client.description.endpoints.contains { other in
+            other.name != endpoint.name && other.api == endpoint.api && catalog.entity(other.entity)?.root == root
+                && other.forEach.flatMap { catalog.entity($0.entity)?.root } != root
+        }
     }
 
     /// Notes that scans have no orphans left: an interrupted sync does not look for them again.

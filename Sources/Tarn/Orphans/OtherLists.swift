@@ -13,9 +13,9 @@ final class OtherLists: Sendable {
         let authScope: String
         /// The identities in their responses; nil if the endpoint has only one list.
         let identities: Set<String>?
-        /// The identities of the last whole scans of these lists, whatever their credentials were.
+        /// The identities of the last complete scans of these lists, whatever their credentials were.
         let scanned: Set<String>
-        /// Whether one of them has no whole scan: which responses it has is not known.
+        /// Whether that of one of them is unknown, which an earlier version has scanned.
         let hasUnknown: Bool
     }
 
@@ -58,7 +58,9 @@ final class OtherLists: Sendable {
             }
             for name in names {
                 guard let checkpoint = try reader.checkpoint(name), checkpoint.completedAt != nil else { continue }
-                if let whole = checkpoint.whole { scanned.insert(whole.identity) } else { hasUnknown = true }
+                let identities = [checkpoint.whole?.identity, checkpoint.scanned].compactMap(\.self)
+                scanned.formUnion(identities)
+                hasUnknown = hasUnknown || identities.isEmpty
             }
         }
         let identities = names.map { ScanIdentity.responses(of: $0, endpoint, authScope: other.authScope) }

@@ -144,6 +144,7 @@ extension SyncEvents {
                 "ignored": {"type": "integer", "minimum": 0},
                 "without_since": {"type": "integer", "minimum": 1},
                 "in_doubt": {"type": "integer", "minimum": 1},
+                "in_doubt_again": {"type": "integer", "minimum": 1},
                 "other_credentials": {"type": "boolean"},
                 "other_records": {"type": "object"},
                 "skipped_parents": {"type": "array"},

@@ -46,6 +46,7 @@ extension SyncSummary {
             text.appendJSONString(value)
         }
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
+        if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"

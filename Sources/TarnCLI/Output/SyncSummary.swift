@@ -137,7 +137,7 @@ struct SyncSummary {
         add(orphans.deleted, "deleted (no longer listed by the server)" + (orphans.deleted > 0 ? names : ""))
         add(orphans.unlinked, "unlinked (no longer listed there by the server)" + (orphans.deleted > 0 ? "" : names))
         add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + names)
-        add(orphans.waiting, "not listed for the first time: the next complete sync decides")
+        add(orphans.waiting, "not listed: a later complete sync decides")
         add(orphans.existing, "not listed, but still at the server: kept")
         add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
         add(orphans.kept, "not listed: kept by the description")
@@ -225,6 +225,12 @@ struct SyncSummary {
                 "\(endpoint.name): the last page has no records, although the page before names it\(lists): other "
                     + "pages may be missing, so that the next sync requests the same again; if that is usual, write "
                     + "more: ignore")
+        }
+        if endpoint.inDoubtAgain > 0 {
+            lines.append(
+                "\(endpoint.name): the last page has no records again, although the page before names it: the next sync "
+                    + "requests only what has changed since; if pages were missing, run tarn sync --full, and if that "
+                    + "is usual, write more: ignore")
         }
         if endpoint.hasOtherCredentials {
             lines.append(

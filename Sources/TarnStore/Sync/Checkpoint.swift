@@ -67,6 +67,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var wasInDoubt = false
     /// Whether the last scan of the whole list has found no records, and none came since.
     package var isKnownEmpty = false
+    /// The identity of the last complete scan in the entries of its responses; nil if it is unknown.
+    package var scanned: String?
     /// Whether the scan leaves open what the list has now: others may have lost records to it.
     package var holdsOthers = false
     /// The last scan that has reached all pages of the whole list; nil if there was none.
@@ -146,7 +148,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
         static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
         static let syncs: UInt16 = 30, wasInDoubt: UInt16 = 31, isKnownEmpty: UInt16 = 32
-        static let holdsOthers: UInt16 = 33
+        static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
     }
 
     package init?(_ row: EncodedRow) {
@@ -175,6 +177,7 @@ package struct Checkpoint: Sendable, Hashable {
         wasInDoubt = row.number(ID.wasInDoubt) == 1
         isKnownEmpty = row.number(ID.isKnownEmpty) == 1
         holdsOthers = row.number(ID.holdsOthers) == 1
+        scanned = row.text(ID.scanned)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -211,6 +214,7 @@ package struct Checkpoint: Sendable, Hashable {
         if wasInDoubt { row.field(ID.wasInDoubt, 1) }
         if isKnownEmpty { row.field(ID.isKnownEmpty, 1) }
         if holdsOthers { row.field(ID.holdsOthers, 1) }
+        row.field(ID.scanned, scanned)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -48,7 +48,7 @@ struct SyncUnitTests {
         _ = try await tarn("sync", "--file", file, "--base", full.base)
         #expect(
             try await tarn("sync", "--file", file, "--base", less.base).lines.contains(
-                "1 record not listed for the first time: the next complete sync decides"))
+                "1 record not listed: a later complete sync decides"))
         #expect(
             try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
                 "items: no orphans looked for: the scan lists no records; set allow_empty: true if that is possible"))

@@ -367,6 +367,31 @@ struct MirrorIncrementalTests {
         #expect(try store.items() == [1, 2])
     }
 
+    @Test(
+        "a second scan in a row that ends at such a page counts, and says so; after a change of the plan it is the first"
+    )
+    func inDoubtAgain() async throws {
+        var store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }"))
+        let path = store.path
+        let transport = ClosureTransport { request in
+            guard !request.url.contains("page=2") else { return TransportResponse(status: 204) }
+            var headers = TransportHeaders()
+            headers["Link"] = "</items?page=2>; rel=next"
+            return TransportResponse(
+                status: 200, headers: headers, body: Array(#"[{"id":2,"changed_at":"2026-01-02T10:00:00Z"}]"#.utf8))
+        }
+        let yaml = Self.yaml("{ param: since, field: changed_at }")
+        for (description, isAgain) in [
+            (yaml, false), (yaml, true),
+            (Self.yaml("{ param: after, field: changed_at, initial: '2020-01-01' }"), false),
+        ] {
+            store.description = try Description.parse(description, file: "tarn.yaml")
+            store.description.storePath = path
+            let report = try await store.sync(nil, transport: transport), items = report.endpoint("items")
+            #expect(items?.inDoubt == (isAgain ? 0 : 1) && items?.inDoubtAgain == (isAgain ? 1 : 0), "\(report.texts)")
+        }
+    }
+
     @Test("a date in the future does not count: the next sync begins with the time of this one")
     func future() async throws {
         let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()

@@ -1,5 +1,6 @@
 // Orphans of an endpoint with several lists: what one of them misses may have moved to another one.
 
+import Synchronization
 import Tarn
 import Testing
 
@@ -138,6 +139,93 @@ struct MirrorOrphanListsTests {
         #expect(try store.items() == [10, 11, 20])
         #expect(found(try await scan(store, [[10]], [[20]])) == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [10, 20])
+    }
+
+    @Test("a list that has as many unreadable records as before does not hold the orphans of the others")
+    func unreadable() async throws {
+        let store = try lists()
+        func scan(_ first: [Int], unreadable: Int) async throws -> SyncReport {
+            let bad = String(repeating: #"{"name":"no key"},"#, count: unreadable)
+            let second = recording("/v1/lists/2", "[\(bad){\"id\":20,\"name\":\"n20\"}]")
+            let pages = writtenPages([first], path: "/lists/1") + [second]
+            return try await store.sync(nil, transport: try WrittenTransport(pages))
+        }
+        _ = try await scan([10, 11], unreadable: 1)
+        #expect(isHeld(try await scan([10], unreadable: 2)))
+        #expect(try store.items() == [10, 11, 20])
+        #expect(try await scan([10], unreadable: 2).orphans?.deleted == 1)
+        #expect(try store.items() == [10, 20])
+    }
+
+    @Test("while the orphans of the others wait, a request for a record itself decides")
+    func checkedWhileHeld() async throws {
+        let store = try lists(
+            "limit: { pages: 1, then: stop }", orphans: "{ after: one_scan, check: '/items/{item.id}' }")
+        try await scan(store, [[10, 11, 12]], [[20], [21]])
+        let pages = writtenPages([[10]], path: "/lists/1") + writtenPages([[20], [21]], path: "/lists/2")
+        let checks = [
+            recording("/v1/items/11", "{}", status: "404 Not Found"), recording("/v1/items/12", #"{"id":12}"#),
+        ]
+        let report = try await store.sync(nil, transport: try WrittenTransport(pages + checks))
+        #expect(isHeld(report) && found(report) == ["candidates": 2, "existing": 1, "deleted": 1])
+        #expect(try store.items() == [10, 12, 20])
+    }
+
+    @Test("the rest of an interrupted sync waits also for records that may have moved to a finished endpoint")
+    func finishedEndpoint() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  open: { path: /lists/1, entity: Item, orphans: after_one_scan }
+                  closed: { path: /lists/2, entity: Item, orphans: after_one_scan }
+                """)
+        try await scan(store, [[10]], [[20, 11]])
+        try await interrupt(store, [10])
+        let rest = try await scan(store, [[10, 11]], [[20]])
+        #expect(rest.endpoint("open")?.wasFinished == true && found(rest) == ["candidates": 1, "waiting": 1])
+        #expect(found(try await scan(store, [[10, 11]], [[20]])) == ["candidates": 1, "elsewhere": 1])
+        #expect(try store.items() == [10, 11, 20])
+    }
+
+    @Test("the list of a deleted record keeps no record, also if lists begin with an initial value of since")
+    func listOfDeletedRecordWithInitial() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int } }
+                  Item: { key: id, attributes: { id: int, at: int } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box, orphans: after_one_scan }
+                  content:
+                    path: '/boxes/{box.id}'
+                    for_each: Box
+                    entity: Item
+                    since: { param: since, field: at, initial: '0' }
+                  items: { path: /items, entity: Item, orphans: after_one_scan }
+                """)
+        let isEarly = Mutex(true)
+        let transport = ClosureTransport { request in
+            let early = isEarly.withLock(\.self)
+            let body =
+                if request.url.hasSuffix("/boxes") {
+                    early ? #"[{"id":1},{"id":2}]"# : #"[{"id":1}]"#
+                } else if request.url.hasSuffix("/items") {
+                    early ? #"[{"id":1,"at":1},{"id":7,"at":1}]"# : #"[{"id":1,"at":1}]"#
+                } else if request.url.contains("/boxes/1") {
+                    #"[{"id":1,"at":1}]"#
+                } else {
+                    #"[{"id":7,"at":1}]"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        try await store.sync(nil, transport: transport)
+        isEarly.withLock { $0 = false }
+        for _ in 0..<3 { try await store.sync(nil, transport: transport) }
+        #expect(try store.items() == [1])
     }
 
     @Test("a list that can never begin holds the orphans of the others in the first sync only")

@@ -24,6 +24,8 @@ struct Batch {
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero
+        /// Whether the document is an object, and that is the record; nil if it is not known.
+        var isObject: Bool?
         /// A digest of the list's elements as sent, if keys depend on their positions.
         var contentDigest: Int?
 

@@ -70,6 +70,7 @@ extension EndpointScan {
             wasEmpty: old.map { old in
                 old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
             } ?? true,
+            hadObject: old.map { $0.plan == plan && $0.hasObject } ?? false,
             skippedBefore: old.map { $0.state == .complete && $0.plan == plan ? $0.skipped : 0 } ?? 0,
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
@@ -91,6 +92,7 @@ extension EndpointScan {
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
         checkpoint.scanned = old?.scanned
+        checkpoint.hasArrays = old.map { $0.plan == plan && $0.hasArrays } ?? false
         return checkpoint
     }
 
@@ -212,6 +214,7 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
+        noteShape(of: page, list, &checkpoint)
         checkpoint.seen = seen(
             page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
@@ -246,6 +249,18 @@ extension EndpointScan {
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
+    }
+
+    /// Notes whether a page is an array of records or a single one.
+    ///
+    /// A server may report an error with an object, an `id`, and the status 200.
+    private func noteShape(of page: Batch.Page, _ list: ListScan, _ checkpoint: inout Checkpoint) {
+        let count = page.entry.listing.count
+        guard endpoint.envelope.isEmpty, endpoint.records.steps.isEmpty, count > 0 else { return }
+        // A page that was confirmed is what it was.
+        let isObject = page.isObject ?? (count == 1 && list.target.hadObject)
+        checkpoint.hasObject = checkpoint.hasObject || isObject
+        checkpoint.hasArrays = checkpoint.hasArrays || !isObject && (page.isObject != nil || count > 1)
     }
 
     /// The decision about a response, with regard to the pages of the list.
@@ -348,6 +363,7 @@ extension EndpointScan {
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }
 
@@ -396,10 +412,14 @@ extension EndpointScan {
             report.cutOff += 1
         } else {
             // The responses of a cache are its own, even if they belong to a scan, too.
-            if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !endpoint.isTypedRequest {
+            if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
+                !endpoint.isTypedRequest
+            {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
             }
-            if isInDoubt, !target.beginning.wasInDoubt {
+            if checkpoint.isOfTwoShapes {
+                // The value stays: the list is unknown.
+            } else if isInDoubt, !target.beginning.wasInDoubt {
                 // The records of a lost page would never be requested again. Twice in a row, an
                 // empty page is usual.
                 if endpoint.incremental != nil { report.inDoubt += 1 }

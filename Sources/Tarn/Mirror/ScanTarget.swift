@@ -15,11 +15,12 @@ struct ScanTarget {
         let beginning: Checkpoint
         let previous: Timestamp?
         let wasEmpty: Bool
+        let hadObject: Bool
         let skippedBefore: Int
 
         init(
             _ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint,
-            _ previous: Timestamp?, wasEmpty: Bool, skippedBefore: Int
+            _ previous: Timestamp?, wasEmpty: Bool, hadObject: Bool, skippedBefore: Int
         ) {
             self.pages = pages
             self.name = name
@@ -27,17 +28,19 @@ struct ScanTarget {
             self.beginning = beginning
             self.previous = previous
             self.wasEmpty = wasEmpty
+            self.hadObject = hadObject
             self.skippedBefore = skippedBefore
         }
     }
 
     init(
         request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
-        previous: Timestamp?, wasEmpty: Bool, skippedBefore: Int, checkpoint: Checkpoint
+        previous: Timestamp?, wasEmpty: Bool, hadObject: Bool, skippedBefore: Int, checkpoint: Checkpoint
     ) {
         self.request = request
         constants = Constants(
-            pages, name, identity, beginning, previous, wasEmpty: wasEmpty, skippedBefore: skippedBefore)
+            pages, name, identity, beginning, previous, wasEmpty: wasEmpty, hadObject: hadObject,
+            skippedBefore: skippedBefore)
         self.checkpoint = checkpoint
     }
 
@@ -51,6 +54,8 @@ struct ScanTarget {
     var previous: Timestamp? { constants.previous }
     /// Whether the list is new, or had no records in the last complete scan.
     var wasEmpty: Bool { constants.wasEmpty }
+    /// Whether the last scan had a single object in the place of an array.
+    var hadObject: Bool { constants.hadObject }
     /// The unreadable records of the last complete scan.
     var skippedBefore: Int { constants.skippedBefore }
 

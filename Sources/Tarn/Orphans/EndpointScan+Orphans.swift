@@ -29,6 +29,8 @@ extension EndpointScan {
             refusal =
                 "the last page has no records, although the page before names it: other pages may be missing; "
                 + "if that is usual, write more: ignore"
+        } else if checkpoint.isOfTwoShapes {
+            refusal = "an answer is a single object, where others are lists of records: it may report an error"
         } else if checkpoint.skipped > 0 {
             // None has become unreadable since.
             isKnown = checkpoint.skipped <= target.skippedBefore

@@ -80,7 +80,8 @@ struct OrphanPass {
             guard !candidates.isEmpty else { return }
             if let previous {
                 let others = try otherLists(candidates, before: previous)
-                unused = UnusedLists(previous, lists, client.description, endpoint, checkpointName, others: others)
+                unused = UnusedLists(
+                    previous, now: client.now, lists, client.description, endpoint, checkpointName, others: others)
             }
             try await ask(&candidates)
             // A cancelled request decides nothing, and must not lead to a deletion.
@@ -167,13 +168,14 @@ struct OrphanPass {
         _ candidates: [Candidate], before time: Timestamp
     ) throws -> [String: OtherLists.Lists] {
         guard let others else { return [:] }
-        let own = "\(endpoint.name) "
+        let own = "\(endpoint.name) ", now = client.now
         let isNeeded = try client.store.read { reader in
             let responses = reader.access.responses
             return try candidates.contains { candidate in
                 try responses.ids(listing: candidate.record).contains { id in
                     guard let view = try responses.view(id: id) else { return false }
-                    return view.validatedAt < time && !view.endpoint.hasPrefix(own)
+                    return UnusedLists.isEarlier(view.validatedAt, than: time, now: now)
+                        && !view.endpoint.hasPrefix(own)
                 }
             }
         }

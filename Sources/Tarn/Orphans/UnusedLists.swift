@@ -11,6 +11,7 @@ import TarnStore
 /// then, two accounts may use the store in turn.
 struct UnusedLists: Sendable {
     private let time: Timestamp
+    private let now: Timestamp
     private let lists: Set<String>
     private let endpoints: Set<String>
     private let endpoint: Endpoint
@@ -19,14 +20,16 @@ struct UnusedLists: Sendable {
 
     /// - Parameters:
     ///   - time: the time when the complete scan before the present one began.
+    ///   - now: the present time. Later responses are from when the clock was ahead.
     ///   - lists: the lists of the endpoint that are in use, by the identities in their responses.
     ///   - checkpointName: the name of the list whose orphans are looked for.
     ///   - others: the lists of other endpoints, as far as they are known.
     init(
-        _ time: Timestamp, _ lists: Set<String>, _ description: Description, _ endpoint: Endpoint,
+        _ time: Timestamp, now: Timestamp, _ lists: Set<String>, _ description: Description, _ endpoint: Endpoint,
         _ checkpointName: String, others: [String: OtherLists.Lists]
     ) {
         self.time = time
+        self.now = now
         self.lists = lists
         endpoints = Set(description.endpoints.map(\.name))
         self.endpoint = endpoint
@@ -34,10 +37,17 @@ struct UnusedLists: Sendable {
         self.others = others
     }
 
+    /// Whether a response is from before a time, or from when the clock was ahead by a minute or more.
+    static func isEarlier(_ validatedAt: Timestamp, than time: Timestamp, now: Timestamp) -> Bool {
+        validatedAt < time
+            || validatedAt.microseconds > now.microseconds.addingReportingOverflow(60_000_000).partialValue
+    }
+
     /// Whether a response belongs to such a list.
     func contain(_ response: ResponseOrigin) -> Bool {
         typealias Listing = ResponseEntry.Listing
-        guard response.validatedAt < time, let identity = response.identity, !lists.contains(identity),
+        guard UnusedLists.isEarlier(response.validatedAt, than: time, now: now), let identity = response.identity,
+            !lists.contains(identity),
             !identity.hasPrefix(Listing.cachedIdentity), !identity.hasPrefix(Listing.listIdentity),
             // The name of an endpoint, and the fingerprint of its mapping.
             let space = response.request.endpoint.lastIndex(of: " ")

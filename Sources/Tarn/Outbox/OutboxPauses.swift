@@ -8,11 +8,17 @@ struct OutboxPauses {
         var until: Date
     }
 
-    private static let backOff = RetryPolicy(firstDelay: .seconds(1), longestDelay: .seconds(60))
+    private static let longestDelay = Duration.seconds(60)
+    private static let backOff = RetryPolicy(firstDelay: .seconds(1), longestDelay: longestDelay)
     private var pauses: [String: Pause] = [:]
 
     /// The APIs whose pauses have not ended, by name.
-    func names(at now: Date) -> Set<String> { Set(pauses.filter { $0.value.until > now }.keys) }
+    ///
+    /// A pause that is longer than the longest one was noted before the clock was set back.
+    func names(at now: Date) -> Set<String> {
+        let latest = now.addingTimeInterval(OutboxPauses.longestDelay.inSeconds + 1)
+        return Set(pauses.filter { $0.value.until > now && $0.value.until <= latest }.keys)
+    }
 
     /// The next end of a pause; nil without one.
     var next: Date? { pauses.values.map(\.until).min() }

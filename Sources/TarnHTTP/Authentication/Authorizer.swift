@@ -46,7 +46,9 @@ actor Authorizer {
         self.authentication = authentication
         self.account = account
         self.keeper = keeper
-        if case .oauth2(let settings) = authentication { credentials = keeper?.credentials(of: settings) }
+        if case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings) {
+            (credentials, rotated) = (known.credentials, known.rotated)
+        }
         self.transport = transport
         self.environment = environment
         self.time = time
@@ -217,7 +219,9 @@ actor Authorizer {
         if case .success(let renewed) = result {
             credentials = renewed
             generation += 1
-            if case .oauth2(let settings) = authentication { keeper?.keep(renewed, of: settings) }
+            if case .oauth2(let settings) = authentication {
+                keeper?.keep(.init(credentials: renewed, rotated: rotated), of: settings)
+            }
         }
         renewal = nil
         isGivenUp = false

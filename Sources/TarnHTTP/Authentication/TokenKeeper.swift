@@ -2,16 +2,21 @@
 
 import Locking
 
-/// The access tokens of clients, for later clients of the same process.
+/// The tokens of clients, for later clients of the same process.
 package final class TokenKeeper: Sendable {
-    private let tokens = Guarded<[OAuth2: Authorizer.Credentials]>([:])
+    /// The tokens of one authentication.
+    struct Tokens: Sendable {
+        var credentials: Authorizer.Credentials
+        /// The last refresh token that the token endpoint issued, unless it is in a file.
+        var rotated: Secret?
+    }
+
+    private let tokens = Guarded<[OAuth2: Tokens]>([:])
 
     /// Creates a keeper without tokens.
     package init() {}
 
-    func credentials(of settings: OAuth2) -> Authorizer.Credentials? { tokens.withLock { $0[settings] } }
+    func tokens(of settings: OAuth2) -> Tokens? { tokens.withLock { $0[settings] } }
 
-    func keep(_ credentials: Authorizer.Credentials, of settings: OAuth2) {
-        tokens.withLock { $0[settings] = credentials }
-    }
+    func keep(_ tokens: Tokens, of settings: OAuth2) { self.tokens.withLock { $0[settings] = tokens } }
 }

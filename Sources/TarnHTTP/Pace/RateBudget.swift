@@ -11,6 +11,8 @@ package struct RateBudget: Sendable, Hashable, Codable {
     package private(set) var limits: [RateLimit] = []
     /// The end of a pause that the server requested; nil without one.
     package private(set) var pausedUntil: Date?
+    /// The time at which the limits or the pause were last noted; nil if an earlier version did it.
+    private var notedAt: Date?
     /// The level of a token bucket that fills at ``Pace/perSecond``.
     private var tokens = 0.0
     /// The time of the last refill.
@@ -29,7 +31,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
         var limit: RateLimit
     }
 
-    private enum CodingKeys: String, CodingKey { case limits, pausedUntil, tokens, filledAt }
+    private enum CodingKeys: String, CodingKey { case limits, pausedUntil, notedAt, tokens, filledAt }
 
     /// Creates a full budget.
     package init() {}
@@ -58,6 +60,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
     /// Admits and counts a request if it may be sent now.
     package mutating func admit(_ pace: Pace, now: Date) -> Admission {
         refill(pace, now: now)
+        forgetFuture(now: now)
         limits.removeAll { limit in limit.resetsAt.map { $0 <= now } ?? false }
         if let pausedUntil, pausedUntil <= now { self.pausedUntil = nil }
         if let concurrent = pace.concurrent, underWay >= concurrent { return .whenAnswered }
@@ -100,6 +103,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
             guard let end = limit.resetsAt else { continue }
             limit.resetsAt = min(end, horizon)
             note(limit, since: admitted ?? step)
+            notedAt = now
         }
         if limits.count > 16 { limits.removeFirst(limits.count - 16) }
         let isRefusal =
@@ -107,6 +111,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
             || status == 403 && RetryPolicy.isPassing(.answer(status: 403, headers: headers))
         if isRefusal, let wait = RateLimit.wait(status: status, headers, now: now), wait > .zero {
             pausedUntil = max(pausedUntil ?? now, min(now.addingTimeInterval(wait.inSeconds), horizon))
+            notedAt = now
         }
     }
 
@@ -145,9 +150,21 @@ package struct RateBudget: Sendable, Hashable, Codable {
     ///
     /// They come from an earlier version or from a wrong clock. The next response renews them.
     package mutating func forgetLimits(beyond longestLimit: Duration, now: Date) {
+        forgetFuture(now: now)
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
         limits.removeAll { $0.resetsAt.map { $0 > horizon } ?? true }
         if let pausedUntil, pausedUntil > horizon { self.pausedUntil = nil }
+    }
+
+    /// Drops limits that were noted while the clock was ahead, by more than a minute.
+    ///
+    /// Their ends are ahead, too. The next response renews them.
+    private mutating func forgetFuture(now: Date) {
+        guard let notedAt, notedAt.timeIntervalSince(now) > 60 else { return }
+        limits = []
+        heard = []
+        pausedUntil = nil
+        self.notedAt = nil
     }
 
     /// Fills the token bucket.

@@ -69,6 +69,10 @@ package struct Checkpoint: Sendable, Hashable {
     package var isKnownEmpty = false
     /// The identity of the last complete scan in the entries of its responses; nil if it is unknown.
     package var scanned: String?
+    /// Whether pages of the list had a JSON array, in this scan or in an earlier one.
+    package var hasArrays = false
+    /// Whether a page of the scan had a single object in the place of the array.
+    package var hasObject = false
     /// Whether the scan leaves open what the list has now: others may have lost records to it.
     package var holdsOthers = false
     /// The last scan that has reached all pages of the whole list; nil if there was none.
@@ -117,6 +121,9 @@ package struct Checkpoint: Sendable, Hashable {
         }
     }
 
+    /// Whether a page had an object where others have arrays: it may be an error in disguise.
+    package var isOfTwoShapes: Bool { hasArrays && hasObject }
+
     /// Whether the endpoint requests what has changed since a value.
     package var isIncremental: Bool { since != nil || begunSince != nil || seen != nil || heldSince != nil }
 
@@ -149,6 +156,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
         static let syncs: UInt16 = 30, wasInDoubt: UInt16 = 31, isKnownEmpty: UInt16 = 32
         static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
+        static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36
     }
 
     package init?(_ row: EncodedRow) {
@@ -178,6 +186,8 @@ package struct Checkpoint: Sendable, Hashable {
         isKnownEmpty = row.number(ID.isKnownEmpty) == 1
         holdsOthers = row.number(ID.holdsOthers) == 1
         scanned = row.text(ID.scanned)
+        hasArrays = row.number(ID.hasArrays) == 1
+        hasObject = row.number(ID.hasObject) == 1
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -215,6 +225,8 @@ package struct Checkpoint: Sendable, Hashable {
         if isKnownEmpty { row.field(ID.isKnownEmpty, 1) }
         if holdsOthers { row.field(ID.holdsOthers, 1) }
         row.field(ID.scanned, scanned)
+        if hasArrays { row.field(ID.hasArrays, 1) }
+        if hasObject { row.field(ID.hasObject, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -311,6 +311,22 @@ struct OAuth2Tests {
         #expect(server.tokenRequests.count == 2)
     }
 
+    @Test("a refresh token that the server has replaced is kept for the next client, too")
+    func keptRefreshToken() async throws {
+        let server = TokenServer(rotates: true), keeper = TokenKeeper()
+        var settings = Self.client
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        for _ in 0..<3 {
+            let transport = AuthorizedTransport(
+                server, .oauth2(settings), origins: ["https://api.example"], keeper: keeper)
+            #expect(try await transport.send(request).status == 200)
+            server.revoke()
+        }
+        let sent = server.tokenRequests.map { form($0) }
+        #expect(sent.count == 3)
+        for (number, form) in sent.enumerated() { #expect(form.contains("refresh_token=refresh-\(number)"), "\(form)") }
+    }
+
     @Test("a server of tokens that cannot be reached is unreachable, and the next request asks again")
     func unreachable() async throws {
         let inner = ScriptedTransport([.failure(.connect), .status(200, [:], #"{"access_token":"t"}"#), .status(200)])

@@ -125,6 +125,30 @@ struct RateBudgetTests {
         #expect(budget.admit(Pace(obeysHeaders: false), now: now) == .now)
     }
 
+    @Test("a limit that was noted while the clock was ahead is forgotten, also one that was kept")
+    func notedAhead() throws {
+        for isKept in [false, true] {
+            var budget = RateBudget()
+            #expect(budget.admit(Pace(), now: at(72_000)) == .now)
+            budget.answered(
+                status: 200,
+                TransportHeaders([
+                    .init("X-RateLimit-Limit", "1"), .init("X-RateLimit-Remaining", "0"),
+                    .init("X-RateLimit-Reset", "20"),
+                ]),
+                now: at(72_000))
+            #expect(wait(budget.admit(Pace(), now: at(72_001))) != nil)
+            // A clock that differs by seconds is no reason.
+            #expect(wait(budget.admit(Pace(), now: at(71_990))) != nil)
+            if isKept {
+                budget = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))
+                budget.forgetLimits(beyond: .seconds(86_400), now: at(30))
+                #expect(budget.limits.isEmpty)
+            }
+            #expect(budget.admit(Pace(), now: at(30)) == .now)
+        }
+    }
+
     @Test("a clock that is set back stops nothing and gives nothing")
     func clockSetBack() {
         var budget = RateBudget()

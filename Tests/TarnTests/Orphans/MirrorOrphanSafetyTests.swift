@@ -28,6 +28,20 @@ struct MirrorOrphanSafetyTests {
         #expect(try store.items() == [1])
     }
 
+    @Test("an object in the place of a list may report an error: nothing is deleted for it, also if it is confirmed")
+    func objectInPlaceOfList() async throws {
+        let store = try store("after_one_scan")
+        try await store.scan([[1, 2]])
+        let error = recording("/v1/items", #"{"id":9,"name":"unauthorized"}"#, "ETag: \"e\"")
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: try WrittenTransport([error]))
+            #expect(report.orphans?.refusals.first?.contains("a single object") == true && found(report) == [:])
+            #expect(try store.items() == [1, 2, 9])
+        }
+        #expect(found(try await store.scan([[1]])) == ["candidates": 2, "deleted": 2])
+        #expect(try store.items() == [1])
+    }
+
     @Test("another description may list other records: what it does not list is not gone for that")
     func changedDescription() async throws {
         var store = try store("after_one_scan")

@@ -67,7 +67,8 @@ extension EndpointScan {
         let isOpen = hasNewFailure || hasUnknownList
         let isPart = !report.failures.isEmpty || report.leftOut > 0 || report.wasLimited
         if isOpen || isPart {
-            refuseOrphans("a list of the endpoint is not complete: it may have what the others miss")
+            let hint = endpoint.orphans?.check == nil ? "; with check, a request for each record decides" : ""
+            refuseOrphans("a list of the endpoint is not complete: it may have what the others miss\(hint)")
         }
         // A request for the record itself decides all the same.
         guard !isPart, !isOpen || endpoint.orphans?.check != nil else { return }

@@ -58,7 +58,9 @@ struct KeyChoice {
     /// - Parameter named: fields by which paths of a specification name a record.
     func listed(named: [String] = []) -> KeyGuess {
         let ids = shape.names.filter { isCertain($0) && isUsable($0, isNullable: true) }
-        let certain = ids.sorted { rank($0) < rank($1) }.filter { isConsistent([$0]) && !isRepeated([$0]) }
+        let certain = ids.sorted { rank($0) < rank($1) }.filter {
+            isConsistent([$0], isListed: true) && !isRepeated([$0])
+        }
         if let best = certain.first {
             return KeyGuess(
                 fields: [best], reason: "", isCertain: true, alternatives: Array(certain.dropFirst().prefix(2)))
@@ -189,8 +191,10 @@ struct KeyChoice {
     /// Whether samples with equal values are the same object: most of their other scalars agree, and
     /// no field differs for most of the values.
     ///
-    /// - Parameter lists: the lists, whose records the objects may be.
-    private func isConsistent(_ fields: [String], _ lists: [Place] = []) -> Bool {
+    /// - Parameters:
+    ///   - lists: the lists, whose records nested objects may be.
+    ///   - isListed: whether an endpoint lists the samples.
+    private func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
         var groups: [[String]: [JSONValue]] = [:], compared = 0, agreeing = 0
         for sample in distinct {
             let key = value(fields, sample)
@@ -202,7 +206,9 @@ struct KeyChoice {
             groups[key, default: []].append(sample)
         }
         let consistency = KeyConsistency(groups.values, except: Set(fields))
-        if consistency.isRefuted() || consistency.isEntered {
+        // Few listed records change from one page to the next.
+        let isOther = isListed && consistency.conflicts >= 3 && !consistency.contradicting.isEmpty
+        if isOther || consistency.isRefuted() || consistency.isEntered {
             return lists.contains { isExcerpt(of: $0, fields, groups, consistency.contradicting) }
         }
         return compared == 0 ? groups.count == distinct.count || groups.count > 1 : agreeing * 10 >= compared * 6
@@ -213,7 +219,7 @@ struct KeyChoice {
         of list: Place, _ fields: [String], _ groups: [[String]: [JSONValue]], _ local: [String]
     ) -> Bool {
         guard list.key.fields == fields, local.allSatisfy({ list.shape.fields[$0] == nil }) else { return false }
-        let known = groups.compactMap { key, objects in list.objects[key[0]].map { objects + [$0] } }
+        let known = groups.compactMap { key, objects in list.objects[key[0]].map { [objects[0], $0] } }
         let consistency = KeyConsistency(known, except: Set(fields + local))
         return !consistency.isRefuted() && consistency.confirming > 0
     }

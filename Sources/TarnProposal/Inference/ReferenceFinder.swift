@@ -93,7 +93,11 @@ struct ReferenceFinder {
         if words == ["parent"] { found.append(own.index) }
         add { names[$0.index].own.count == 1 && names[$0.index].own.last == words.last }
         if EntityNames.roles.contains(words.joined(separator: "_")) || EntityNames.roles.contains(words.last ?? "") {
-            add { ["User", "Person", "Account", "Member", "Customer"].contains($0.name) }
+            // The owner of an account is a user, and no account.
+            add {
+                ["User", "Person", "Account", "Member", "Customer"].contains($0.name)
+                    && ($0.name != "Account" || $0.index != own.index)
+            }
         }
         return found
     }

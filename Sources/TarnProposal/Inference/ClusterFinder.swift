@@ -8,7 +8,7 @@ struct ClusterFinder {
     private var parents: [Int]
 
     /// Fields that objects of many entities have: they prove nothing.
-    private static let common: Set = [
+    static let common: Set = [
         "id", "name", "title", "url", "uri", "href", "self", "type", "kind", "description", "created_at", "updated_at",
         "createdat", "updatedat", "created", "updated", "node_id", "html_url", "htmlurl", "slug", "state", "status",
         "key", "label", "value", "count", "position", "image", "uuid", "links", "_links", "object", "body", "text",

@@ -219,6 +219,8 @@ struct KeyChoice {
         of list: Place, _ fields: [String], _ groups: [[String]: [JSONValue]], _ local: [String]
     ) -> Bool {
         guard list.key.fields == fields, local.allSatisfy({ list.shape.fields[$0] == nil }) else { return false }
+        let common = shape.names.filter { list.shape.fields[$0] != nil && !fields.contains($0) }
+        guard !common.allSatisfy({ ClusterFinder.common.contains($0.lowercased()) }) else { return false }
         let known = groups.compactMap { key, objects in list.objects[key[0]].map { [objects[0], $0] } }
         let consistency = KeyConsistency(known, except: Set(fields + local))
         return !consistency.isRefuted() && consistency.confirming > 0

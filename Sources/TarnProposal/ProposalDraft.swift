@@ -109,6 +109,7 @@ struct ProposalDraft {
         description.endpoints = endpoints.endpoints
         description.entities = ProposalDraft.reachable(entities, from: description.endpoints)
         ask(clusters)
+        findOverwritten(clusters)
         uncertain += description.entities.compactMap { entity in entity.keyDoubt.map { "entity \(entity.name): \($0)." }
         }
         for (index, source) in sources.enumerated() {
@@ -123,6 +124,23 @@ struct ProposalDraft {
             {
                 bodies.append(Bodies(name, [page], description))
             }
+        }
+    }
+
+    /// Notes the entities of which samples with different values share a key.
+    private mutating func findOverwritten(_ clusters: [Cluster]) {
+        for cluster in clusters where !cluster.key.isByURL && !cluster.key.fields.isEmpty {
+            // A key with the parent in it tells apart what the samples do not.
+            guard let index = description.position(of: cluster.name), description.entities[index].keyDoubt == nil,
+                description.entities[index].key.count == cluster.key.fields.count
+            else { continue }
+            let ignored = description.entities[index].ignore.compactMap(\.first)
+            let consistency = cluster.consistency(except: Set(ignored))
+            guard consistency.conflicts > 0 else { continue }
+            let fields = consistency.differing, more = fields.count > 3 ? ", …" : ""
+            let names = fields.prefix(3).map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: ", ")
+            description.entities[index].keyDoubt =
+                "\(consistency.conflicts == 1 ? "a key names" : "\(consistency.conflicts) keys name") samples with different values (\(names)\(more)): the store has one record for them, with the values of the last one"
         }
     }
 

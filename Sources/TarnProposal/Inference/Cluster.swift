@@ -1,3 +1,7 @@
+// The objects of all places of one entity: their shape, their key, and what shares a key.
+
+import Tarn
+
 /// The places whose objects are records of one entity.
 final class Cluster {
     let index: Int
@@ -34,5 +38,20 @@ final class Cluster {
         }
         for place in places { shape.addDeclarations(of: place.shape) }
         return shape
+    }
+
+    /// The maximum number of samples whose keys are compared.
+    private static let comparisonLimit = 5000
+
+    /// Compares the samples that share a key: a store has one record for them.
+    ///
+    /// - Parameter ignored: fields that no attribute keeps.
+    func consistency(except ignored: Set<String>) -> KeyConsistency {
+        var groups: [[String]: [JSONValue]] = [:]
+        for sample in shape.samples.prefix(Cluster.comparisonLimit) {
+            let texts = key.fields.compactMap { sample[$0]?.keyText }
+            if texts.count == key.fields.count { groups[texts, default: []].append(sample) }
+        }
+        return KeyConsistency(groups.values, except: ignored.union(key.fields))
     }
 }

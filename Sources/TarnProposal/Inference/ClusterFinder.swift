@@ -8,7 +8,7 @@ struct ClusterFinder {
     private var parents: [Int]
 
     /// Fields that objects of many entities have: they prove nothing.
-    private static let common: Set = [
+    static let common: Set = [
         "id", "name", "title", "url", "uri", "href", "self", "type", "kind", "description", "created_at", "updated_at",
         "createdat", "updatedat", "created", "updated", "node_id", "html_url", "htmlurl", "slug", "state", "status",
         "key", "label", "value", "count", "position", "image", "uuid", "links", "_links", "object", "body", "text",
@@ -103,7 +103,7 @@ struct ClusterFinder {
     private func evidence(_ a: Place, _ b: Place) -> Evidence {
         guard !a.objects.isEmpty, !b.objects.isEmpty else { return .none }
         let (few, many) = a.objects.count <= b.objects.count ? (a, b) : (b, a)
-        var compared = 0, agreeing = 0, examined = 0
+        var compared = 0, agreeing = 0, examined = 0, pairs: [[JSONValue]] = []
         let keys = Set(a.key.fields)
         for (key, object) in few.objects {
             guard let other = many.objects[key] else { continue }
@@ -111,10 +111,13 @@ struct ClusterFinder {
             compared += agreement.compared
             agreeing += agreement.agreeing
             examined += 1
+            pairs.append([object, other])
             if examined >= 200 { break }
         }
         guard compared > 0 else { return .none }
         if agreeing * 10 < compared * 5 { return .against }
+        // Nested objects are excerpts: a text may be a shorter one.
+        if KeyConsistency(pairs, except: keys).isRefuted(weight: a.isListed && b.isListed ? 3 : 1) { return .against }
         return agreeing * 10 >= compared * 8 && hasDistinctive(a, b) ? .for_ : .none
     }
 

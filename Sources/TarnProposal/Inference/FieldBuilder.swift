@@ -72,7 +72,11 @@ struct FieldBuilder {
         }
         keyComment = guess.reason
         if !guess.alternatives.isEmpty {
-            let others = guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", ")
+            // `@id` beside `id` is named as it is in the JSON.
+            let others = guess.alternatives.map { alternative in
+                let name = EnglishName.field(alternative)
+                return key.contains(name) ? "`\(YAMLText.comment(alternative, limit: 40))`" : name
+            }.joined(separator: ", ")
             keyComment += (keyComment.isEmpty ? "" : "; ") + "also possible: \(others)"
         }
         guard key.isEmpty else { return }

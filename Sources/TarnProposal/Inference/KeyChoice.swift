@@ -36,16 +36,18 @@ struct KeyChoice {
     // MARK: Nested objects
 
     /// Returns the key of nested objects; nil if they are parts of the enclosing record.
-    func nested() -> KeyGuess? {
-        guard let field = shape.names.first(where: { isCertain($0) || EnglishName.words(of: $0) == ["sha"] }),
-            isUsable(field), isConsistent([field])
-        else { return nil }
-        return KeyGuess(fields: [field], reason: "", isCertain: true)
+    ///
+    /// - Parameter lists: the lists, whose records the objects may be.
+    func nested(_ lists: [Place]) -> KeyGuess? {
+        guard let field = shape.names.first(where: { isCertain($0) || EnglishName.words(of: $0) == ["sha"] }) else {
+            return nil
+        }
+        return shared(field, lists)
     }
 
     /// Returns the key that another entity has, if these objects have it too.
-    func shared(_ field: String) -> KeyGuess? {
-        guard shape.fields[field] != nil, isUsable(field), isConsistent([field]) else { return nil }
+    func shared(_ field: String, _ lists: [Place]) -> KeyGuess? {
+        guard shape.fields[field] != nil, isUsable(field), isConsistent([field], lists) else { return nil }
         return KeyGuess(fields: [field], reason: "", isCertain: true)
     }
 
@@ -55,12 +57,19 @@ struct KeyChoice {
     ///
     /// - Parameter named: fields by which paths of a specification name a record.
     func listed(named: [String] = []) -> KeyGuess {
-        let certain = shape.names.filter(isCertain).sorted { rank($0) < rank($1) }.filter {
-            isUsable($0, isNullable: true) && isConsistent([$0])
+        let ids = shape.names.filter { isCertain($0) && isUsable($0, isNullable: true) }
+        let certain = ids.sorted { rank($0) < rank($1) }.filter {
+            isConsistent([$0], isListed: true) && !isRepeated([$0])
         }
         if let best = certain.first {
             return KeyGuess(
                 fields: [best], reason: "", isCertain: true, alternatives: Array(certain.dropFirst().prefix(2)))
+        }
+        let repeated = ids.first.map { "`\(YAMLText.comment($0, limit: 40))` is not unique" }
+        if let repeated, let pair = composite(with: Set(ids)) {
+            return KeyGuess(
+                fields: pair, reason: "\(repeated), these together differ in all \(distinct.count) samples",
+                isCertain: false)
         }
         let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
         var likely = usable.filter { likelihood($0) != nil }.sorted {
@@ -83,7 +92,8 @@ struct KeyChoice {
         }
         guard let named = vague.first(where: { named.contains($0) }) else {
             return KeyGuess(
-                fields: [], reason: "no field \(vague.isEmpty ? "" : "surely ")identifies a record", isCertain: false,
+                fields: [], reason: repeated ?? "no field \(vague.isEmpty ? "" : "surely ")identifies a record",
+                isCertain: false,
                 alternatives: Array(vague.prefix(3)))
         }
         return KeyGuess(
@@ -96,7 +106,9 @@ struct KeyChoice {
     }
 
     /// Returns two or three fields that together differ in all samples.
-    private func composite() -> [String]? {
+    ///
+    /// - Parameter ids: fields of which one must be among two; empty for any two or three fields.
+    private func composite(with ids: Set<String> = []) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
             let words = EnglishName.words(of: field)
@@ -105,8 +117,11 @@ struct KeyChoice {
         }.prefix(10)
         let fields = Array(parts)
         for (index, first) in fields.enumerated() {
-            for second in fields[(index + 1)...] where isUnique([first, second]) { return [first, second] }
+            for second in fields[(index + 1)...] where isUnique([first, second]) {
+                if ids.isEmpty || ids.contains(first) || ids.contains(second) { return [first, second] }
+            }
         }
+        guard ids.isEmpty else { return nil }
         for (index, first) in fields.enumerated() {
             for (offset, second) in fields.enumerated() where offset > index {
                 for third in fields[(offset + 1)...] where isUnique([first, second, third]) {
@@ -173,20 +188,57 @@ struct KeyChoice {
         return distinct.allSatisfy { seen.insert(value(fields, $0)).inserted }
     }
 
-    /// Whether samples with equal values are the same object: most of their other scalars agree.
-    private func isConsistent(_ fields: [String]) -> Bool {
-        var first: [[String]: JSONValue] = [:], compared = 0, agreeing = 0
+    /// Whether samples with equal values are the same object: most of their other scalars agree, and
+    /// no field differs for most of the values.
+    ///
+    /// - Parameters:
+    ///   - lists: the lists, whose records nested objects may be.
+    ///   - isListed: whether an endpoint lists the samples.
+    private func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
+        var groups: [[String]: [JSONValue]] = [:], compared = 0, agreeing = 0
         for sample in distinct {
             let key = value(fields, sample)
-            guard let other = first[key] else {
-                first[key] = sample
-                continue
+            if let other = groups[key]?[0] {
+                let agreement = JSONValue.agreement(sample, other, except: Set(fields))
+                compared += agreement.compared
+                agreeing += agreement.agreeing
             }
-            let agreement = JSONValue.agreement(sample, other, except: Set(fields))
-            compared += agreement.compared
-            agreeing += agreement.agreeing
+            groups[key, default: []].append(sample)
         }
-        return compared == 0 ? first.count == distinct.count || first.count > 1 : agreeing * 10 >= compared * 6
+        let consistency = KeyConsistency(groups.values, except: Set(fields))
+        // Few listed records change from one page to the next.
+        let isOther = isListed && consistency.conflicts >= 3 && !consistency.contradicting.isEmpty
+        if isOther || consistency.isRefuted() || consistency.isEntered {
+            return lists.contains { isExcerpt(of: $0, fields, groups, consistency.contradicting) }
+        }
+        return compared == 0 ? groups.count == distinct.count || groups.count > 1 : agreeing * 10 >= compared * 6
+    }
+
+    /// Whether the objects are excerpts of listed records, beside fields that belong to the place.
+    private func isExcerpt(
+        of list: Place, _ fields: [String], _ groups: [[String]: [JSONValue]], _ local: [String]
+    ) -> Bool {
+        guard list.key.fields == fields, local.allSatisfy({ list.shape.fields[$0] == nil }) else { return false }
+        let common = shape.names.filter { list.shape.fields[$0] != nil && !fields.contains($0) }
+        guard !common.allSatisfy({ ClusterFinder.common.contains($0.lowercased()) }) else { return false }
+        let known = groups.compactMap { key, objects in list.objects[key[0]].map { [objects[0], $0] } }
+        let consistency = KeyConsistency(known, except: Set(fields + local))
+        return !consistency.isRefuted() && consistency.confirming > 0
+    }
+
+    /// Whether one answer lists a value twice, for records that differ.
+    private func isRepeated(_ fields: [String]) -> Bool {
+        var first: [[String]: JSONValue] = [:], starts = shape.starts[...]
+        for (index, sample) in shape.samples.prefix(KeyChoice.comparisonLimit).enumerated() {
+            while let start = starts.first, start <= index {
+                first = [:]
+                starts = starts.dropFirst()
+            }
+            let key = value(fields, sample)
+            if let other = first[key], KeyConsistency.differ(sample, other) { return true }
+            first[key] = first[key] ?? sample
+        }
+        return false
     }
 }
 

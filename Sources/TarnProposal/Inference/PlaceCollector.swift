@@ -27,7 +27,9 @@ struct PlaceCollector {
         var guess =
             key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
             ?? KeyChoice(shape, name: name).listed(named: named)
-        if key == nil { guess = PlaceCollector.separated(guess, shape) }
+        if key == nil {
+            guess = PlaceCollector.resourceKey(shape, name: name) ?? PlaceCollector.separated(guess, shape)
+        }
         if let form, !guess.isCertain, guess.doubt == nil {
             guess = KeyGuess(
                 fields: [], reason: "from the record's own URL", isCertain: true, isByURL: true,
@@ -56,6 +58,22 @@ struct PlaceCollector {
         return guess
     }
 
+    /// The members of resource objects of JSON:API.
+    private static let resourceMembers: Set = ["type", "id", "lid", "attributes", "relationships", "links", "meta"]
+
+    /// Returns the key of resource objects of JSON:API, whose ids are unique only within a type; nil
+    /// for other objects, and for a list of one type.
+    private static func resourceKey(_ shape: ObjectShape, name: String) -> KeyGuess? {
+        guard Set(shape.names).isSubset(of: resourceMembers),
+            shape.fields["attributes"] != nil || shape.fields["relationships"] != nil,
+            let type = shape.fields["type"], let id = shape.fields["id"]
+        else { return nil }
+        guard [type, id].allSatisfy({ $0.isScalar && $0.nulls == 0 && $0.count == shape.count }) else { return nil }
+        // A further page may include another type.
+        guard name == "included" || values(of: type).count > 1 else { return nil }
+        return KeyGuess(fields: ["type", "id"], reason: "an id is unique only within its type", isCertain: true)
+    }
+
     /// Adds the objects that are nested in the lists.
     mutating func addNested() {
         for place in places where place.isListed { descend(place.shape, place.index, []) }
@@ -82,7 +100,8 @@ struct PlaceCollector {
                 place.typeTarget = found.target
                 places.append(place)
             } else if let guess = key(of: object, name).map({ PlaceCollector.separated($0, object) }) {
-                let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
+                let subject = isList ? PlaceCollector.subject(of: object, at: path) : name
+                let location = Place.Location(owner: owner, keys: path, isList: isList, name: subject)
                 let place = Place(index: places.count, source: nil, at: location, object, guess)
                 places.append(place)
                 if depth(of: place) < 8, !isRecursive(place) { descend(object, place.index, []) }
@@ -97,6 +116,21 @@ struct PlaceCollector {
         }
     }
 
+    /// Returns the name of the objects in a nested list: of `refunds.data`, what they say themselves,
+    /// `"object": "refund"`, or `refunds`.
+    private static func subject(of object: ObjectShape, at path: [String]) -> String {
+        let name = path.last ?? ""
+        guard path.count > 1, ["data", "items", "results", "records", "entries"].contains(name.lowercased()) else {
+            return name
+        }
+        if let stated = object.fields["object"], stated.count == object.count {
+            let values = values(of: stated)
+            if values.count == 1, let value = values.first, EnglishName.isValid(value) { return value }
+        }
+        let outer = path[path.count - 2], words = EnglishName.words(of: outer)
+        return words.last.map { EnglishName.singular($0) != $0 } == true ? outer : name
+    }
+
     /// Returns the key of objects that only name a record by its type and its id, as in JSON:API,
     /// and the list whose records have this type; nil for other objects.
     private func identifiers(_ object: ObjectShape, _ name: String) -> (key: KeyGuess, target: Int?)? {
@@ -109,7 +143,13 @@ struct PlaceCollector {
             types.count == 1 && list.key.fields == ["id"]
                 && list.shape.fields["type"].map(PlaceCollector.values) == types
         }
-        if let target { return (target.key, target.index) }
+        let mixed = lists.first { list in
+            guard list.key.fields == ["type", "id"], !types.isEmpty, let known = list.shape.fields["type"] else {
+                return false
+            }
+            return types.isSubset(of: PlaceCollector.values(of: known))
+        }
+        if let target = target ?? mixed { return (target.key, target.index) }
         let word = EnglishName.singularWords(of: name).last
         let isNamed = lists.contains { list in
             EnglishName.singularWords(of: list.name).last == word
@@ -139,10 +179,11 @@ struct PlaceCollector {
     /// Returns the key of nested objects; nil if they are no records.
     private func key(of object: ObjectShape, _ name: String) -> KeyGuess? {
         if object.names == [JSONValue.objectID] { return nil }
-        if let guess = KeyChoice(object, name: name).nested() { return guess }
+        let lists = places.filter(\.isListed)
+        if let guess = KeyChoice(object, name: name).nested(lists) { return guess }
         // The key of a list with the same name, or with the same fields.
         let words = EnglishName.singularWords(of: name)
-        for place in places where place.isListed && place.key.fields.count == 1 {
+        for place in lists where place.key.fields.count == 1 {
             guard let field = place.key.fields.first, object.fields[field] != nil, object.names.count > 1 else {
                 continue
             }
@@ -151,7 +192,7 @@ struct PlaceCollector {
             guard isNamed ? shared * 2 >= object.names.count : shared == object.names.count && shared >= 3 else {
                 continue
             }
-            if let guess = KeyChoice(object, name: name).shared(field) { return guess }
+            if let guess = KeyChoice(object, name: name).shared(field, lists) { return guess }
         }
         return nil
     }

@@ -93,7 +93,11 @@ struct ReferenceFinder {
         if words == ["parent"] { found.append(own.index) }
         add { names[$0.index].own.count == 1 && names[$0.index].own.last == words.last }
         if EntityNames.roles.contains(words.joined(separator: "_")) || EntityNames.roles.contains(words.last ?? "") {
-            add { ["User", "Person", "Account", "Member", "Customer"].contains($0.name) }
+            // The owner of an account is a user, and no account.
+            add {
+                ["User", "Person", "Account", "Member", "Customer"].contains($0.name)
+                    && ($0.name != "Account" || $0.index != own.index)
+            }
         }
         return found
     }
@@ -114,24 +118,46 @@ struct ReferenceFinder {
         return value.count == 0 ? false : values.contains { keys[target].contains($0) } && !isText(value)
     }
 
-    /// Returns the cluster whose keys the values are, if they are too special for a coincidence.
+    /// Returns the cluster whose keys the values are, if they are too special for a coincidence: long
+    /// texts with digits, large numbers, or shorter ids such as `cus_101` that nearly all are keys.
     private func targetByValues(_ value: ValueShape, _ leaf: Leaf, _ own: Cluster) -> Int? {
         let values = value.scalars.counts.keys
         guard values.count >= 2, !value.scalars.isOverflowing else { return nil }
-        let isSpecial =
-            value.scalars.texts > 0
-            ? values.allSatisfy { $0.utf8.count >= 12 && $0.utf8.contains { (0x30...0x39).contains($0) } }
-                && value.scalars.forms?.contains(.url) != true
-                && !(value.scalars.forms ?? []).contains { $0.dateFormat != nil }
-            : value.scalars.smallest >= 100_000
-        guard isSpecial else { return nil }
+        let isSpecial = value.scalars.texts > 0 ? isLongID(value) : value.scalars.smallest >= 100_000
+        guard isSpecial || isShortID(value) else { return nil }
+        // The samples are a part of the records: not every target is among them.
+        let isLink = ["of", "by", "to", "parent", "previous", "next", "original", "root"].contains(
+            EnglishName.words(of: leaf.name).last ?? "")
+        let named = candidates(EnglishName.singularWords(of: leaf.name), in: own, isNamed: true)
         return clusters.first { cluster in
+            let isNamed = named.contains(cluster.index)
+            guard isSpecial || isNamed || isLink || cluster.index != own.index else { return false }
             let found = values.count { keys[cluster.index].contains($0) }
-            // The samples are a part of the records: not every target is among them.
-            let isNamed = ["of", "by", "to", "parent", "previous", "next", "original", "root"].contains(
-                EnglishName.words(of: leaf.name).last ?? "")
-            return cluster.key.fields.count == 1 && found >= (isNamed ? 1 : 2) && found * 10 >= values.count * 3
-                && fits(value, cluster.index, isNamed: true)
+            let tenths = isSpecial || isNamed ? 3 : 8
+            return cluster.key.fields.count == 1 && found >= (isLink || isNamed ? 1 : 2)
+                && found * 10 >= values.count * tenths && fits(value, cluster.index, isNamed: true)
         }?.index
+    }
+
+    private func isLongID(_ value: ValueShape) -> Bool {
+        let forms = value.scalars.forms ?? []
+        return !forms.contains(.url) && !forms.contains { $0.dateFormat != nil }
+            && value.scalars.counts.keys.allSatisfy {
+                $0.utf8.count >= 12 && $0.utf8.contains { (0x30...0x39).contains($0) }
+            }
+    }
+
+    /// Whether texts are short ids: letters and digits, also with `_` and `-` between them.
+    private func isShortID(_ value: ValueShape) -> Bool {
+        guard value.scalars.texts > 0, value.scalars.numbers == 0 else { return false }
+        return value.scalars.counts.keys.allSatisfy { text in
+            let hasDigit = text.utf8.contains { (0x30...0x39).contains($0) }
+            let hasLetter = text.utf8.contains { (0x61...0x7A).contains($0 | 0x20) }
+            return text.utf8.count >= 4 && hasDigit && hasLetter
+                && text.utf8.allSatisfy {
+                    (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0)
+                        || [UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0)
+                }
+        }
     }
 }

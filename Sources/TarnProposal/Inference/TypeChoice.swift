@@ -158,7 +158,10 @@ struct TypeChoice {
             if !isNamed { choice.alternative = nil }
             return choice
         }
-        var choice = TypeChoice("enum", comment: "the only values in \(facts.texts) samples; string accepts others")
+        var choice = TypeChoice(
+            "enum",
+            comment:
+                "the only values in \(facts.texts) samples; another one is reported and left out, string accepts it")
         choice.values = values
         return choice
     }
@@ -178,7 +181,7 @@ struct TypeChoice {
         guard element.nulls == 0, element.objects == 0, element.lists == 0 else {
             return TypeChoice(
                 "json",
-                comment: element.objects > 0 ? "objects without a key" : "kept as it is")
+                comment: element.objects > 0 ? element.object?.keyProblem ?? "objects without a key" : "kept as it is")
         }
         let inner = TypeChoice.seen(element, name: "")
         guard ["bool", "int", "uint", "double", "string", "uuid", "url"].contains(inner.type) else {

@@ -60,6 +60,7 @@ struct SourceBuilder {
                 let shape = shapes[list] ?? ObjectShape()
                 shapes[list] = shape
                 pages[list, default: 0] += 1
+                shape.beginList()
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }
@@ -68,10 +69,14 @@ struct SourceBuilder {
         for list in order {
             guard let shape = shapes[list] else { continue }
             let isWrapper = list.name.isEmpty || ListFinder.wrappers.contains(list.name.lowercased())
+            let name = isWrapper ? shape.typeBesideURL ?? source.name : list.name
             source.lists.append(
                 Source.List(
-                    found: list, shape: shape, name: isWrapper ? source.name : list.name,
-                    isOptional: (pages[list] ?? 0) < sample.pages.count))
+                    found: list, shape: shape, name: name, isOptional: (pages[list] ?? 0) < sample.pages.count))
+        }
+        if let remark = ErrorAnswer.remark(sample, order) {
+            source.gaps.append(remark)
+            source.notes.append("UNCERTAIN: " + remark)
         }
         guard !source.lists.isEmpty else {
             empty.append(Redaction.url(sample.origin))
@@ -132,11 +137,17 @@ struct SourceBuilder {
         }
         let verbs: Set = ["search", "list", "all", "index", "query", "find", "latest", "recent"]
         let named = segments.last { segment in
-            !verbs.contains(segment.lowercased()) && !segment.hasPrefix("{")
+            !verbs.contains(segment.lowercased()) && !segment.hasPrefix("{") && !isVersion(segment)
                 && segment.unicodeScalars.contains { ("a"..."z").contains($0) || ("A"..."Z").contains($0) }
                 && !TextForm.isUUID(segment)
         }
         return EnglishName.endpoint(named ?? segments.last ?? "records")
+    }
+
+    /// Whether a segment of a path is the version of the API, such as `v58.0`.
+    private static func isVersion(_ segment: String) -> Bool {
+        guard let first = segment.first, "vV".contains(first), segment.count > 1 else { return false }
+        return segment.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
     /// Returns a path in which no character has a meaning in a template.

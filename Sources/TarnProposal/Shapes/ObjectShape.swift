@@ -11,6 +11,8 @@ final class ObjectShape {
     private(set) var fields: [String: ValueShape] = [:]
     /// The first objects, for comparisons across fields.
     private(set) var samples: [JSONValue] = []
+    /// The positions in ``samples`` at which the lists of the answers begin.
+    private(set) var starts: [Int] = []
     /// Whether keys beyond ``fieldLimit`` were left out.
     private(set) var isTruncated = false
     /// The name of the schema in a specification.
@@ -41,6 +43,9 @@ final class ObjectShape {
         }
     }
 
+    /// Notes that the objects of another answer follow.
+    func beginList() { starts.append(samples.count) }
+
     /// Returns the shape of a key's values, created if necessary; nil beyond the limit.
     func shape(of name: String) -> ValueShape? {
         if let known = fields[name] { return known }
@@ -66,8 +71,31 @@ final class ObjectShape {
         }
     }
 
+    private static let keyNames = ["id", "uuid", "_id", "guid"]
+
     /// Whether the objects have an id.
-    var hasOwnKey: Bool { ["id", "uuid", "_id", "guid"].contains { fields[$0]?.isScalar == true } }
+    var hasOwnKey: Bool { ObjectShape.keyNames.contains { fields[$0]?.isScalar == true } }
+
+    /// The reason why the id of the objects is no key, for a comment; nil without an id.
+    var keyProblem: String? {
+        guard let name = ObjectShape.keyNames.first(where: { fields[$0]?.isScalar == true }), let value = fields[name],
+            value.count > 0
+        else { return nil }
+        if value.count < count || value.nulls > 0 { return "objects of which some have no `\(name)`" }
+        return value.scalars.counts.values.contains { $0 > 1 }
+            ? "objects whose `\(name)` is not unique: they have other values elsewhere" : nil
+    }
+
+    /// The type that all objects state beside their URL, as in Salesforce: `"attributes": {"type":
+    /// "Account", "url": …}`.
+    var typeBesideURL: String? {
+        guard let attributes = fields["attributes"], attributes.isObject, attributes.count == count,
+            let object = attributes.object, object.fields["url"] != nil, let type = object.fields["type"],
+            type.count == count, type.scalars.counts.count == 1, !type.scalars.isOverflowing,
+            let name = type.scalars.counts.keys.first, EnglishName.isValid(name)
+        else { return nil }
+        return name
+    }
 
     /// Whether the keys are data, such as dates or ids, instead of names.
     var isMap: Bool {

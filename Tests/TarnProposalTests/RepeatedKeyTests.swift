@@ -1,0 +1,163 @@
+// Ids that repeat: keys of other things, excerpts of records, and what the samples overwrite.
+
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Ids that repeat in the samples")
+struct RepeatedKeyTests {
+    /// A proposal of the answers of several paths.
+    private func proposal(of answers: [(path: String, body: String)]) throws -> Proposal {
+        let samples = try answers.map { answer in
+            let url = "https://api.test.example" + answer.path, json = try JSONValue(answer.body)
+            return Sample(
+                origin: url, isURL: true,
+                pages: [Sample.Page(url: url, body: Array(answer.body.utf8), json: json)])
+        }
+        return try Proposal(samples)
+    }
+
+    private func list(_ numbers: some Sequence<Int>, _ record: (Int) -> String) -> String {
+        "[" + numbers.map(record).joined(separator: ",") + "]"
+    }
+
+    @Test("in a list, the id of something else is a part of the key, whatever constant fields agree")
+    func listed() throws {
+        let prices = list(0..<36) {
+            #"{"id":\#(1 + $0 % 6),"date":"2025-01-\#(10 + $0 / 6)","price":\#($0).25,"currency":"EUR","unit":"kg"}"#
+        }
+        let proposal = try propose(prices)
+        #expect(proposal.text.contains("    key: [id, date]   # `id` is not unique"), "\(proposal.text)")
+        #expect(proposal.records == ["Thing": 36] && proposal.uncertain == [] && proposal.findings == [])
+        // Once is enough in one answer.
+        let once = try propose(list(0..<20) { #"{"id":\#(max($0, 1)),"name":"n\#($0)","v":true}"# })
+        #expect(once.text.contains("    key: [id, name]") && once.records == ["Thing": 20], "\(once.text)")
+    }
+
+    @Test(
+        "nested objects are no records if a field differs for most ids: lines, columns, questions, addresses",
+        arguments: [
+            #""lines":[{"id":1,"sku":"a-%","unit":"pcs","taxed":true},{"id":2,"sku":"b-%","unit":"pcs","taxed":true}]"#,
+            #""properties":{"Name":{"id":"title","type":"title","title":[{"plain_text":"Page %"}]}}"#,
+            #""answers":[{"id":"q1","type":"text","value":{"text":"1-%"}},{"id":"q2","type":"text","value":{"text":"%"}}]"#,
+            #""fields":[{"id":1,"name":"a","type":"x","value":"v%"},{"id":2,"name":"b","type":"y","value":"w%"}]"#,
+            #""address":{"id":"home","street":"Street %","city":"Bonn","country":"DE"}"#,
+        ])
+    func nested(_ member: String) throws {
+        let proposal = try propose(list(1...9) { #"{"id":\#($0),\#(member.replacing("%", with: "\($0)"))}"# })
+        #expect(proposal.entities == ["Thing"], "\(proposal.text)")
+        #expect(proposal.records == ["Thing": 9] && proposal.findings == [] && proposal.uncertain == [])
+        guard member.hasPrefix(#""lines""#) else { return }
+        #expect(proposal.text.contains("lines: json   # objects whose `id` is not unique"), "\(proposal.text)")
+    }
+
+    @Test("counters, lists of numbers, missing members and what belongs to the place refute no id")
+    func kept() throws {
+        let mentions = try propose(
+            list(1...9) {
+                #"{"id":\#($0),"mentions":[{"id":\#($0 % 3),"name":"u\#($0 % 3)","login":"l\#($0 % 3)","followers_count":\#($0),"indices":[\#($0),9]}]}"#
+            })
+        #expect(mentions.entities.count == 2 && mentions.uncertain == [], "\(mentions.text)")
+        let members = try proposal(of: [
+            ("/users", list(1...5) { #"{"id":\#($0),"login":"u\#($0)","email":"u\#($0)@x.example"}"# }),
+            (
+                "/projects",
+                list(1...9) {
+                    #"{"id":\#($0),"members":[{"id":\#(1 + $0 % 5),"login":"u\#(1 + $0 % 5)","role":"r\#($0)"}]}"#
+                }
+            ),
+        ])
+        #expect(members.entities == ["User", "Project"], "\(members.text)")
+        #expect(members.text.contains("ignore: [role]"), "\(members.text)")
+    }
+
+    @Test("the lists of two URLs with the same ids and other records are two entities")
+    func lists() throws {
+        let boards = (1...2).map { board in
+            (
+                path: "/boards/\(board)/cards",
+                body: list(1...4) { #"{"id":\#($0),"title":"\#($0) of \#(board)","color":"red","kind":"card"}"# }
+            )
+        }
+        let proposal = try proposal(of: boards)
+        #expect(proposal.records == ["Card": 4, "Card2": 4], "\(proposal.text)")
+    }
+
+    @Test("an entity of which samples overwrite each other is uncertain")
+    func overwritten() throws {
+        let proposal = try propose(
+            list(1...4) {
+                #"{"id":\#($0),"repo":{"id":7,"name":"a","full":"b/a","home":"h","tongue":"s","shade":"\#($0)"}}"#
+            })
+        #expect(proposal.records == ["Thing": 4, "Repo": 1], "\(proposal.text)")
+        #expect(
+            proposal.uncertain.contains {
+                $0.hasPrefix("entity Repo: a key names samples with different values (`shade`)")
+            },
+            "\(proposal.uncertain)")
+        #expect(proposal.text.contains("# UNCERTAIN: a key names samples"), "\(proposal.text)")
+    }
+
+    @Test("resource objects of JSON:API have their type in the key, and identifiers lead to them")
+    func resources() throws {
+        let data = list(1...3) {
+            #"{"type":"articles","id":"\#($0)","attributes":{"title":"A"},"relationships":{"author":{"data":{"type":"people","id":"\#($0)"}},"comments":{"data":[{"type":"comments","id":"\#($0)"}]}}}"#
+        }
+        let included = list(1...6) {
+            $0 <= 3
+                ? #"{"type":"people","id":"\#($0)","attributes":{"name":"p\#($0)"}}"#
+                : #"{"type":"comments","id":"\#($0 - 3)","attributes":{"body":"c\#($0)"}}"#
+        }
+        let proposal = try propose(#"{"data":\#(data),"included":\#(included)}"#)
+        #expect(
+            proposal.text.contains("    key: [type, id]   # an id is unique only within its type"), "\(proposal.text)")
+        #expect(proposal.text.contains("authorData: { to: Included,"), "\(proposal.text)")
+        #expect(proposal.text.contains("commentsData: { to: [Included],"), "\(proposal.text)")
+        #expect(proposal.records == ["Thing": 3, "People": 3, "Comments": 3], "\(proposal.records)")
+        #expect(proposal.findings == [] && proposal.uncertain == [])
+    }
+
+    @Test("short ids of another list, and those of `@id` beside `id`, are named as what they are")
+    func references() throws {
+        let customers = list(101...107) { #"{"id":"cus_\#($0)","email":"u\#($0)@x.example"}"# }
+        let charges = list(1...9) { #"{"id":"ch_\#(900 + $0)","customer":"cus_\#(101 + $0 % 7)","unit":"u1"}"# }
+        let proposal = try proposal(of: [("/customers", customers), ("/charges", charges)])
+        #expect(proposal.text.contains("customer: { to: Customer,"), "\(proposal.text)")
+        #expect(proposal.text.contains("unit: string"), "\(proposal.text)")
+        let both = try propose(list(1...3) { #"{"id":\#($0),"@id":"at\#($0)"}"# })
+        #expect(both.text.contains("key: id   # also possible: `@id`"), "\(both.text)")
+    }
+
+    @Test("entities are named by what their objects state, and not by a version or a wrapper")
+    func names() throws {
+        let accounts = list(1...3) {
+            #"{"attributes":{"type":"Account","url":"/services/data/v58.0/sobjects/Account/\#($0)"},"Id":"00\#($0)","OwnerId":"005"}"#
+        }
+        let salesforce = try proposal(of: [("/services/data/v58.0/query", #"{"totalSize":3,"records":\#(accounts)}"#)])
+        #expect(salesforce.entities == ["Account"] && salesforce.endpoints == ["data"], "\(salesforce.text)")
+        let stripe = try propose(
+            list(1...3) { #"{"id":\#($0),"refunds":{"object":"list","data":[{"id":"re_\#($0)","object":"refund"}]}}"# })
+        #expect(stripe.entities == ["Thing", "Refund"], "\(stripe.text)")
+    }
+
+    @Test(
+        "an answer that reports an error is uncertain, a record with an error is not",
+        arguments: [
+            (#"{"ok":false,"error":"not_authed"}"#, "an error: not_authed"),
+            (#"{"success":false,"errors":[{"code":9,"message":"no token"}],"result":null}"#, "an error: no token"),
+            (#"{"error":{"code":401,"message":"denied"}}"#, "an error: denied"),
+            (#"{"id":5,"success":false,"error":"failed"}"#, nil), (#"{"name":"x","error":null,"ok":true}"#, nil),
+            (#"{"name":"x","error":"failed","duration":5}"#, nil),
+        ])
+    func errors(_ body: String, _ text: String?) throws {
+        let proposal = try propose(body)
+        guard let text else {
+            #expect(!proposal.text.contains("an error"), "\(proposal.text)")
+            return
+        }
+        #expect(proposal.uncertain.contains { $0.contains("looks like \(text), ") }, "\(proposal.uncertain)")
+        #expect(proposal.text.contains("# UNCERTAIN: the answer looks like \(text)"), "\(proposal.text)")
+    }
+}

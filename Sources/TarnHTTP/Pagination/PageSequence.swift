@@ -271,11 +271,9 @@ package struct PageSequence: Sendable, Hashable {
                 evidence(facts, pagination.style, counts, listed: listed, answeredBy)
                 ?? lostTotal(facts, pagination.style, listed: listed)
             if let evidence {
-                let advice = AutomaticPagination.choose(request, facts)
                 throw .more(
                     evidence, listed: sum, style: pagination.style.name,
-                    advice: advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style,
-                    url: request.url)
+                    advice: evidence.isEmptyPage ? choice?.styleFromZero : advice(pagination, facts), url: request.url)
             }
             return Step(choice: choice, listed: sum, window: window, counts: counts)
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
@@ -290,6 +288,12 @@ package struct PageSequence: Sendable, Hashable {
         }
         guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
+    }
+
+    /// Returns a style that may go on where another one has ended, as a description writes it.
+    private func advice(_ pagination: Pagination, _ facts: PageFacts) -> String? {
+        let advice = AutomaticPagination.choose(request, facts)
+        return advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style
     }
 
     /// Returns evidence that the page at which the style ends is not the last one, or nil.

@@ -65,6 +65,11 @@ extension PageEvidence {
     /// Returns whether a value at a path is the number of all records.
     package static func isTotal(_ path: String) -> Bool { meaning(of: path) == .total }
 
+    /// Returns whether a header field or a path has the number of pages.
+    static func isPageCount(_ name: String) -> Bool {
+        pageCountFields.contains(name) || meaning(of: name) == .pages || meaning(of: name) == .lastPage
+    }
+
     /// Returns whether a value at a path is the number of the last page.
     package static func isLastPage(_ path: String) -> Bool { meaning(of: path) == .lastPage }
 

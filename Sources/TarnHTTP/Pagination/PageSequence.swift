@@ -345,6 +345,19 @@ package struct PageSequence: Sendable, Hashable {
         isBehindTotal && [400, 404, 410, 416, 422].contains(status)
     }
 
+    /// Returns what may be wrong if the server refuses the last page by the number of pages.
+    ///
+    /// Nil for other pages.
+    package func hint(afterStatus status: Int) -> String? {
+        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1,
+            let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
+            let number = request.value(at: style.sends).flatMap({ Int($0) }),
+            let name = counts.keys.sorted().first(where: { counts[$0] == number && PageEvidence.isPageCount($0) })
+        else { return nil }
+        let advice = choice?.styleFromZero.map { "paginate: \($0)" } ?? "start: 0 under paginate"
+        return "\(name) says that there are \(number) pages: if the first page has the number 0, write \(advice)"
+    }
+
     /// Notes the page before the current one, of a scan that continues.
     package mutating func note(pageBefore facts: PageFacts) {
         total = declaredTotal(facts)

@@ -298,7 +298,7 @@ struct PageEvidenceTests {
         let pages = [Self.page(10, ["pages": "2"]), Self.page(0, ["pages": "2"])]
         for (style, advice) in [
             (Pagination.automatic, "write paginate: { page_number: { param: page, start: 0, total_pages: pages } };"),
-            (.pageNumber(.query("page"), totalPages: "pages"), "write start: 0 under paginate;"),
+            (Pagination.pageNumber(.query("page"), totalPages: "pages"), "write start: 0 under paginate;"),
         ] {
             let error = #expect(throws: PaginationError.self) { try PaginationStyleTests.walk(style, pages) }
             let text = "\(try #require(error))"
@@ -308,6 +308,18 @@ struct PageEvidenceTests {
                 try PaginationStyleTests.walk(style, pages) { $0.more = .ignoring(["pages"]) }
             }
         }
+    }
+
+    @Test("if a server refuses the last page by the number of pages, the number of the first page is named")
+    func refusedLastPage() throws {
+        let style = Pagination.pageNumber(.query("page"), totalPages: "pages")
+        var sequence = try PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        #expect(sequence.hint(afterStatus: 404) == nil)
+        #expect(try sequence.advance(Self.page(10, ["pages": "3"])))
+        #expect(sequence.hint(afterStatus: 404) == nil)
+        #expect(try sequence.advance(Self.page(10, ["pages": "3"])))
+        #expect(sequence.hint(afterStatus: 404)?.hasPrefix("pages says that there are 3 pages") == true)
+        #expect(sequence.hint(afterStatus: 500) == nil)
     }
 
     @Test("auto without a way on is an error that says what the page has")

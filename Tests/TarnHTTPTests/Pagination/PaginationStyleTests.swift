@@ -362,7 +362,7 @@ struct PaginationGuardTests {
         let error = #expect(throws: PaginationError.self) {
             try Styles.walk(total, [page(2, ["total": "5"]), page(0, ["total": "5"])])
         }
-        #expect(error == .shrunk(listed: 2, hint: PageCounts.hint("there are 5 records", "total")))
+        #expect(error == PaginationError.shrunk(listed: 2, hint: PageCounts.hint("there are 5 records", "total")))
         // `end: empty` does not outweigh a total.
         #expect(error?.description.contains("leave out total") == true)
         #expect(error?.description.contains("end: empty") == false)

@@ -117,7 +117,52 @@ struct SamplerTests {
         Form(
             name: "Stripe", target: "/items?limit=10", parameter: ("starting_after", 0),
             body: { #"{"object":"list","data":\#($1),"has_more":\#($0 < 15)}"# },
-            style: "{ since_id: { param: starting_after } }"),
+            style: "{ cursor: { path: 'data[-1].id', param: starting_after, has_more: has_more } }"),
+        Form(
+            name: "MediaWiki", parameter: ("apcontinue", 0), step: 1,
+            body: {
+                let next = $0 < 15 ? #","continue":{"apcontinue":"\#($0 + 10)","continue":"-||"}"# : ""
+                return #"{"query":{"allpages":\#($1)}\#(next)}"#
+            },
+            style: "{ cursor: { path: continue.apcontinue, param: apcontinue } }"),
+        Form(
+            name: "Reddit", parameter: ("after", 0), step: 1,
+            body: {
+                #"{"kind":"Listing","data":{"after":\#($0 < 15 ? #""\#($0 + 10)""# : "null"),"children":\#($1)}}"#
+            },
+            style: "{ cursor: { path: data.after, param: after, end: empty } }"),
+        Form(
+            name: "Notion", parameter: ("start_cursor", 0), step: 1,
+            body: {
+                #"{"results":\#($1),"has_more":\#($0 < 15),"next_cursor":\#($0 < 15 ? #""\#($0 + 10)""# : "null")}"#
+            },
+            style: "{ cursor: { path: next_cursor, param: start_cursor, has_more: has_more } }"),
+        Form(
+            name: "AWS", parameter: ("NextToken", 0), step: 1,
+            body: { #"{"Items":\#($1)\#($0 < 15 ? #","NextToken":"\#($0 + 10)""# : "")}"# },
+            style: "{ cursor: { path: NextToken, param: NextToken } }"),
+        Form(
+            name: "Relay", parameter: ("after", 0), step: 1,
+            body: {
+                #"{"nodes":\#($1),"pageInfo":{"endCursor":"\#($0 + 10)","hasNextPage":\#($0 < 15)}}"#
+            },
+            style: "{ cursor: { path: pageInfo.endCursor, param: after, has_more: pageInfo.hasNextPage } }"),
+        Form(
+            name: "a token with a name of its own", parameter: ("bookmark", 0), step: 1,
+            body: { #"{"docs":\#($1)\#($0 < 15 ? #","bookmark":"\#($0 + 10)""# : "")}"# },
+            style: "{ cursor: { path: bookmark, param: bookmark } }"),
+        Form(
+            name: "Solr", parameter: ("start", 0), step: 1,
+            body: { #"{"response":{"numFound":25,"start":\#($0),"docs":\#($1)}}"# },
+            style: "{ offset: { param: start, total: response.numFound } }"),
+        Form(
+            name: "pages from 0, and only their number", parameter: ("page", 0), step: 10,
+            body: { #"{"items":\#($1),"pages":\#($0 >= 0 ? 3 : 0)}"# },
+            style: "{ page_number: { param: page, start: 0, total_pages: pages } }"),
+        Form(
+            name: "pages from 0, and the number of the last one", parameter: ("page", 0), step: 10,
+            body: { #"{"items":\#($1),"meta":{"last_page":\#($0 >= 0 ? 2 : 0)}}"# },
+            style: "{ page_number: { param: page, start: 0 } }"),
         Form(
             name: "a marker", parameter: ("marker", 0), step: 1,
             body: { #"{"entries":\#($1)\#($0 < 15 ? #","next_marker":"\#($0 + 10)""# : "")}"# },
@@ -141,7 +186,7 @@ struct SamplerTests {
         }
         let proposal = try Proposal([try await sampler(pages: 2).sample(server.base + form.target)])
         #expect(proposal.text.contains("paginate: \(form.style)"), "\(proposal.text)")
-        #expect(proposal.uncertain == [] && !proposal.text.contains("more:"), "\(proposal.text)")
+        #expect(proposal.uncertain == [] && !proposal.text.contains(" more:"), "\(proposal.text)")
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count(proposal.entities[0]) == 25)
@@ -154,7 +199,10 @@ struct SamplerTests {
                 #"{"total":9,"items":[{"id":1},{"id":2}]}"#, "total says that there are 9 records",
                 "offset: { param: offset"
             ),
-            (#"{"has_more":true,"items":[{"id":2},{"id":1},{"id":3}]}"#, "has_more is true", "since_id: { param:"),
+            (
+                #"{"has_more":true,"items":[{"id":2},{"id":1},{"id":3}]}"#, "has_more is true",
+                "cursor: { path: 'items[-1].id', param: starting_after, has_more: has_more }"
+            ),
             (#"{"has_more":true,"items":[{"id":1},{"id":2},{"id":3}]}"#, "has_more is true", "has_more: has_more"),
             (#"{"last":false,"items":[{"id":1}]}"#, "last is false", "page_number: { param: page"),
             (#"{"_scroll_id":"DXF1","items":[{"id":1}]}"#, "_scroll_id names", "param: _scroll_id"),
@@ -173,6 +221,26 @@ struct SamplerTests {
         #expect(lines.contains { $0.hasPrefix("# or paginate: ") && $0.contains(style) }, "\(proposal.text)")
         let failures = try await ProposedMirror(CurlTransport(), proposal).report.failures
         #expect(failures.count == 1 && "\(failures[0])".contains(sign), "\(failures)")
+    }
+
+    @Test("the id of the last record leads on in whatever order the ids are")
+    func unsortedIDs() async throws {
+        let ids = (0..<25).map { "ch_\($0 * 7919 % 1009)" }
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let after = QueryParameters.values(in: request.target).first { $0.name == "starting_after" }?.value
+            let first = after.flatMap { ids.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+            let page = ids.dropFirst(first).prefix(10).map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+            return .init(body: #"{"object":"list","data":[\#(page)],"has_more":\#(first < 15)}"#)
+        }
+        let proposal = try Proposal([try await sampler().sample(server.base + "/items")])
+        #expect(
+            proposal.text.contains(
+                "paginate: { cursor: { path: 'data[-1].id', param: starting_after, has_more: has_more } }"),
+            "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count(proposal.entities[0]) == 25)
     }
 
     @Test("a style that a specification declares wins over none for a list that goes on")

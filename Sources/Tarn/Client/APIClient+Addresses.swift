@@ -26,6 +26,14 @@ extension APIClient {
         bounds.stopsAtLimit = endpoint.limits.stopsQuietly
         bounds.secretParameter = api.authentication.queryParameter
         bounds.more = endpoint.more
+        // The token of the next changes names no page.
+        if let path = endpoint.incremental?.path, PageEvidence.isPosition(path) {
+            switch bounds.more {
+            case .fail: bounds.more = .ignoring([path])
+            case .ignoring(let names): bounds.more = .ignoring(names.union([path]))
+            case .ignore: break
+            }
+        }
         return bounds
     }
 

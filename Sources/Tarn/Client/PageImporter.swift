@@ -64,7 +64,7 @@ struct PageImporter {
     /// The members of envelopes that are evidence of other pages.
     private static let members = MemberNames(
         scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested,
-        objects: PageEvidence.memberNames.objects)
+        objects: PageEvidence.memberNames.objects, open: PageEvidence.memberNames.open)
 
     /// A page of the list.
     struct Page {

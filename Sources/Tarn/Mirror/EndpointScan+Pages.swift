@@ -302,8 +302,10 @@ extension EndpointScan {
             {
                 return .expired
             }
+            let hint = list.pages.hint(afterStatus: response.status)
             throw MirrorError.refusal(
-                response, method: endpoint.method, url: shownURL, message: response.refusalMessage)
+                response, method: endpoint.method, url: shownURL,
+                message: [response.refusalMessage, hint ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
         }
     }
 

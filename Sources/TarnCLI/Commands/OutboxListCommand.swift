@@ -32,6 +32,9 @@ struct OutboxListCommand: ParsableCommand {
             }
         }
         rows.end()
+        if rows.count == 0, format.style.format == .table {
+            Output.note(state.map { "no queued change is \($0.rawValue)" } ?? "the outbox is empty")
+        }
     }
 }
 

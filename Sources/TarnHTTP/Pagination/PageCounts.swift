@@ -30,6 +30,15 @@ struct PageCounts {
         }
     }
 
+    /// Returns what an empty page contradicts, and what may be wrong.
+    ///
+    /// - Parameter key: the key of the style that names the contradicting value.
+    static func hint(_ contradiction: String, _ key: String) -> String {
+        "\(contradiction), and this page has none. The parameter may count pages (page_number) or records (offset), "
+            + "or the first page may have another number (start): check paginate; "
+            + "if the value means something else, leave out \(key)"
+    }
+
     /// Returns whether there is another page.
     ///
     /// - Throws: `PaginationError.shrunk` if the page is empty although it reports more records.
@@ -43,11 +52,15 @@ struct PageCounts {
                 // Each record that came twice stands for another one, which a later page may have.
                 return facts.recordCount > 0 && facts.differentRecords ?? listed < total
             }
-            guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are \(total) records") }
+            guard facts.recordCount > 0 else {
+                throw .shrunk(listed: listed, hint: PageCounts.hint("there are \(total) records", "total"))
+            }
             return true
         }
         if hasMore == true {
-            guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are more") }
+            guard facts.recordCount > 0 else {
+                throw .shrunk(listed: listed, hint: PageCounts.hint("there are more", "has_more"))
+            }
             return true
         }
         if facts.recordCount == 0 { return false }

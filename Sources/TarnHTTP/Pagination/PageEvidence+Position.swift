@@ -1,5 +1,5 @@
 // Cursors that name what comes next in some APIs, and the page itself in others: `cursor`,
-// `offset`, `scroll_id`.
+// `offset`, `scroll_id`, `after`.
 
 extension PageEvidence {
     /// Returns evidence from a cursor that may be that of the request; nil if other members decide.
@@ -16,7 +16,7 @@ extension PageEvidence {
             }
         }
         for (path, meaning) in paths where meaning == .position && !rule.ignores(path) {
-            guard let text = facts.values[path], leadsOn(path, text, taken.request, records: taken.records) else {
+            guard let text = facts.values[path], leadsOn(path, facts, taken.request, records: taken.records) else {
                 continue
             }
             return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
@@ -27,18 +27,34 @@ extension PageEvidence {
     /// Returns whether a cursor names what comes next, and not the page itself.
     ///
     /// - Parameter records: the number of records up to the end of the page.
-    static func leadsOn(_ path: String, _ text: String, _ request: PageRequest, records: Int) -> Bool {
-        guard !isNoCursor(text), !request.hasValue(text) else { return false }
-        guard isOffset(path) else { return true }
+    static func leadsOn(_ path: String, _ facts: PageFacts, _ request: PageRequest, records: Int) -> Bool {
+        guard let text = facts.values[path], !isNoCursor(text), !request.hasValue(text) else { return false }
+        let isAfter = isAfter(path)
+        guard isAfter || isOffset(path) else { return true }
         // The offset of the page itself is smaller. An offset of something else, such as a time
         // zone, is another number, or short.
         if let number = Int(text) { return number > 1 && number == records }
-        return text.utf8.count >= 8 && !text.utf8.contains(UInt8(ascii: ":"))
+        guard !text.utf8.contains(UInt8(ascii: ":")) else { return false }
+        guard isAfter else { return text.utf8.count >= 8 }
+        // A date, or one of two states.
+        let isDate = text.utf8.allSatisfy { (0x30...0x39).contains($0) || [0x2D, 0x2E, 0x2F].contains($0) }
+        return !isDate && facts.values[String(path.dropLast("after".count)) + "before"].map(isNoCursor) ?? true
     }
 
     /// Returns whether the last key of a path is `offset`.
-    static func isOffset(_ path: String) -> Bool {
-        path.split(separator: ".").last.map { TransportHeaders.same(String($0), "offset") } ?? false
+    static func isOffset(_ path: String) -> Bool { last(of: path, is: "offset") }
+
+    /// Returns whether the last key of a path is `after`.
+    static func isAfter(_ path: String) -> Bool { last(of: path, is: "after") }
+
+    private static func last(of path: String, is name: String) -> Bool {
+        path.split(separator: ".").last.map { TransportHeaders.same(String($0), name) } ?? false
+    }
+
+    /// Returns whether a path leads to a cursor with the name of its parameter:
+    /// `continue.apcontinue` of MediaWiki, `metadata.continue` of Kubernetes.
+    static func isContinuation(_ path: String) -> Bool {
+        path.split(separator: ".").suffix(2).contains { TransportHeaders.same(String($0), "continue") }
     }
 
     // MARK: Meanings
@@ -48,6 +64,14 @@ extension PageEvidence {
 
     /// Returns whether a value at a path is the number of all records.
     package static func isTotal(_ path: String) -> Bool { meaning(of: path) == .total }
+
+    /// Returns whether a header field or a path has the number of pages.
+    static func isPageCount(_ name: String) -> Bool {
+        pageCountFields.contains(name) || meaning(of: name) == .pages || meaning(of: name) == .lastPage
+    }
+
+    /// Returns whether a value at a path is the number of the last page.
+    package static func isLastPage(_ path: String) -> Bool { meaning(of: path) == .lastPage }
 
     /// Returns whether a value at a path names what comes next, by an unknown parameter.
     package static func isPosition(_ path: String) -> Bool {

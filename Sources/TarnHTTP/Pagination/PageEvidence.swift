@@ -8,6 +8,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     var meaning: String
     /// Whether it is on a page before the one at which the scan ends.
     var isBefore = false
+    /// Whether the page at which the scan ends has no records, and is the last one by its number.
+    var isEmptyPage = false
 
     public var description: String { "\(name) \(meaning)" }
 
@@ -45,23 +47,28 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// - `scalars`: read in the objects around the list and in the objects that are entered.
     /// - `nested`: read only in objects that are entered.
     /// - `objects`: the objects that are entered.
-    package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
-        Array(meanings.keys) + ["limit", "number"] + AutomaticPagination.offsetNames,
-        ["href", "url", "uri", "rel", "relation", "after", "value", "token", "id", "key", "pk", "sk", "s", "n"],
+    /// - `open`: the objects that are entered, and whose scalars are all read.
+    package static let memberNames: (scalars: [String], nested: [String], objects: [String], open: [String]) = (
+        Array(meanings.keys) + ["limit", "number", "start", "after", "before"] + AutomaticPagination.offsetNames,
+        [
+            "href", "url", "uri", "rel", "relation", "value", "token", "id", "key", "pk", "sk", "s", "n", "current",
+            "continue",
+        ],
         [
             "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo",
             "paginator", "links", "link", "info",
             "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet",
             "searchMetadata", "searchInfo", "total",
             "hydra:view", "view", "summary", "pageable", "lastEvaluatedKey", "id", "key", "pk", "sk",
-        ]
+        ],
+        ["continue"]
     )
 
     /// The kinds of members that matter to pagination.
     enum Meaning: Sendable {
         case link, cursor
         /// A cursor that also repeats the one of the request in some APIs: `cursor`, `offset`,
-        /// `scroll_id`.
+        /// `scroll_id`, `after`.
         case position
         /// The key of the last record, behind which the list goes on. Its parameter is unknown.
         case lastKey
@@ -84,6 +91,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             .link,
             "next nexturl nexturi nexthref nextlink nextpageurl nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext"
         )
+        // Of Discourse.
+        add(.link, "moretopicsurl loadmoredirectoryitems loadmorenotifications loadmoregroups")
         add(
             .cursor,
             "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart"
@@ -108,6 +117,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         add(.pageNumber, "page currentpage pagenumber pageindex currpage")
         return meanings
     }()
+
+    /// The names of objects whose `current` is the number of the page.
+    private static let pageObjects: Set = ["pagination", "paging", "pager", "page", "pageinfo", "paginationinfo"]
 
     /// Returns the meaning of the value at a path.
     ///
@@ -146,6 +158,11 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         case ("next", "cursors"), ("next", "cursor"): return .cursor
         case ("value", "total"): return .total
         case ("number", "page"): return .pageNumber
+        case ("current", let before?) where pageObjects.contains(before): return .pageNumber
+        // MediaWiki: the members have the names of their parameters; its own `continue` is none.
+        case (let last, "continue"): return last == "continue" ? nil : .cursor
+        case ("continue", "metadata"): return .cursor
+        case ("after", nil), ("after", "data"): return .position
         default: return keys.dropLast().contains("lastevaluatedkey") ? .lastKey : meanings[last]
         }
     }
@@ -171,6 +188,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         var isDeclaredOver = false
         /// Whether the client computes the next request.
         var isCounted = false
+        /// Whether the requests have page numbers from 1 on.
+        var isNumbered = false
 
         init(_ request: PageRequest, pages: Int, records: Int) {
             self.request = request
@@ -191,6 +210,14 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             endsAtEmptyPage = style.endsAtEmptyPage
             isDeclaredOver = style.isDeclaredLast(page.facts)
             isCounted = style.isCounted
+            isNumbered = (style as? PageNumberPagination).map { $0.start > 0 } ?? false
+        }
+
+        /// Whether the scan ends at a page without records that is the last one by its number.
+        ///
+        /// If the first page has the number 0, the scan has left out a page.
+        func isAtEmptyPage(_ count: Int, _ facts: PageFacts) -> Bool {
+            isNumbered && facts.recordCount == 0 && pages > 1 && pages == count
         }
     }
 
@@ -326,8 +353,10 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     ) -> PageEvidence? {
         let counts = counts(facts), hasTotal = paths.contains { $0.1 == .total }
         for (name, isPages, count) in counts where isPages && !rule.ignores(name) {
-            if min(count, taken.counts[name] ?? count) > taken.pages {
-                return PageEvidence(name: name, meaning: "says that there are \(count) pages")
+            let pages = min(count, taken.counts[name] ?? count)
+            if pages > taken.pages { return PageEvidence(name: name, meaning: "says that there are \(count) pages") }
+            if taken.isAtEmptyPage(pages, facts), !hasAll(counts.map { ($0.name, $0.count) }, taken) {
+                return PageEvidence(name: name, meaning: "says that there are \(count) pages", isEmptyPage: true)
             }
         }
         // The flag concerns only this page. A gap before it shows only in the total.
@@ -352,9 +381,12 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             switch pageCountFields.contains(name) ? .pages : meaning(of: name) {
             case .count: continue
             case .pages, .lastPage:
-                if count <= taken.pages { continue }
+                let isEmptyPage =
+                    taken.isAtEmptyPage(count, facts) && !hasAll(taken.counts.map { ($0.key, $0.value) }, taken)
+                if count <= taken.pages, !isEmptyPage { continue }
                 return PageEvidence(
-                    name: name, meaning: "said on a page before that there are \(count) pages", isBefore: true)
+                    name: name, meaning: "said on a page before that there are \(count) pages", isBefore: true,
+                    isEmptyPage: isEmptyPage)
             default:
                 if count <= taken.records { continue }
                 return PageEvidence(
@@ -362,6 +394,15 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             }
         }
         return nil
+    }
+
+    /// Returns whether a total says that the scan has listed all records.
+    ///
+    /// Some servers count a page too many if the last one is full.
+    private static func hasAll(_ counts: [(name: String, count: Int)], _ taken: Taken) -> Bool {
+        counts.contains { name, count in
+            (totalFields.contains(name) || meaning(of: name) == .total) && count <= taken.records
+        }
     }
 
     static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }

@@ -271,11 +271,9 @@ package struct PageSequence: Sendable, Hashable {
                 evidence(facts, pagination.style, counts, listed: listed, answeredBy)
                 ?? lostTotal(facts, pagination.style, listed: listed)
             if let evidence {
-                let advice = AutomaticPagination.choose(request, facts)
                 throw .more(
                     evidence, listed: sum, style: pagination.style.name,
-                    advice: advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style,
-                    url: request.url)
+                    advice: evidence.isEmptyPage ? choice?.styleFromZero : advice(pagination, facts), url: request.url)
             }
             return Step(choice: choice, listed: sum, window: window, counts: counts)
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
@@ -290,6 +288,12 @@ package struct PageSequence: Sendable, Hashable {
         }
         guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
+    }
+
+    /// Returns a style that may go on where another one has ended, as a description writes it.
+    private func advice(_ pagination: Pagination, _ facts: PageFacts) -> String? {
+        let advice = AutomaticPagination.choose(request, facts)
+        return advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style
     }
 
     /// Returns evidence that the page at which the style ends is not the last one, or nil.
@@ -339,6 +343,19 @@ package struct PageSequence: Sendable, Hashable {
     /// Returns whether a status means that there is no page behind the declared total.
     package func isEnd(afterStatus status: Int) -> Bool {
         isBehindTotal && [400, 404, 410, 416, 422].contains(status)
+    }
+
+    /// Returns what may be wrong if the server refuses the last page by the number of pages.
+    ///
+    /// Nil for other pages.
+    package func hint(afterStatus status: Int) -> String? {
+        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1,
+            let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
+            let number = request.value(at: style.sends).flatMap({ Int($0) }),
+            let name = counts.keys.sorted().first(where: { counts[$0] == number && PageEvidence.isPageCount($0) })
+        else { return nil }
+        let advice = choice?.styleFromZero.map { "paginate: \($0)" } ?? "start: 0 under paginate"
+        return "\(name) says that there are \(number) pages: if the first page has the number 0, write \(advice)"
     }
 
     /// Notes the page before the current one, of a scan that continues.

@@ -8,6 +8,20 @@ public struct PaginationChoice: Sendable, Hashable, CustomStringConvertible {
     package var style: String
     /// The sign that led to the style, in words.
     package var reason: String
+    /// The numbers of the pages, if the style numbers them.
+    package var numbering: Numbering?
+
+    /// The numbers of the pages of a detected style.
+    package struct Numbering: Sendable, Hashable {
+        /// The query parameter that carries the number.
+        package var parameter: String
+        /// The number of the first page.
+        package var start: Int
+        /// Whether neither the request nor the answer has the number of the first page.
+        package var isAssumed: Bool
+        /// The path of the number of pages; nil without one.
+        package var totalPages: String?
+    }
 
     /// Creates a choice.
     public init(pagination: Pagination, style: String, reason: String) {
@@ -17,4 +31,9 @@ public struct PaginationChoice: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { "\(style): \(reason)" }
+
+    /// The style with 0 as the number of the first page; nil if it does not number pages.
+    package var styleFromZero: String? {
+        numbering.map { style.replacing("{ param: \($0.parameter)", with: "{ param: \($0.parameter), start: 0") }
+    }
 }

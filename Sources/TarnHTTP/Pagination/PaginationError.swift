@@ -43,8 +43,12 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
         case .tooManyRecords(let limit, let url):
             "more than \(limit) records, the limit of one scan: stopped before \(Redaction.shown(url))"
         case .shrunk(let listed, let hint):
-            "the pages seem to end after \(listed) records, but the server says otherwise: \(hint). "
-                + "It may give less than it is asked for: ask for a smaller page, or write end: empty"
+            "the pages seem to end after \(listed) records, but the server says otherwise: \(hint)"
+        case .more(let evidence, let listed, let style, let advice, let url) where evidence.isEmptyPage:
+            "paginate: \(style) ends after \(listed) records at a page that has none, but \(evidence): \(Redaction.url(url)). "
+                + "If the first page has the number 0, write "
+                + (advice.map { "paginate: \($0)" } ?? "start: 0 under paginate")
+                + "; if nothing is missing, write more: { ignore: ['\(evidence.name)'] }"
         case .more(let evidence, let listed, _, _, let url) where evidence.isBefore:
             "the pages end after \(listed) records at one without counts, but \(evidence): \(Redaction.url(url)). "
                 + "A page may be missing: the next sync begins the list again; "

@@ -12,6 +12,8 @@ package struct MemberNames: Sendable, Hashable {
         static let nested = Uses(rawValue: 2)
         /// An object, or a list of objects, that is scanned.
         static let object = Uses(rawValue: 4)
+        /// An object of which every scalar is read.
+        static let open = Uses(rawValue: 8)
     }
 
     private var uses: [UInt64: Uses] = [:]
@@ -23,13 +25,16 @@ package struct MemberNames: Sendable, Hashable {
     ///   - scalars: scalars to read in every object around the list, and in scanned objects.
     ///   - nested: scalars to read only in scanned objects.
     ///   - objects: objects to scan.
-    ///   - scalars: read in every object around the list, and in those that are entered.
-    ///   - nested: read only in objects that are entered.
-    ///   - objects: names of objects that are entered.
-    package init(scalars: [String], nested: [String], objects: [String]) {
-        for (names, use) in [(scalars, Uses.anywhere), (nested, .nested), (objects, .object)] {
+    ///   - open: objects to scan of which every scalar is read.
+    package init(scalars: [String], nested: [String], objects: [String], open: [String] = []) {
+        let all: [([String], Uses)] = [
+            (scalars, .anywhere), (nested, .nested), (objects, .object), (open, [.object, .open]),
+        ]
+        for (names, use) in all {
             for name in names {
-                if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) }
+                if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) {
+                    uses[hash, default: []].formUnion(use)
+                }
             }
         }
     }
@@ -56,4 +61,7 @@ package struct MemberNames: Sendable, Hashable {
     }
 
     func isObject(_ name: Bytes) -> Bool { MemberNames.hash(name).flatMap { uses[$0] }?.contains(.object) == true }
+
+    /// Whether every scalar of an object with this name is read.
+    func isOpen(_ name: Bytes) -> Bool { MemberNames.hash(name).flatMap { uses[$0] }?.contains(.open) == true }
 }

@@ -49,14 +49,15 @@ struct MemberScan {
         for (object, prefix) in objects where scanned.insert(object).inserted { scan(object, prefix, depth: 0) }
     }
 
-    private mutating func scan(_ object: Int, _ prefix: String, depth: Int) {
+    /// - Parameter isOpen: whether every scalar of the object is read.
+    private mutating func scan(_ object: Int, _ prefix: String, depth: Int, isOpen: Bool = false) {
         let end = tape.end(object)
         var index = object + 1
         while index < end {
             let name = tape.string(index), value = index + 1
             switch tape.kind(value) {
             case .object where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):
-                scan(value, MemberScan.joined(prefix, name), depth: depth + 1)
+                scan(value, MemberScan.joined(prefix, name), depth: depth + 1, isOpen: names.isOpen(name))
             case .array where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):
                 var number = 0
                 tape.forEachElement(value) { element in
@@ -66,7 +67,7 @@ struct MemberScan {
                     number += 1
                 }
             case .string, .int, .uint, .double, .true, .false:
-                if names.isScalar(name, isNested: depth > 0) { add(value, name, prefix) }
+                if isOpen || names.isScalar(name, isNested: depth > 0) { add(value, name, prefix) }
             default: break
             }
             index = tape.next(value)

@@ -9,18 +9,21 @@ enum PageReader {
 
     /// Returns the facts about a page.
     ///
-    /// - Parameter record: the path in a record whose values are read; nil for none.
-    static func facts(_ page: Sample.Page, _ lists: [FoundList], record: String? = nil) -> PageFacts {
+    /// - Parameter wants: the parts of a page that a style reads.
+    static func facts(_ page: Sample.Page, _ lists: [FoundList], _ wants: PageWants = PageWants()) -> PageFacts {
         let objects = lists.flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
             collect(page.json, [], &values, except: lists)
         }
+        for path in wants.values where values[path] == nil {
+            values[path] = JSONPath(path).flatMap { value(at: $0.steps, in: page.json) }?.scalarText
+        }
         var hasher = Hasher()
         for object in objects { hasher.combine(object) }
         var facts = PageFacts(headers: page.headers, recordCount: objects.count, values: values)
         facts.digest = hasher.finalize()
-        if let keys = record.flatMap({ JSONPath($0) })?.keys {
+        if let keys = wants.record.flatMap({ JSONPath($0) })?.keys {
             facts.records = PageFacts.RecordValues(objects.compactMap { $0.value(at: keys)?.scalarText })
         }
         return facts
@@ -33,6 +36,25 @@ enum PageReader {
         ListFinder.lists(in: page.json, like: first).flatMap { ListFinder.objects(page.json, $0) }.map { object in
             ["id", "_id", "uuid", "key", "url"].lazy.compactMap { object[$0] }.first ?? object
         }
+    }
+
+    /// Returns the value at a path without wildcards; nil if there is none.
+    private static func value(at steps: [JSONPath.Step], in json: JSONValue) -> JSONValue? {
+        var value = json
+        for step in steps {
+            switch step {
+            case .key(let key):
+                guard let inner = value[key] else { return nil }
+                value = inner
+            case .index(let index):
+                guard case .array(let elements) = value else { return nil }
+                let index = index < 0 ? elements.count + index : index
+                guard elements.indices.contains(index) else { return nil }
+                value = elements[index]
+            case .each: return nil
+            }
+        }
+        return value
     }
 
     private static func collect(

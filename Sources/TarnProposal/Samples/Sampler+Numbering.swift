@@ -21,14 +21,15 @@ extension Sampler {
         let isFull = size.map { count >= $0.value } == true || count >= 10 && (count % 5 == 0 || count % 8 == 0)
         guard count > 0, declared != nil || isFull || hasSign || count >= 3 else { return }
         var tried: [String] = []
-        let all = candidates(sample.origin, declared, size), isLikely = isFull || hasSign
+        let all = candidates(sample.origin, declared, size, hasSign: hasSign), isLikely = isFull || hasSign
         for candidate in isLikely ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
             guard var counted = await confirmed(candidate, sample.pages[0], count) else { continue }
             counted.size = size
             var trial = sample
             let isComplete = await follow(counted.pagination, &trial, lists, &bounds)
-            guard trial.pages.count > 1 || isLikely || declared != nil else { continue }
+            let isUsual = !Sampler.otherNames.contains(candidate.parameter)
+            guard trial.pages.count > 1 || isLikely && isUsual || declared != nil else { continue }
             if counted.count.isEmpty { counted.count = StyleGuess.end(facts) }
             counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
             trial.style = counted.sampled(
@@ -46,12 +47,15 @@ extension Sampler {
         sample.style.doubt = StyleDoubt(
             remark:
                 "\(count) records may be a full page, with more behind it: the answer does not say so\(outcome). If the API has a parameter for the next page, name it under `paginate`.",
-            styles: tried.isEmpty ? StyleGuess.likely(facts) : [])
+            styles: tried.isEmpty ? StyleGuess.likely(facts, lists) : [])
     }
+
+    /// Parameters that are tried only if an answer says that there is more.
+    private static let otherNames: Set = ["start", "_page"]
 
     /// Returns the parameters to try, the likeliest first.
     private func candidates(
-        _ url: String, _ declared: CountedStyle?, _ size: (name: String, value: Int)?
+        _ url: String, _ declared: CountedStyle?, _ size: (name: String, value: Int)?, hasSign: Bool
     ) -> [CountedStyle] {
         if let declared { return [declared] }
         let names = Set(QueryParameters.values(in: url).map(\.name))
@@ -63,7 +67,39 @@ extension Sampler {
         let pages = CountedStyle(unit: .pages, parameter: prefix + "page")
         let records = CountedStyle(
             unit: .records, parameter: prefix.isEmpty ? size?.name == "take" ? "skip" : "offset" : "_start")
-        return ["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]
+        let others =
+            hasSign && prefix.isEmpty
+            ? [CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page")] : []
+        return (["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]) + others
+    }
+
+    /// Returns a detected style with the number of its first page.
+    ///
+    /// If neither the request nor the answer has that number, page 1 is requested. The number of
+    /// the last page is a count of pages only if the first page has the number 1.
+    func confirmed(_ choice: PaginationChoice, _ facts: PageFacts, _ first: Sample.Page) async -> PaginationChoice {
+        guard var numbering = choice.numbering else { return choice }
+        var choice = choice
+        let name = numbering.parameter
+        if numbering.isAssumed, numbering.start == 1 {
+            let second = await answer(name, 1, first)
+            guard second == .other || second == .empty, await answer(name, 0, first) == .same else { return choice }
+            let request = PageRequest(url: first.url).setting(.query(name), to: "0", isNumber: true)
+            guard let other = Pagination.automatic.style.choice(at: request, facts), let found = other.numbering,
+                found.start == 0
+            else { return choice }
+            choice = other
+            choice.reason += ", and the first page has the number 0"
+            numbering = found
+        }
+        guard numbering.start == 0, let path = numbering.totalPages, PageEvidence.isLastPage(path),
+            let last = facts.number(path), await answer(name, last, first) == .other
+        else { return choice }
+        var counted = CountedStyle(unit: .pages, parameter: name, start: 0)
+        counted.count = StyleGuess.end(facts)
+        return PaginationChoice(
+            pagination: counted.pagination, style: counted.text,
+            reason: "the answer has the number of the last page at \(path), and the first page has the number 0")
     }
 
     /// Returns a style with the number of its first page; nil if the parameter leads to no other

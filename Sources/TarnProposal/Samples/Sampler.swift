@@ -158,13 +158,14 @@ package struct Sampler: Sendable {
         }
         guard var bounds = bounds(url, facts, own: own) else { return }
         let request = PageRequest(url: url)
-        guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
+        guard var choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
+            choice = await confirmed(choice, facts, first)
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
             if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
-                await doubt(&sample, plain, lists, facts, &bounds)
+                await doubt(&sample, plain, choice.pagination, lists, facts, &bounds)
             }
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
@@ -174,7 +175,7 @@ package struct Sampler: Sendable {
             }
             if sample.pages.count == 1, sample.style.text == "single_page" {
                 var noted = sample
-                noteSign(&noted, facts, bounds)
+                noteSign(&noted, lists, facts, bounds)
                 let hasSign = noted.style.unreached != nil
                 await lookBehind(&sample, lists, facts, declared, &bounds, hasSign: hasSign)
                 if hasSign, sample.style.text == "single_page" { sample = noted }
@@ -191,14 +192,15 @@ package struct Sampler: Sendable {
 
     /// Looks for another style if the one that an answer suggests leads to no other records.
     ///
-    /// - Parameter plain: the sample before the style was followed.
+    /// - Parameters:
+    ///   - plain: the sample before the style was followed.
+    ///   - followed: the style.
     private func doubt(
-        _ sample: inout Sample, _ plain: Sample, _ lists: [FoundList], _ facts: PageFacts,
+        _ sample: inout Sample, _ plain: Sample, _ followed: Pagination, _ lists: [FoundList], _ facts: PageFacts,
         _ bounds: inout PageSequence.Bounds
     ) async {
-        if let guess = StyleGuess.byNext(facts, sample.origin),
-            let trial = await trial(guess, plain, lists, facts, &bounds)
-        {
+        for guess in StyleGuess.byName(facts, sample.origin) where guess.pagination != followed {
+            guard let trial = await trial(guess, plain, lists, facts, &bounds) else { continue }
             sample = trial
             return
         }
@@ -237,11 +239,12 @@ package struct Sampler: Sendable {
                 style.reason =
                     isRefused ? "the server refuses the next number" : "a guess: only one page was looked at"
             }
-        } else if trial.pages.count == 1
-            || PageReader.identities(trial.pages[1], like: lists)
-                == PageReader.identities(trial.pages[0], like: lists)
-        {
-            return nil
+        } else {
+            guard trial.pages.count > 1 else { return nil }
+            let next = PageReader.identities(trial.pages[1], like: lists)
+            let known = PageReader.identities(trial.pages[0], like: lists)
+            guard next != known else { return nil }
+            if guess.isByName, next.isEmpty || !Set(known).isDisjoint(with: next) { return nil }
         }
         trial.style = style
         trial.isComplete = isComplete
@@ -249,14 +252,17 @@ package struct Sampler: Sendable {
     }
 
     /// Notes a sign of more records than the page has.
-    private func noteSign(_ sample: inout Sample, _ facts: PageFacts, _ bounds: PageSequence.Bounds) {
+    private func noteSign(
+        _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ bounds: PageSequence.Bounds
+    ) {
         guard var sequence = try? PageSequence(.singlePage, PageRequest(url: sample.origin), bounds) else { return }
         do throws(PaginationError) { _ = try sequence.advance(facts) } catch {
             guard case .more(let evidence, let listed, _, _, _) = error else { return }
             sample.isComplete = false
             sample.style.reason = "UNCERTAIN: the server has more, and its parameter is unknown"
             sample.style.unreached = UnreachedRecords(
-                sign: evidence.description, name: evidence.name, listed: listed, styles: StyleGuess.likely(facts))
+                sign: evidence.description, name: evidence.name, listed: listed, styles: StyleGuess.likely(facts, lists)
+            )
         }
     }
 
@@ -274,7 +280,7 @@ package struct Sampler: Sendable {
         }
         while let page = sample.pages.last {
             let facts = PageReader.facts(
-                page, ListFinder.lists(in: page.json, like: lists), record: pagination.style.wants.record)
+                page, ListFinder.lists(in: page.json, like: lists), pagination.style.wants)
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {

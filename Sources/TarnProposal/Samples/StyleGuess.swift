@@ -21,6 +21,9 @@ struct StyleGuess {
     var style: SampledStyle
     /// Whether a sign in the answer suggests the style. Then the next page must have other records.
     var isBySign = false
+    /// Whether only the name of the parameter is guessed. Then the next page must have none of the
+    /// records of the first one.
+    var isByName = false
     /// The style in parts, if parameters of the URL suggest it.
     var counted: CountedStyle?
 
@@ -28,25 +31,41 @@ struct StyleGuess {
     static func guesses(
         url: String, _ facts: PageFacts, _ lists: [FoundList], _ records: [JSONValue]
     ) -> [StyleGuess] {
-        [guess(url: url), byRecord(facts, records, url), search(facts, lists, url), byPosition(facts, url)]
-            .compactMap(\.self)
+        [guess(url: url), byRecord(facts, lists, records, url), search(facts, lists, url), byPosition(facts, url)]
+            .compactMap(\.self) + byName(facts, url) + byOwnName(facts, url)
     }
 
     /// Returns the style that sends the id of the last record, as Stripe's API does: for a flag of
-    /// more records, if the ids ascend or descend.
-    private static func byRecord(_ facts: PageFacts, _ records: [JSONValue], _ url: String) -> StyleGuess? {
-        guard let flag = StyleGuess.flag(facts) else { return nil }
+    /// more records.
+    private static func byRecord(
+        _ facts: PageFacts, _ lists: [FoundList], _ records: [JSONValue], _ url: String
+    ) -> StyleGuess? {
+        guard let flag = StyleGuess.flag(facts), let path = lastID(lists) else { return nil }
         let ids = records.compactMap { $0["id"]?.scalarText }
-        guard ids.count >= 3, ids.count == records.count else { return nil }
-        let pairs = zip(ids, ids.dropFirst()).filter { $0 != $1 }.compactMap { PageFacts.RecordValues([$0, $1]) }
-        guard pairs.count == ids.count - 1 else { return nil }
-        let isAscending = pairs.allSatisfy { $0.largest == $0.last }
-        guard isAscending || pairs.allSatisfy({ $0.smallest == $0.last }) else { return nil }
-        return StyleGuess(
+        guard !ids.isEmpty, ids.count == records.count, Set(ids).count == ids.count else { return nil }
+        var guess = StyleGuess(
             PaginationChoice(
-                pagination: .recordCursor(isAscending ? .forward : .backward, sends: .query("starting_after")),
-                style: "{ \(isAscending ? "since_id" : "max_id"): { param: starting_after } }",
+                pagination: .cursor(path: path, sends: .query("starting_after"), hasMore: flag),
+                style: lastRecord(path, flag),
                 reason: "\(flag) is true, and the id of the last record leads to other records"), url)
+        guess.isByName = true
+        return guess
+    }
+
+    /// Returns the path of the id of the last record; nil if it is not one list in an envelope.
+    private static func lastID(_ lists: [FoundList]) -> String? {
+        guard let list = lists.first, list.isList, !list.steps.isEmpty else { return nil }
+        var steps: [JSONPath.Step] = []
+        for step in list.steps {
+            guard case .key(let key) = step else { return nil }
+            steps.append(.key(key))
+        }
+        return JSONPath(.record, steps: steps + [.index(-1), .key("id")]).description
+    }
+
+    /// Returns the style that sends the id of the last record, as a description writes it.
+    private static func lastRecord(_ path: String, _ flag: String) -> String {
+        "{ cursor: { path: \(YAMLText.scalar(path)), param: starting_after, has_more: \(YAMLText.scalar(flag)) } }"
     }
 
     /// Returns the style that sends a token under its own name: `offset` of Airtable's API.
@@ -62,30 +81,66 @@ struct StyleGuess {
                 reason: "the parameter \(name) takes the value at \(path), and leads to other records"), url)
     }
 
-    /// Returns the style that sends a cursor under the name that the answer gives it: `marker` for
-    /// `next_marker`, and `starting_after` for `next.starting_after`.
-    static func byNext(_ facts: PageFacts, _ url: String) -> StyleGuess? {
+    /// Returns styles that send a cursor under the name that the answer gives it, or under one that
+    /// goes with it.
+    ///
+    /// Examples: `marker` for `next_marker`, `starting_after` for `next.starting_after`, `after` for
+    /// `endCursor`.
+    static func byName(_ facts: PageFacts, _ url: String) -> [StyleGuess] {
+        var guesses: [StyleGuess] = []
         for path in facts.values.keys.sorted() {
-            guard let value = facts.values[path], !value.isEmpty, !value.contains("/"),
-                let keys = JSONPath(path)?.keys, let last = keys.last
-            else { continue }
-            var name: String?
-            if last.hasPrefix("next_") {
-                name = String(last.dropFirst(5))
-            } else if last.hasPrefix("next"), last.dropFirst(4).first?.isUppercase == true {
-                name = EnglishName.uncapitalized(String(last.dropFirst(4)))
-            } else if keys.dropLast().last.map({ EnglishName.words(of: $0).contains("next") }) == true {
-                name = ["href", "url", "uri", "page", "limit", "per_page"].contains(last) ? nil : last
-            }
-            guard let name, !name.isEmpty, !["page", "url", "cursor"].contains(name) else { continue }
-            let more = flag(facts).map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
-            return StyleGuess(
-                PaginationChoice(
-                    pagination: .cursor(path: path, sends: .query(name), hasMore: flag(facts)),
-                    style: "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name))\(more) } }",
-                    reason: "the parameter \(name) takes the cursor at \(path)"), url)
+            guard isCursor(facts.values[path]), let keys = JSONPath(path)?.keys else { continue }
+            guesses += parameters(keys).compactMap { byName(path, $0, facts, url) }
         }
-        return nil
+        return Array(guesses.prefix(4))
+    }
+
+    /// Returns styles that send a text under its own name, if the name has a word for what comes
+    /// next.
+    private static func byOwnName(_ facts: PageFacts, _ url: String) -> [StyleGuess] {
+        let words: Set = ["cursor", "token", "marker", "after", "continue", "continuation", "scroll", "bookmark"]
+        var guesses: [StyleGuess] = []
+        for path in facts.values.keys.sorted() {
+            guard let text = facts.values[path], isCursor(text), let keys = JSONPath(path)?.keys, let name = keys.last,
+                parameters(keys).isEmpty, !PageEvidence.isPosition(path),
+                !words.isDisjoint(with: EnglishName.words(of: name)),
+                let guess = byName(path, name, facts, url)
+            else { continue }
+            guesses.append(guess)
+        }
+        return Array(guesses.prefix(3))
+    }
+
+    private static func byName(_ path: String, _ name: String, _ facts: PageFacts, _ url: String) -> StyleGuess? {
+        let more = flag(facts).map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
+        var guess = StyleGuess(
+            PaginationChoice(
+                pagination: .cursor(path: path, sends: .query(name), hasMore: flag(facts)),
+                style: "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name))\(more) } }",
+                reason: "the parameter \(name) takes the cursor at \(path)"), url)
+        guess.isByName = true
+        return guess.style.text == "auto" ? nil : guess
+    }
+
+    /// Whether a value may be a cursor, and is no URL and no flag.
+    private static func isCursor(_ value: String?) -> Bool {
+        guard let value, !["", "true", "false", "0"].contains(value) else { return false }
+        return !["http://", "https://", "/", "?"].contains(where: value.hasPrefix)
+    }
+
+    /// Returns the parameters that may take the cursor at a path of these keys.
+    private static func parameters(_ keys: [String]) -> [String] {
+        guard let last = keys.last else { return [] }
+        let words = EnglishName.words(of: last)
+        if words == ["end", "cursor"] { return ["after", last] }
+        if words.first == "next", words.count > 1 {
+            let rest = String(last.dropFirst("next".count).drop { !$0.isLetter })
+            let name = EnglishName.uncapitalized(rest)
+            if ["page", "url", "uri", "href", "link"].contains(name) { return [] }
+            return [name, last] + (name == "cursor" ? ["start_cursor", "after"] : [])
+        }
+        guard keys.dropLast().last.map({ EnglishName.words(of: $0).contains("next") }) == true else { return [] }
+        return ["href", "url", "uri", "page", "limit", "per_page"].contains(last) ? [] : [last]
     }
 
     /// Returns the style of Elasticsearch's search.
@@ -129,7 +184,7 @@ struct StyleGuess {
     }
 
     /// Returns styles with their usual parameters for a list that goes on, each with its condition.
-    static func likely(_ facts: PageFacts) -> [(text: String, condition: String)] {
+    static func likely(_ facts: PageFacts, _ lists: [FoundList]) -> [(text: String, condition: String)] {
         let flag = flag(facts), end = end(facts).isEmpty ? "" : ", " + end(facts)
         var styles: [(text: String, condition: String)] = []
         if let path = facts.values.keys.sorted().first(where: PageEvidence.isPosition),
@@ -147,8 +202,8 @@ struct StyleGuess {
                 "{ offset: { param: offset\(end) } }",
                 "if ?offset=\(facts.recordCount) lists them; other names: skip, start, startAt, from"
             ))
-        if flag != nil {
-            styles.append(("{ since_id: { param: starting_after } }", "if the id of a record lists those behind it"))
+        if let flag, let path = lastID(lists) {
+            styles.append((lastRecord(path, flag), "if the id of the last record lists those behind it"))
         }
         return styles
     }

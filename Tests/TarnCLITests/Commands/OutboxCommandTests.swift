@@ -44,6 +44,8 @@ struct OutboxCommandTests {
         #expect(place.server.with(\.effects) == ["POST item 101 title=new one", "POST comment 102 text=c item=101"])
         #expect(try await place.run("get", "Item", "101", "--format", "json").output.contains("new one"))
         #expect(try await place.run("push").output == "0 sent\n")
+        let empty = try await place.run("outbox", "list", "--format", "table")
+        #expect(empty.status == 0 && empty.error.contains("the outbox is empty"), "\(empty.error)")
     }
 
     @Test("update and delete are queued, or sent at once")

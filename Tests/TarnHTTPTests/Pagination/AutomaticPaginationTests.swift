@@ -120,6 +120,16 @@ struct AutomaticPaginationTests {
         Row(
             name: "an offset with has_more", page: page(2, ["offset": "0", "has_more": "true"]),
             pagination: .offset(.query("offset"), hasMore: "has_more")),
+        Row(
+            name: "Solr", page: page(2, ["response.start": "0", "response.numFound": "9"]),
+            pagination: .offset(.query("start"), total: "response.numFound")),
+        Row(
+            name: "a time with the name start", page: page(2, ["start": "1764000000", "total": "9"]),
+            pagination: .singlePage),
+        Row(
+            name: "the current page in pagination",
+            page: page(2, ["pagination.current": "0", "pagination.total_pages": "6"]),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "pagination.total_pages")),
     ]
 
     static let positions: [Row] = [
@@ -153,6 +163,26 @@ struct AutomaticPaginationTests {
         Row(name: "the offset of the page", page: page(10, ["offset": "0"]), pagination: .singlePage),
         Row(name: "the offset of a time zone", page: page(10, ["offset": "3600"]), pagination: .singlePage),
         Row(name: "the offset of a time", page: page(10, ["offset": "+01:00:00"]), pagination: .singlePage),
+        Row(
+            name: "MediaWiki", page: page(10, ["continue.apcontinue": "Ab", "batchcomplete": "true"]),
+            pagination: .cursor(path: "continue.apcontinue", sends: .query("apcontinue"))),
+        Row(
+            name: "MediaWiki with two cursors, which no style sends",
+            page: page(10, ["continue.apcontinue": "Ab", "continue.sroffset": "10"]), pagination: .singlePage),
+        Row(
+            name: "Kubernetes", page: page(10, ["metadata.continue": "eyJ2"]),
+            pagination: .cursor(path: "metadata.continue", sends: .query("continue"))),
+        Row(
+            name: "Reddit", page: page(10, ["data.after": "t3_10"]),
+            pagination: .cursor(path: "data.after", sends: .query("after"), endsAtEmptyPage: true)),
+        Row(name: "after a day", page: page(10, ["after": "2026-11-01"]), pagination: .singlePage),
+        Row(name: "after a time", page: page(10, ["after": "2026-11-01T00:00:00Z"]), pagination: .singlePage),
+        Row(
+            name: "what a commit was before and after", page: page(10, ["before": "ab12", "after": "cd34"]),
+            pagination: .singlePage),
+        Row(
+            name: "Discourse", page: page(10, ["topic_list.more_topics_url": "/latest?page=1"]),
+            pagination: .jsonLink(path: "topic_list.more_topics_url")),
         // Their parameters are unknown: the scan fails.
         Row(name: "Elasticsearch's scroll", page: page(10, ["_scroll_id": "DXF1"]), pagination: .singlePage),
         Row(name: "DynamoDB", page: page(10, ["LastEvaluatedKey.id": "10"]), pagination: .singlePage),
@@ -167,8 +197,22 @@ struct AutomaticPaginationTests {
             let name = path.split(separator: ".").last.map(String.init) ?? path
             #expect(
                 PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
-                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults"].contains(name))
+                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults", "batchcomplete"].contains(name))
         }
+    }
+
+    @Test("the number of the first page is assumed if neither the request nor the answer has it")
+    func assumedNumber() throws {
+        let forms = [
+            ("http://h/items", ["pages": "6"], true), ("http://h/items?page=1", ["pages": "6"], false),
+            ("http://h/items", ["pages": "6", "page": "1"], false),
+        ]
+        for (url, values, isAssumed) in forms {
+            let choice = AutomaticPagination.choose(PageRequest(url: url), Self.page(10, values))
+            #expect(choice.numbering?.isAssumed == isAssumed, "\(url) \(values)")
+            #expect(choice.styleFromZero == "{ page_number: { param: page, start: 0, total_pages: pages } }")
+        }
+        #expect(AutomaticPagination.choose(PageRequest(url: "http://h/items"), Self.page(10)).numbering == nil)
     }
 
     @Test("a walk keeps what it has chosen, and ends")

@@ -94,6 +94,11 @@ struct PageEvidenceTests {
         one(
             "DynamoDB, an empty page", ["LastEvaluatedKey": "k"], count: 0,
             says: "LastEvaluatedKey names what comes next, k"),
+        one("MediaWiki", ["continue.apcontinue": "10"], says: "continue.apcontinue names what comes next, 10"),
+        one("Reddit", ["data.after": "t3_10"], says: "data.after names what comes next, t3_10"),
+        one(
+            "Discourse", ["topic_list.more_topics_url": "/latest?page=1"],
+            says: "topic_list.more_topics_url names a next page, /latest?page=1"),
         one("moreAvailable", ["moreAvailable": "true"], says: "moreAvailable is true"),
         one("has_more against a total that is reached", ["has_more": "true", "total": "10"], says: "has_more is true"),
     ]
@@ -101,6 +106,10 @@ struct PageEvidenceTests {
     static let silent: [Row] = [
         one("nothing", [:], says: nil),
         one("a page's own count", ["count": "10"], says: nil),
+        one("MediaWiki's own word", ["continue.continue": "-||"], says: nil),
+        one("after a day, or a time", ["after": "2026-11-01", "data.after": "2026-11-01T00:00:00Z"], says: nil),
+        one("what was before and after", ["before": "ab12", "after": "cd34"], says: nil),
+        one("the last cursor of a list with links", ["paging.cursors.after": "MTA"], says: nil),
         one(
             "a count that repeats the size asked for", ["count": "100"], count: 42, url: "http://h/items?limit=100",
             says: nil),
@@ -215,6 +224,25 @@ struct PageEvidenceTests {
             style: .pageNumber(parameter: "page", start: 0, size: .init(parameter: "n", value: 2)),
             pages: [page(2, ["total_pages": "2"]), page(1, ["total_pages": "2"])], evidence: nil),
         Row(
+            name: "page numbers that begin at 0, and are counted from 1",
+            style: .pageNumber(parameter: "page"), pages: [page(2, ["pages": "2"]), page(0, ["pages": "2"])],
+            evidence: "pages says that there are 2 pages"),
+        Row(
+            name: "the same with a count in a header field",
+            style: .pageNumber(parameter: "page"),
+            pages: [page(2, [:], ["X-Total-Pages": "2"]), page(0, [:], ["X-Total-Pages": "2"])],
+            evidence: "X-Total-Pages says that there are 2 pages"),
+        Row(
+            name: "a count of pages that is too large by one, and a total that is reached",
+            style: .pageNumber(parameter: "page"),
+            pages: [page(2, ["pages": "2", "total": "2"]), page(0, ["pages": "2", "total": "2"])], evidence: nil),
+        Row(
+            name: "an empty last page of numbers from 0", style: .pageNumber(parameter: "page", start: 0),
+            pages: [page(2, ["pages": "2"]), page(0, ["pages": "2"])], evidence: nil),
+        Row(
+            name: "a list that got shorter while it was walked", style: .pageNumber(parameter: "page"),
+            pages: [page(2, ["pages": "2"]), page(0, ["pages": "1"])], evidence: nil),
+        Row(
             name: "page numbers that end at an empty page which links on", style: .pageNumber(parameter: "page"),
             pages: [page(2), page(0, ["next": "/items?page=3", "has_more": "true"])], evidence: nil),
         Row(
@@ -264,6 +292,35 @@ struct PageEvidenceTests {
 
     @Test("whatever the style, a walk that ends before the server's own end is an error", arguments: walks)
     func styles(_ row: Row) throws { #expect(try evidence(row)?.description == row.evidence) }
+
+    @Test("an empty page that is the last one by its number is an error with the style from 0")
+    func emptyLastPage() throws {
+        let pages = [Self.page(10, ["pages": "2"]), Self.page(0, ["pages": "2"])]
+        for (style, advice) in [
+            (Pagination.automatic, "write paginate: { page_number: { param: page, start: 0, total_pages: pages } };"),
+            (Pagination.pageNumber(.query("page"), totalPages: "pages"), "write start: 0 under paginate;"),
+        ] {
+            let error = #expect(throws: PaginationError.self) { try PaginationStyleTests.walk(style, pages) }
+            let text = "\(try #require(error))"
+            #expect(text.contains("ends after 10 records at a page that has none, but pages says that there are 2"))
+            #expect(text.contains(advice) && text.contains("more: { ignore: ['pages'] }"), "\(text)")
+            #expect(throws: Never.self) {
+                try PaginationStyleTests.walk(style, pages) { $0.more = .ignoring(["pages"]) }
+            }
+        }
+    }
+
+    @Test("if a server refuses the last page by the number of pages, the number of the first page is named")
+    func refusedLastPage() throws {
+        let style = Pagination.pageNumber(.query("page"), totalPages: "pages")
+        var sequence = try PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        #expect(sequence.hint(afterStatus: 404) == nil)
+        #expect(try sequence.advance(Self.page(10, ["pages": "3"])))
+        #expect(sequence.hint(afterStatus: 404) == nil)
+        #expect(try sequence.advance(Self.page(10, ["pages": "3"])))
+        #expect(sequence.hint(afterStatus: 404)?.hasPrefix("pages says that there are 3 pages") == true)
+        #expect(sequence.hint(afterStatus: 500) == nil)
+    }
 
     @Test("auto without a way on is an error that says what the page has")
     func automatic() throws {

@@ -359,11 +359,15 @@ struct PaginationGuardTests {
     @Test("a walk that would end before the server's own total is an error, not a short list")
     func shrinks() {
         let total = Pagination.offset(.query("o"), total: "total")
-        #expect(throws: PaginationError.shrunk(listed: 2, hint: "there are 5 records")) {
+        let error = #expect(throws: PaginationError.self) {
             try Styles.walk(total, [page(2, ["total": "5"]), page(0, ["total": "5"])])
         }
+        #expect(error == PaginationError.shrunk(listed: 2, hint: PageCounts.hint("there are 5 records", "total")))
+        // `end: empty` does not outweigh a total.
+        #expect(error?.description.contains("leave out total") == true)
+        #expect(error?.description.contains("end: empty") == false)
         let more = Pagination.pageNumber(.query("p"), hasMore: "more")
-        #expect(throws: PaginationError.shrunk(listed: 0, hint: "there are more")) {
+        #expect(throws: PaginationError.shrunk(listed: 0, hint: PageCounts.hint("there are more", "has_more"))) {
             try Styles.walk(more, [page(0, ["more": "true"])])
         }
     }

@@ -36,6 +36,20 @@ struct DocumentFactsTests {
         #expect(try bed.importer.add(Self.document(1), records: "items", entity: "Thing").facts == DocumentFacts())
     }
 
+    @Test(
+        "of an object around the list whose members have any name, all scalars are read, and of others the named ones")
+    func openMembers() throws {
+        let bed = try thing([AttributeDefinition("name", .string, optional: true)])
+        let document = Array(
+            #"{"items":[{"id":1}],"continue":{"apcontinue":"10","more":{"x":"1"}},"meta":{"apcontinue":"11"},"x":2}"#
+                .utf8)
+        let names = MemberNames(scalars: ["total"], nested: [], objects: ["meta"], open: ["continue"])
+        let added = try bed.importer.add(
+            document, records: "items", entity: "Thing", asking: DocumentQuestions(members: names))
+        #expect(added.facts.members.map(\.path) == ["continue.apcontinue"])
+        #expect(added.facts.members.map(\.text) == ["10"])
+    }
+
     @Test("a document that is read in parts says the same, but for what stands in its list")
     func divided() throws {
         let bed = try thing([AttributeDefinition("name", .string, optional: true)])

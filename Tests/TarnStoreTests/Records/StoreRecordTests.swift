@@ -310,6 +310,7 @@ struct StoreRecordTests {
         #expect(storeError { try store.put("User", RecordKey(1), ["login": .string("b")]) } == error)
         #expect(storeError { _ = try store.write { try $0.delete("User", RecordKey(1)) } } == error)
         #expect(storeError { try store.read { try $0.forEach("User") { _ in true } } } == error)
+        #expect(error.description.contains("tarn inspect salvage"))
     }
 
     @Test("rows in the store have valid checksums, also beyond the narrow limit")

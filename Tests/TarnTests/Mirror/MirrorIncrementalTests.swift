@@ -509,6 +509,25 @@ struct MirrorIncrementalTests {
         #expect(log.withLock { $0.contains { $0.hasSuffix("items?since=7") } })
     }
 
+    @Test("the token of the next changes is no sign of another page", arguments: ["after", "cursor"])
+    func tokenOfChanges(name: String) async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ cursor: \(name), param: \(name) }", more: "records: items\n    paginate: single_page"))
+        let urls = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            urls.withLock { $0.append(request.url) }
+            let items = request.url.contains("tok_abc") ? "" : #"{"id":7},{"id":12}"#
+            return TransportResponse(
+                status: 200, body: Array(#"{"items":[\#(items)],"\#(name)":"tok_abc"}"#.utf8))
+        }
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(urls.withLock { $0.map { $0.contains("\(name)=tok_abc") } } == [false, true])
+    }
+
     @Test("a value in the body of a request is a member there")
     func body() async throws {
         let store = try MirrorStore(

@@ -108,11 +108,14 @@ struct AutomaticPagination: PaginationStyle {
         let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
         let hasMore = paths(facts, .more).first
         if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, parameters) }
-        let others = paths(facts, .cursor).filter { path in !cursors.contains { $0.0 == path } }.map { ($0, "cursor") }
+        let others = paths(facts, .cursor)
+            .filter { path in !cursors.contains { $0.0 == path } && !PageEvidence.isContinuation(path) }
+            .map { ($0, "cursor") }
         for (path, usual) in cursors + others {
             guard let cursor = facts.values[path], !PageEvidence.isNoCursor(cursor) else { continue }
             return self.cursor(at: path, usual, names, hasMore: hasMore)
         }
+        if let choice = continued(facts) { return choice }
         if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
             return PaginationChoice(
                 pagination: .headerCursor(field: "X-Next-Cursor", sends: .query("cursor")),
@@ -135,7 +138,21 @@ struct AutomaticPagination: PaginationStyle {
             reason: "the answer has a cursor at \(path), which is sent as \(name)")
     }
 
-    /// Detects a cursor with the name of the parameter that sends it: `cursor`, or `offset`.
+    /// Detects the only cursor in `continue`, which has the name of its parameter.
+    private static func continued(_ facts: PageFacts) -> PaginationChoice? {
+        let found = paths(facts, .cursor).filter(PageEvidence.isContinuation)
+        guard found.count == 1, let path = found.first, let name = path.split(separator: ".").last.map(String.init),
+            name.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }),
+            facts.values[path].map(PageEvidence.isNoCursor) == false
+        else { return nil }
+        return PaginationChoice(
+            pagination: .cursor(path: path, sends: .query(name)),
+            style: "{ cursor: { path: \(path), param: \(name) } }",
+            reason: "the answer has a cursor at \(path), which has the name of its parameter")
+    }
+
+    /// Detects a cursor with the name of the parameter that sends it: `cursor`, `offset`, or
+    /// `after`.
     ///
     /// Some servers name one on the last page too: a page without records ends the scan.
     private static func positioned(
@@ -148,13 +165,14 @@ struct AutomaticPagination: PaginationStyle {
         guard totals.allSatisfy({ $0 > facts.recordCount }) else { return nil }
         let records = facts.recordCount.addingClamped(request.passedOver.records)
         for path in paths(facts, .position) {
-            let isOffset = PageEvidence.isOffset(path)
-            guard let text = facts.values[path], isOffset || path == "cursor" || path.hasSuffix(".cursor"),
+            let isOffset = PageEvidence.isOffset(path), isAfter = PageEvidence.isAfter(path)
+            guard let text = facts.values[path], isOffset || isAfter || path == "cursor" || path.hasSuffix(".cursor"),
                 // A number with a total is that of a style that counts.
                 !isOffset || totals.isEmpty || Int(text) == nil,
-                PageEvidence.leadsOn(path, text, request, records: records)
+                PageEvidence.leadsOn(path, facts, request, records: records)
             else { continue }
-            return cursor(at: path, isOffset ? "offset" : "cursor", names, hasMore: hasMore, endsAtEmptyPage: true)
+            let usual = isOffset ? "offset" : isAfter ? "after" : "cursor"
+            return cursor(at: path, usual, names, hasMore: hasMore, endsAtEmptyPage: true)
         }
         return nil
     }
@@ -175,15 +193,18 @@ struct AutomaticPagination: PaginationStyle {
                 reason: "the answer has the number of a next page at \(path)")
         }
         // If the first page has the number 0, the second one has the number 1.
-        let start = (page.map { Int($0.value) } ?? current.flatMap { facts.number($0) }) == 0 ? 0 : 1
+        let first = page.map { Int($0.value) } ?? current.flatMap { facts.number($0) }, start = first == 0 ? 0 : 1
         func pages(
             totalPages: String? = nil, total: String? = nil, hasMore: String? = nil, _ reason: String
         ) -> PaginationChoice {
             let keys = [("total_pages", totalPages), ("total", total), ("has_more", hasMore)]
-            return PaginationChoice(
+            var choice = PaginationChoice(
                 pagination: .pageNumber(
                     .query(name), start: start, totalPages: totalPages, total: total, hasMore: hasMore),
                 style: style("page_number", name, start: start == 0 ? 0 : nil, keys), reason: reason)
+            choice.numbering = PaginationChoice.Numbering(
+                parameter: name, start: start, isAssumed: first == nil, totalPages: totalPages)
+            return choice
         }
         let known = pageCounts.filter { facts.values[$0] != nil }
         for path in known + paths(facts, .pages, .lastPage).filter({ !known.contains($0) }) {
@@ -262,7 +283,11 @@ struct AutomaticPagination: PaginationStyle {
         }
         for path in facts.values.keys.sorted() {
             let name = path.split(separator: ".").last.map(String.init) ?? path
-            if let number = facts.number(path), offsetNames.contains(where: { TransportHeaders.same($0, name) }) {
+            // A `start` that is not 0 may be a time.
+            if let number = facts.number(path),
+                offsetNames.contains(where: { TransportHeaders.same($0, name) })
+                    || number == 0 && TransportHeaders.same("start", name)
+            {
                 return (name, start(number))
             }
         }

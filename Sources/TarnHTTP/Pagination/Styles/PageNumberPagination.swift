@@ -54,7 +54,10 @@ struct PageNumberPagination: PaginationStyle {
                 let evidence = PageEvidence.find(
                     facts, .init(by: self, page, first: page.request.without(sends)), page.more)
             {
-                throw .shrunk(listed: facts.recordCount, hint: "\(size.value) were asked for, and \(evidence)")
+                throw .shrunk(
+                    listed: facts.recordCount,
+                    hint: "\(size.value) were asked for, and \(evidence). It may give less than it is asked for: "
+                        + "ask for a smaller page, or write end: empty")
             }
             return .end
         }

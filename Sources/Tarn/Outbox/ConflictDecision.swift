@@ -93,15 +93,19 @@ struct OpenConflict: Sendable {
 }
 
 extension Value {
-    /// Whether two values of a field are equal.
+    /// Whether two values of a field are equal. A list without members equals null.
     ///
     /// - Parameter isUnordered: whether the order of a list of references has no meaning.
     func isSame(as other: Value, isUnordered: Bool) -> Bool {
+        if self == .null || other == .null, isWithoutMembers, other.isWithoutMembers { return true }
         guard isUnordered, case .references(let keys) = self, case .references(let others) = other else {
             return self == other
         }
         return keys.count == others.count && Set(keys) == Set(others)
     }
+
+    /// Whether the value is null or a list of references without members.
+    private var isWithoutMembers: Bool { self == .null || self == .references([]) }
 }
 
 extension Catalog {

@@ -17,7 +17,7 @@ extension OutboxDrain {
         let known = state.withLock(\.claimed), now = client.now
         var left = left(of: demand, without: effects.claimed)
         let size = max(16, left.values.reduce(0, +))
-        forgetClear()
+        forgetClear(after: ended)
         noteDead(try writer.outbox.counts.dead)
         // Those of this pass that are under way need no look.
         let underWay = known.subtracting(ended.map(\.operation.id))
@@ -33,8 +33,9 @@ extension OutboxDrain {
             for entry in window where !left.isEmpty {
                 last = entry.operation.id
                 let api = outbox.api(ofEntity: entry.operation.entity)
-                guard let room = left[api], entry.isReady, !known.contains(last) || entry.operation.state == .pending
-                else { continue }
+                guard let room = left[api] else { continue }
+                noteAwaited(entry.waitsFor, by: api)
+                guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
                 guard seen.insert(last).inserted else { continue }
                 guard let (operation, conflict) = try prepared(entry.operation, &effects, &writer) else { continue }
                 ready.append((operation, conflict))
@@ -77,7 +78,7 @@ extension OutboxDrain {
     /// Notes the number of dead operations: fewer than before may mean that one was queued anew.
     private func noteDead(_ count: Int) {
         state.withLock { state in
-            if count < state.dead { state.clear = [:] }
+            if count < state.dead { (state.clear, state.awaited) = ([:], [:]) }
             state.dead = count
         }
     }
@@ -90,11 +91,24 @@ extension OutboxDrain {
         }
     }
 
-    /// Once a second, all operations are looked at again: a back-off may have ended.
-    private func forgetClear() {
+    /// Notes the operations that an operation of an API waits for.
+    private func noteAwaited(_ waits: [OutboxQueueEntry.Wait], by api: String) {
+        guard !waits.isEmpty else { return }
         state.withLock { state in
+            for wait in waits { state.awaited[wait.operation, default: []].insert(api) }
+        }
+    }
+
+    /// Once a second, all operations are looked at again: a back-off may have ended.
+    ///
+    /// - Parameter ended: the operations whose waits end with this write.
+    private func forgetClear(after ended: [SentOperation]) {
+        state.withLock { state in
+            for sent in ended {
+                state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
+            }
             guard state.clearedAt.duration(to: .now) > .seconds(1) else { return }
-            (state.clear, state.clearedAt) = ([:], .now)
+            (state.clear, state.awaited, state.clearedAt) = ([:], [:], .now)
         }
     }
 
@@ -121,7 +135,9 @@ extension OutboxDrain {
             try refuse(operation, failure, &effects, &writer)
             return nil
         }
-        guard try builder.waits(of: operation.id).isEmpty else { return nil }
+        let waits = try builder.waits(of: operation.id)
+        noteAwaited(waits, by: outbox.api(ofEntity: operation.entity))
+        guard waits.isEmpty else { return nil }
         let isRefused = operation.failure?.kind == "conflict"
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)

@@ -22,8 +22,11 @@ final class OutboxDrain: Sendable {
         /// Of each API no operation up to this one could be sent when an earlier claim looked for
         /// it.
         ///
-        /// It is forgotten with the next answer of the API, and after a second.
+        /// It is forgotten with the next answer of the API, with that of an operation for which one
+        /// of the API waits, and after a second.
         var clear: [String: UInt64] = [:]
+        /// The APIs that had operations that waited for an operation, by the latter.
+        var awaited: [UInt64: Set<String>] = [:]
         var clearedAt = ContinuousClock.now
         /// The number of dead operations at the last claim.
         var dead = 0
@@ -194,11 +197,10 @@ final class OutboxDrain: Sendable {
                 for sent in batch { claimed += try await commit(together: [sent], claiming: .nothing) }
                 return try await claimed + commit(together: [], claiming: demand)
             }
-            effects = try await bury(sent, error)
-            if mayClaim {
-                let claimed = try await commit(together: [], claiming: demand)
-                return note(effects, of: batch) + claimed
-            }
+            // Before the claim: it finds what waited for this one.
+            let claimed = note(try await bury(sent, error), of: batch)
+            guard mayClaim else { return claimed }
+            return try await claimed + commit(together: [], claiming: demand)
         }
         return note(effects, of: batch)
     }
@@ -210,7 +212,7 @@ final class OutboxDrain: Sendable {
         state.withLock { state in
             let again = Set(effects.claimed.map(\.operation.id))
             for sent in batch {
-                state.clear[outbox.api(ofEntity: sent.operation.entity)] = nil
+                state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
                 if !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
             }
             state.report.add(effects.report)
@@ -268,6 +270,13 @@ final class OutboxDrain: Sendable {
 }
 
 extension OutboxDrain.State {
+    /// Forgets that nothing can be sent of an API whose operation has been answered, and of those
+    /// whose operations have waited for it.
+    mutating func forgetClear(after id: UInt64, of api: String) {
+        clear[api] = nil
+        for waiting in awaited.removeValue(forKey: id) ?? [] { clear[waiting] = nil }
+    }
+
     /// Stops the operations of an API.
     fileprivate mutating func stop(_ api: String, _ stop: OutboxReport.Stop) {
         waiting.insert(api)

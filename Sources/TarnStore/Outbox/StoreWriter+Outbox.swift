@@ -198,7 +198,8 @@ extension StoreWriter {
 
     /// Deletes a record locally by its delete rules, and queues the deletion.
     ///
-    /// Updates of the record that were never sent are withdrawn. If its creation was never sent,
+    /// Updates of the record that were never sent are withdrawn, apart from those that move it out
+    /// of a record with a queued deletion: see ``isMovedOut(by:)``. If its creation was never sent,
     /// it is withdrawn, and nothing is queued: see ``withdraw(_:keeping:_:)``.
     ///
     /// - Throws: `OutboxError.recordMissing`, `.tooLarge`; `StoreWriteError.deleteDenied`.
@@ -214,7 +215,9 @@ extension StoreWriter {
             if !isAtServer { return receipt }
         }
         for operation in try outbox.touching(record).reversed() where operation.isUntouched {
-            guard operation.kind == .update, operation.record(access.catalog) == record else { continue }
+            guard operation.kind == .update, operation.record(access.catalog) == record,
+                try !isMovedOut(by: operation)
+            else { continue }
             receipt.withdrawn += try discard(operation.id, keeping: record).operations
         }
         var operation = StoredOperation(0, .delete, row.kind, key, at: .now)
@@ -225,6 +228,20 @@ extension StoreWriter {
         try mark(operation, known: known)
         receipt.operation = operation.id
         return receipt
+    }
+
+    /// Whether an update removes a reference to a record with a later queued deletion.
+    ///
+    /// The server may delete with that record what still refers to it, and then also records that
+    /// other operations are to move out of the updated one. Without the update, the deletion would
+    /// wait for none of them.
+    private func isMovedOut(by update: StoredOperation) throws -> Bool {
+        var left: Set<ListedRecord> = []
+        for change in update.changes {
+            guard let before = change.before else { continue }
+            access.state.outboxSchema.forEachReferenced(by: before, change.kind, change.field) { left.insert($0) }
+        }
+        return try left.contains { try deletion(of: $0, after: update.id) != nil }
     }
 
     /// Deletes the rows of a cascade, and keeps them in the operation.
@@ -242,16 +259,19 @@ extension StoreWriter {
     /// Deletes a record by its delete rules, and adds its cascade to a deletion.
     ///
     /// - Parameter known: takes the marks of the deleted records, which deleting removes.
+    /// - Returns: the values, after a deletion that is queued, of the fields that have lost
+    ///   references: once the deletion is stored, the operations behind it continue from these.
     /// - Throws: `OutboxError.tooLarge`; `StoreWriteError.deleteDenied`.
+    @discardableResult
     mutating func deleteCascade(
         of record: ListedRecord, into operation: inout StoredOperation, _ known: inout [ListedRecord: LocalMark]
-    ) throws {
+    ) throws -> [RecordFieldPlace: [UInt8]?] {
         try applyIndexChanges()
         let access = access, mark = access.rowMark
         defer { access.release(to: mark) }
-        guard let root = access.catalog.entity(id: record.entity) else { return }
-        try record.storageKey.withUnsafeBytes { key in
-            guard let row = try access.records.row(root, key) else { return }
+        guard let root = access.catalog.entity(id: record.entity) else { return [:] }
+        return try record.storageKey.withUnsafeBytes { key in
+            guard let row = try access.records.row(root, key) else { return [:] }
             let cascade = try Cascade(access, root, key, row)
             var size = 0
             for position in 0..<cascade.end {
@@ -264,8 +284,9 @@ extension StoreWriter {
                         record: member, kind: row.kind, isPartial: row.isPartial, isWide: row.isWide, body: row.body))
                 known[member] = try self.mark(of: member)
             }
-            try collectNullified(cascade, &operation)
+            let left = try collectNullified(cascade, &operation)
             _ = try delete(cascade, 0..<cascade.end, except: [])
+            return left
         }
     }
 
@@ -289,33 +310,72 @@ extension StoreWriter {
     }
 
     /// Adds the references that the delete rule `nullify` removes.
-    private func collectNullified(_ cascade: Cascade, _ operation: inout StoredOperation) throws {
+    ///
+    /// - Returns: the values of the fields after a deletion that is queued.
+    private func collectNullified(
+        _ cascade: Cascade, _ operation: inout StoredOperation
+    ) throws -> [RecordFieldPlace: [UInt8]?] {
         let catalog = access.catalog, gone = Set(operation.rows.map(\.record))
-        for place in try referrersToChange(cascade, 0..<cascade.end, except: []) {
-            guard let owner = catalog.entity(id: place.entity),
-                let root = access.state.outboxSchema.destinationRoot(owner.id, place.field)
+        var left: [RecordFieldPlace: [UInt8]?] = [:]
+        for found in try referrersToChange(cascade, 0..<cascade.end, except: []) {
+            guard let owner = catalog.entity(id: found.entity),
+                let root = access.state.outboxSchema.destinationRoot(owner.id, found.field)
             else { continue }
-            let record = ListedRecord(entity: owner.root, storageKey: place.key)
-            guard let row = try wholeRow(record), let value = row.value(of: place.field) else { continue }
-            let target = value.withUnsafeBytes { bytes in EncodedValue(bytes).reference.map { Array($0) } }
-            if target != nil {
-                operation.changes.append(
-                    StoredOperation.FieldChange(
-                        record: record, kind: row.kind, field: place.field, before: value, after: [ValueTag.null]))
+            let record = ListedRecord(entity: owner.root, storageKey: found.key)
+            guard let row = try wholeRow(record), let visible = row.value(of: found.field) else { continue }
+            let place = RecordFieldPlace(record: record, field: found.field)
+            guard operation.id > 0 else {
+                _ = operation.nullify(place, row.kind, visible, gone, root)
                 continue
             }
-            for (position, target) in value.referenceList.enumerated().reversed()
-            where gone.contains(ListedRecord(entity: root, storageKey: target)) {
-                operation.edits.append(
-                    StoredOperation.ListEdit(
-                        record: record, kind: row.kind, field: place.field, target: target,
-                        position: UInt32(clamping: position), isInsertion: false))
-            }
+            let value = try self.value(visible, place, before: operation.id)
+            left.updateValue(operation.nullify(place, row.kind, value, gone, root), forKey: place)
         }
+        return left
+    }
+
+    /// The value of a field before the operations behind one.
+    ///
+    /// - Parameter visible: the value with all operations.
+    func value(_ visible: [UInt8]?, _ place: RecordFieldPlace, before id: UInt64) throws -> [UInt8]? {
+        var value = visible
+        for operation in try outbox.touching(place.record).reversed() where operation.id > id {
+            value = operation.undone(value, place, operation.record(access.catalog))
+        }
+        return value
     }
 }
 
 extension StoredOperation {
+    /// Adds the removal of references to deleted records from a field of another record.
+    ///
+    /// - Parameters:
+    ///   - value: the value of the field before.
+    ///   - root: the root entity of the deleted records to which the field refers.
+    /// - Returns: the value without the references.
+    fileprivate mutating func nullify(
+        _ place: RecordFieldPlace, _ kind: UInt16, _ value: [UInt8]?, _ gone: Set<ListedRecord>, _ root: UInt16
+    ) -> [UInt8]? {
+        guard let before = value else { return nil }
+        if let target = before.referenceTarget {
+            guard gone.contains(ListedRecord(entity: root, storageKey: target)) else { return value }
+            changes.append(
+                FieldChange(
+                    record: place.record, kind: kind, field: place.field, before: before, after: [ValueTag.null]))
+            return [ValueTag.null]
+        }
+        var left = value
+        for (position, target) in before.referenceList.enumerated().reversed()
+        where gone.contains(ListedRecord(entity: root, storageKey: target)) {
+            let edit = ListEdit(
+                record: place.record, kind: kind, field: place.field, target: target,
+                position: UInt32(clamping: position), isInsertion: false)
+            edits.append(edit)
+            left = edit.applied(to: left, isUndone: false)
+        }
+        return left
+    }
+
     /// The largest size of an operation's deleted rows, in bytes.
     static let longestRows = 64 << 20
 

@@ -138,12 +138,14 @@ extension StoreWriter {
     private mutating func delete(_ record: ListedRecord, with id: UInt64) throws {
         let before = try queued(id)
         var deletion = before, known: [ListedRecord: LocalMark] = [:]
-        do { try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
+        let left: [RecordFieldPlace: [UInt8]?]
+        do { left = try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
             _ = try removeRow(record)
             return
         }
         deletion.rows.removeAll { $0.record == record }
         try replace(before, by: deletion)
+        for (place, value) in left { try continueFrom(value, place, after: id) }
         let own = deletion.record(access.catalog)
         let added = deletion.touchedRecords(own).subtracting(before.touchedRecords(own))
         try mark(deletion, known: known, except: deletion.touchedRecords(own).subtracting(added))

@@ -301,7 +301,8 @@ extension StoreWriter {
         }
     }
 
-    /// Bases the operations behind one that has ended on the server's values of its fields.
+    /// Bases the operations behind one that has ended on the server's values of its fields; behind
+    /// a creation, on those of all fields: the server may have given others a value as well.
     ///
     /// Operations of other records may change the same fields: each one continues from the value
     /// that the one before it leaves.
@@ -321,8 +322,8 @@ extension StoreWriter {
                 touched.insert(place.field)
             }
         }
-        for change in ended.changes {
-            guard let field = entity.field(change.name)?.id, touched.contains(field) else { continue }
+        if ended.kind != .create { touched.formIntersection(ended.changes.compactMap { entity.field($0.name)?.id }) }
+        for field in touched.sorted() {
             let place = RecordFieldPlace(record: record, field: field)
             guard let value = try serverValue(place) else { continue }
             try continueFrom(value, place, after: ended.id, isSentAnew: true)

@@ -70,7 +70,7 @@ extension StoreWriter {
     }
 
     /// Finds the deletion of a record that is not stored, and the record's concrete entity.
-    private func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
+    func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
         guard try wholeRow(record) == nil else { return nil }
         for operation in try outbox.touching(record) where operation.id > id {
             if let row = operation.rows.first(where: { $0.record == record }) { return (operation.id, row.kind) }
@@ -106,10 +106,12 @@ extension StoreWriter {
     private mutating func deleteAgain(_ record: ListedRecord, _ lost: LostReference) throws -> Bool {
         let before = try queued(lost.operation)
         var deletion = before, known: [ListedRecord: LocalMark] = [:]
-        do { try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
+        let left: [RecordFieldPlace: [UInt8]?]
+        do { left = try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
             return false
         }
         try replace(before, by: deletion)
+        for (place, value) in left { try continueFrom(value, place, after: before.id) }
         let deleted = deletion.rows.dropFirst(before.rows.count).map(\.record)
         let marked = before.touchedRecords(before.record(access.catalog)).subtracting(deleted)
         try mark(deletion, known: known, except: marked)
@@ -121,10 +123,7 @@ extension StoreWriter {
         let before = try queued(lost.operation), catalog = access.catalog
         guard let row = try wholeRow(place.record) else { return }
         // The value at the time of the deletion: later operations continue from it.
-        var value = row.value(of: place.field)
-        for operation in try outbox.touching(place.record).reversed() where operation.id > before.id {
-            value = operation.undone(value, place, operation.record(catalog))
-        }
+        var value = try self.value(row.value(of: place.field), place, before: before.id)
         guard let known = value else { return }
         var deletion = before
         if known.referenceTarget == lost.target.storageKey {

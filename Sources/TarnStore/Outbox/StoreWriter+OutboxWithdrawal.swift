@@ -15,8 +15,9 @@ extension StoreWriter {
     mutating func withdraw(
         _ creation: StoredOperation, keeping kept: ListedRecord, _ receipt: inout OutboxReceipt
     ) throws {
+        var gone: Set<ListedRecord> = []
         if try !isAtServer(creation.record(access.catalog)) {
-            let gone = try recordsGone(with: creation)
+            gone = try recordsGone(with: creation)
             for record in gone.sorted(by: ListedRecord.precedes) {
                 // The last one first: each leaves the state before it.
                 for id in try outbox.ids(.reference, record).reversed() {
@@ -28,6 +29,11 @@ extension StoreWriter {
             }
         }
         receipt.withdrawn += try discard(creation.id, keeping: kept).operations
+        // Those that an update has moved to the record were created without it.
+        for record in gone.sorted(by: ListedRecord.precedes) {
+            guard let other = try outbox.creation(of: record) else { continue }
+            receipt.withdrawn += try discard(other.id, keeping: kept).operations
+        }
     }
 
     /// The records that cannot exist, or are deleted by a delete rule, without a new record.
@@ -37,9 +43,13 @@ extension StoreWriter {
         var gone: Set<ListedRecord> = [own], waiting = [own]
         while let record = waiting.popLast() {
             for id in try outbox.ids(.reference, record) {
-                guard let other = try outbox.stored(id), other.kind == .create else { continue }
+                guard let other = try outbox.stored(id), other.kind == .create || other.kind == .update else {
+                    continue
+                }
                 let owned = other.record(access.catalog)
                 guard !gone.contains(owned), other.neededRecords(schema).contains(record) else { continue }
+                // An update may have moved a new record here that was never sent.
+                if other.kind == .update, try outbox.creation(of: owned)?.isUntouched != true { continue }
                 var isOwned = false
                 if let entity = access.catalog.entity(id: other.entity) {
                     schema.forEachOwner(of: other.key, entity) { if $0 == record { isOwned = true } }

@@ -144,6 +144,18 @@ struct OutboxQueueTests {
         #expect(try bed.operations() == ["3 update Issue 17 state:open>closed"])
     }
 
+    @Test("a new record that an update has moved to a later one is withdrawn with that by a delete rule")
+    func deleteMovedByRule() throws {
+        let issue = try bed.create("Issue", .temporary, ["repo": .reference(1)])
+        let repo = try bed.create("Repo", .temporary, ["name": .string("new")])
+        try bed.update(issue.key, ["repo": .reference(repo.key)])
+        #expect(try bed.counts.pending == 3)
+        let receipt = try bed.delete("Repo", repo.key)
+        #expect(receipt.operation == nil && receipt.withdrawn.map(\.id).sorted() == [1, 2, 3])
+        #expect(try store.count("Issue") == 1 && store.count("Repo") == 1)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("fields that a later operation has sent leave an earlier dead update; a retry withdraws it without any")
     func overtaken() throws {
         func complete(_ id: UInt64) throws {

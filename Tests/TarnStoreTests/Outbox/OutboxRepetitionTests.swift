@@ -92,11 +92,35 @@ struct OutboxRepetitionTests {
         try store.put("Repo", 2)
         try bed.update(17, ["repo": .reference(2)])
         try bed.delete("Repo", 1)
-        try bed.delete("Issue", 17)
-        #expect(try bed.operations() == ["2 delete Repo 1", "3 delete Issue 17"])
+        // The deletion of the repository waits for the update, which therefore stays.
+        #expect(try bed.delete("Issue", 17).withdrawn.isEmpty)
+        #expect(
+            try bed.operations() == ["1 update Issue 17 repo:1>2", "2 delete Repo 1", "3 delete Issue 17"])
+        #expect(try bed.waits(2) == ["1 deletion"] && bed.waits(3) == ["1 sameRecord"])
         try bed.discard(2)
         #expect(try store.count("Issue") == 0 && store.record("Repo", 1) != nil)
         try bed.discard(3)
+        #expect(try store.record("Issue", 17)?["repo"] == .reference(2))
+        try bed.discard(1)
+        #expect(try store.record("Issue", 17)?["repo"] == .reference(1))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a reference that was set after a deletion is not restored with the record that it deletes again")
+    func referenceSetLater() throws {
+        let bed = try OutboxBed(), store = bed.store
+        try store.put("Repo", 2)
+        try store.put("Note", 3, ["issue": .null])
+        try bed.update(17, ["repo": .reference(2)])
+        try bed.delete("Repo", 1)
+        try bed.update(3, ["issue": .reference(17)], "Note")
+        try bed.discard(1)
+        #expect(try store.count("Issue") == 0)
+        #expect(try bed.operations() == ["2 delete Repo 1", "3 update Note 3 issue:null>17"])
+        try bed.discard(2)
+        #expect(try store.record("Note", 3)?["issue"] == .reference(17))
+        try bed.discard(3)
+        #expect(try store.record("Note", 3)?["issue"] == .null)
         #expect(try store.record("Issue", 17)?["repo"] == .reference(1))
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }

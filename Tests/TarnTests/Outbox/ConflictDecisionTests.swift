@@ -46,6 +46,17 @@ struct ConflictDecisionTests {
         #expect(decide(.perField(overlap: .hold)) == .hold([rebased, votes], fields: ["title"]))
     }
 
+    @Test("a list without members is no change of one that is absent or null")
+    func emptyList() {
+        let empty = Value.references([]), one = Value.references([RecordKey(1)])
+        for (before, server) in [(nil, empty), (.null, empty), (empty, .null)] as [(Value?, Value)] {
+            let labels = Change("labels", before: before, after: one)
+            #expect(ConflictDecision.decide(.server, [labels], server: ["labels": server]) == .send)
+        }
+        let cleared = Change("labels", before: one, after: empty)
+        #expect(ConflictDecision.decide(.server, [cleared], server: ["labels": .null]) == .replace([]))
+    }
+
     @Test("an order that has no meaning is no change")
     func order() {
         func keys(_ ids: Int64...) -> Value { .references(ids.map { RecordKey($0) }) }

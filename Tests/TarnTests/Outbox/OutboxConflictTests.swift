@@ -77,6 +77,39 @@ struct OutboxConflictTests {
         }
     }
 
+    @Test("the values that the server gives a new record are no conflict with a change that is queued behind it")
+    func defaultsOfCreation() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Label: { key: id, attributes: { id: int, name: string }, write: { create: 'POST /labels' } }
+            Issue:
+              key: id
+              attributes: { id: int, title: string, state: string? }
+              relationships: { labels: { to: [Label] } }
+              write: { create: 'POST /issues', update: 'PATCH /issues/{id}' }
+            """
+        ) { request in
+            switch "\(request.method) \(request.target)" {
+            case "POST /labels": ScriptedServer.Answer(status: "201 Created", body: #"{"id":5,"name":"new"}"#)
+            case "POST /issues":
+                ScriptedServer.Answer(
+                    status: "201 Created", body: #"{"id":7,"title":"x","state":"open","labels":[]}"#)
+            default: ScriptedServer.Answer(body: #"{"id":7,"title":"x","state":"mine","labels":[5]}"#)
+            }
+        }
+        let outbox = place.outbox()
+        let issue = try await outbox.create("Issue", [.init("title", .string("x"))])
+        let label = try await outbox.create("Label", [.init("name", .string("new"))])
+        try await outbox.update(
+            "Issue", issue, [.init("state", .string("mine")), .init("labels", .references([label]))])
+        #expect(try outbox.operations().map(\.kind) == [.create, .create, .update])
+        let report = try await outbox.drain()
+        #expect(report.sent == 3 && report.conflicts == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(place.writes.last == "PATCH /issues/7")
+        #expect(try place.field("state", of: RecordKey(7)) == .string("mine"))
+        #expect(try place.field("labels", of: RecordKey(7)) == .references([RecordKey(5)]))
+    }
+
     @Test(
         "the policies server and client, and the rules for an overlap",
         arguments: [

@@ -135,6 +135,43 @@ struct OutboxOrderTests {
         #expect(done.requests.withLock(\.self) == ["PATCH /issues/2", "DELETE /issues/1"])
     }
 
+    @Test("a slow request of another record does not hold up a change whose wait has ended")
+    func slowOther() async throws {
+        let done = Done()
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { parent: Issue }
+              write: { update: 'PATCH /issues/{id}', delete: 'DELETE /issues/{id}' }
+            """
+        ) { request in
+            if request.target == "/issues/3" {
+                // The answer comes after the deletion, and at the latest after five seconds.
+                for _ in 0..<500 {
+                    if done.requests.withLock({ $0.contains("DELETE /issues/1") }) { break }
+                    usleep(10_000)
+                }
+            }
+            done.requests.withLock { $0.append("\(request.method) \(request.target)") }
+            return Answer(status: "204 No Content")
+        }
+        try await place.store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))])
+            try writer.put(
+                "Issue", RecordKey(2), [.init("title", .string("b")), .init("parent", .reference(RecordKey(1)))])
+            try writer.put("Issue", RecordKey(3), [.init("title", .string("c"))])
+        }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(2), [.init("parent", .null)])
+        try await outbox.delete("Issue", RecordKey(1))
+        try await outbox.update("Issue", RecordKey(3), [.init("title", .string("mine"))])
+        #expect(try outbox.waits(of: 2) == [1: false])
+        #expect(try await outbox.drain().sent == 3)
+        #expect(done.requests.withLock(\.self) == ["PATCH /issues/2", "DELETE /issues/1", "PATCH /issues/3"])
+    }
+
     @Test("a PUT behind a refused deletion is sent with the reference that the server still has")
     func refused() async throws {
         let (place, _) = try await place(refusing: "DELETE")

@@ -134,7 +134,7 @@ public final class CachedTransport: Transport, Sendable {
     ) async throws(TransportError) -> Answer {
         let isText = String(validating: stored.response.body, as: UTF8.self) != nil
         if CacheControl(request.headers).onlyIfCached {
-            return isText ? stored : try decoded(try await bypass(request, .policy), of: request)
+            return try await isText ? stored : decoded(bypass(request, .policy), of: request)
         }
         do throws(TransportError) {
             let answer = try decoded(try await codedAnswer(request, .networkOnly), of: request)

@@ -135,7 +135,7 @@ final class RefreshRun: Sendable {
                 Date(timeIntervalSince1970: Double($0.microseconds) / 1e6)
             }
             let refusals = sync.failures.compactMap(\.refusal)
-            if sync.pages > 0, !refusals.isEmpty, refusals.count == sync.failures.count {
+            if sync.pages > 0, !sync.isCutShort, !refusals.isEmpty, refusals.count == sync.failures.count {
                 state.totals.refusals = refusals.sorted().joined(separator: "\n")
             }
         }

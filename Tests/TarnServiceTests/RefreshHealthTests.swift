@@ -1,9 +1,11 @@
 // The rule of health, and the waits between refreshes.
 
 import Foundation
+import TarnDescription
 import TarnMacros
 import TestSupport
 import Testing
+import Tracing
 
 @testable import TarnService
 
@@ -107,6 +109,35 @@ struct RefreshHealthTests {
         totals.refusals = nil
         for _ in 0..<2 { item.note(.failed("no connection"), totals, at: now) }
         #expect(item.nextWait(retry, now: now) == .seconds(80))
+    }
+
+    @Test(
+        "a sync whose refused request has stopped other endpoints has not refreshed all else",
+        arguments: ["401 Unauthorized", "403 Forbidden", "404 Not Found"])
+    func stopped(status: String) async throws {
+        let answers: [String: ScriptedServer.Answer] = [
+            "/secret": .init(status: status, body: "{}"), "/last": .init(body: "[]"),
+        ]
+        let forge = try ForgeServer { answers[$0] }
+        let file = try forge.folder.write(
+            "tarn.yaml",
+            """
+            api: { base: '\(forge.server.base)' }
+            entities:
+              Issue: { key: id, attributes: { id: int, title: string }, ignore: [labels] }
+            endpoints:
+              issues: { path: /issues, entity: Issue, paginate: header_link }
+              secret: { path: /secret, entity: Issue }
+              last: { path: /last, entity: Issue }
+            """)
+        let description = try Description.load(path: file)
+        let store = try Store.open(at: forge.folder("mirror.tarn"), schema: description.schema)
+        var options = APIMirror.Options()
+        options.concurrency = 1
+        let mirror = try APIMirror(description, store: store, transport: CurlTransport(), options: options)
+        let run = RefreshRun(NoOpTracer())
+        await #expect(throws: MirrorError.self) { _ = try await run.sync(mirror, nil) }
+        #expect((run.totals.refusals == nil) == status.hasPrefix("401"))
     }
 
     @Test("jitter lengthens waits by at most its fraction, and differs")

@@ -72,6 +72,12 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the server forbids the request: often the token has no right to one resource.
+    var isForbidden: Bool { if case .status(403, _, _, _) = self { true } else { false } }
+
+    /// Whether the API's credentials are missing or refused: its other requests would fail, too.
+    package var isOfCredentials: Bool { isAuthentication && !isForbidden }
+
     /// Whether the server's rate limit is used up (RFC 6585 §4).
     package var isLimited: Bool {
         switch self {
@@ -97,7 +103,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether other endpoints of the same API would fail for the same reason.
-    var endsEverything: Bool { endsSync || isUnreachable || isAuthentication }
+    ///
+    /// A 403 only tells so if it is the answer to several endpoints: see ``ForbiddenEndpoints``.
+    var endsEverything: Bool { endsSync || isUnreachable || isOfCredentials }
 
     /// Whether all endpoints would fail for the same reason, also those of other APIs.
     var endsSync: Bool {

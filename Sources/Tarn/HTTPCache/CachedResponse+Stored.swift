@@ -32,6 +32,16 @@ extension CachedResponse {
     }
 }
 
+extension CachedResponse {
+    /// Adds fields that `Vary` names and that the stored request lacks.
+    mutating func addSelecting(_ fields: [TransportHeaders.Field]) {
+        guard !fields.isEmpty else { return }
+        let known = selecting
+        selecting.fields += CacheRules.selectingFields(of: TransportHeaders(fields), by: headers).fields
+            .filter { known[$0.name] == nil }
+    }
+}
+
 extension ResponseEntry {
     init(
         _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil,

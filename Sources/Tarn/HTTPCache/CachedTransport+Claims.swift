@@ -9,6 +9,9 @@ extension CachedTransport {
     private static let longestWait = Duration.seconds(5)
 
     /// Runs one transfer for all processes. After a wait, the store is searched again.
+    ///
+    /// If the server is asked by policy, only a response that was confirmed during the wait is an
+    /// answer: the other process may have failed.
     func claimed(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Fetched
     {
@@ -19,6 +22,7 @@ extension CachedTransport {
         guard let claims else { return try await forward(request, url, scope, decision) }
         var hasWaited = false, isClaimed = true
         let deadline = ContinuousClock.now + CachedTransport.longestWait
+        let began = decision.rule == .policy ? Timestamp(options.time.now()) : nil
         while claims.claim(digest) == .isAnothers {
             // Others may be faster again and again, if nothing is stored.
             guard ContinuousClock.now < deadline else {
@@ -29,7 +33,9 @@ extension CachedTransport {
             try await Task.sleep(for: .milliseconds(10))
         }
         defer { if isClaimed { claims.release(digest) } }
-        if hasWaited, let found = try shelf.find(request, url, scope, now: now) {
+        if hasWaited, let found = try shelf.find(request, url, scope, now: now),
+            began.map({ $0 <= found.confirmedAt }) ?? true
+        {
             let again = scope.rules.decide(request, found.response, at: now)
             if again.isHit, var answer = try served(found, request, scope, again, isValidated: false) {
                 answer.status.isCollapsed = true

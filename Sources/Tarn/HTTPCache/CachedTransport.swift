@@ -89,7 +89,7 @@ public final class CachedTransport: Transport, Sendable {
         self.inner = inner
         decoder = (inner as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
         self.options = options
-        shelf = ResponseStore(store, options)
+        shelf = ResponseStore(store, options, completing: decoder)
         claims = RequestLock(directory: store.path)
         states = ResourceStates(claims)
     }
@@ -121,11 +121,27 @@ public final class CachedTransport: Transport, Sendable {
             return try decoded(answer, of: request)
         } catch let problem {
             guard answer.status.isHit || answer.status.forwardStatus == 304 else { throw problem }
-            // Another cache has stored a coding that is unknown here, or an earlier version the
-            // decoded content: the server's response replaces it.
-            let isOffline = CacheControl(request.headers).onlyIfCached
-            return try decoded(
-                try await isOffline ? bypass(request, .policy) : codedAnswer(request, .networkOnly), of: request)
+            return try await replacement(of: answer, to: request)
+        }
+    }
+
+    /// Answers a request whose stored response cannot be decoded: the server's replaces it.
+    ///
+    /// Another cache has stored a coding that is unknown here, or an earlier version the decoded
+    /// content. A text is the latter, and is the answer itself if the server has no other.
+    private func replacement(
+        of stored: Answer, to request: TransportRequest
+    ) async throws(TransportError) -> Answer {
+        let isText = String(validating: stored.response.body, as: UTF8.self) != nil
+        if CacheControl(request.headers).onlyIfCached {
+            return try await isText ? stored : decoded(bypass(request, .policy), of: request)
+        }
+        do throws(TransportError) {
+            let answer = try decoded(try await codedAnswer(request, .networkOnly), of: request)
+            return isText && answer.response.status >= 500 ? stored : answer
+        } catch let error {
+            guard isText, error.kind != .cancelled else { throw error }
+            return stored
         }
     }
 

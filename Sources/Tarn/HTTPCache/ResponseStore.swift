@@ -13,7 +13,11 @@ final class ResponseStore: Sendable {
 
     private let store: Store
     private let options: CachedTransport.Options
+    /// The transport that adds fields to requests; nil if it adds none.
+    private let completing: CurlTransport?
     private let uses = CacheUses()
+    /// The snapshot of the reader because of which evictions have made no room; nil without one.
+    private let pinned = Guarded<Int?>(nil)
     /// The store's ``StoreReader/responseOrigin``, once it was read.
     private let knownOrigin = Guarded<String?>(nil)
     /// The URLs whose entries could not be invalidated, because the store takes no writes.
@@ -24,9 +28,10 @@ final class ResponseStore: Sendable {
     /// The maximum number of entries of a URL in a scope: whole responses and parts.
     static let variantLimit = 64
 
-    init(_ store: Store, _ options: CachedTransport.Options) {
+    init(_ store: Store, _ options: CachedTransport.Options, completing: CurlTransport? = nil) {
         self.store = store
         self.options = options
+        self.completing = completing
     }
 
     private var now: Timestamp { Timestamp(options.time.now()) }
@@ -86,11 +91,12 @@ final class ResponseStore: Sendable {
     func find(_ request: TransportRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
         -> StoredMessage?
     {
-        let isOutdated = outdated.withLock { $0[url] != nil }
+        let isOutdated = outdated.withLock { $0[url] != nil }, added = addedFields(to: request)
         return try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = [], other: StoredMessage?
             try reader.access.responses.forEach(to: ResponseStore.url(url, scope), scope: "") { view in
                 guard var message = StoredMessage(view, isPart: isPart) else { return true }
+                message.response.addSelecting(added)
                 let isSelected = scope.rules.selects(message.response, for: request)
                 guard isSelected || other == nil, scope.rules.permits(message.response, for: request) else {
                     return true
@@ -109,6 +115,16 @@ final class ResponseStore: Sendable {
             uses.note(found[index].id, usedAt: usedAt[index], now: self.now)
             return found[index]
         }
+    }
+
+    /// The fields of a request that the transport adds, or would add if they were not there.
+    ///
+    /// Earlier versions stored a response without those that had selected it.
+    private func addedFields(to request: TransportRequest) -> [TransportHeaders.Field] {
+        guard let completing else { return [] }
+        var bare = request
+        bare.headers.fields.removeAll { !TransportHeaders.same($0.name, "Range") }
+        return completing.addedFields(to: bare)
     }
 
     /// The unsafe requests that other processes have noted.
@@ -132,7 +148,8 @@ final class ResponseStore: Sendable {
 
     /// Stores a whole response.
     ///
-    /// - Returns: nil if an unsafe request has changed the resource since the transfer began.
+    /// - Returns: nil if an unsafe request has changed the resource since the transfer began, or if
+    ///   the stored response is more recent: that of a slow transfer arrives late.
     func keep(
         _ message: CachedResponse, _ response: TransportResponse, _ url: String, _ scope: CacheScope
     ) async throws -> StoredMessage? {
@@ -146,6 +163,10 @@ final class ResponseStore: Sendable {
         let id = try await write(alone: body.count > 1 << 20, adding: body.count) { writer -> UInt64? in
             // In the transaction: an unsafe request that ends the state now invalidates the entry.
             guard try scope.isCurrent(writer) else { return nil }
+            if let view = try writer.access.responses.view(digest) {
+                let stored = CachedResponse(view)
+                if !stored.isInvalidated, stored.isLater(than: message, at: received.seconds) { return nil }
+            }
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responses.view(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
@@ -228,9 +249,12 @@ final class ResponseStore: Sendable {
         let id = try await write { writer -> UInt64? in
             // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
             guard try scope.isCurrent(writer), let view = try writer.access.responses.view(id: message.id),
-                view.validatedAt == message.confirmedAt,
-                CachedResponse(view) == message.response, var entry = view.entry
+                view.validatedAt == message.confirmedAt, var entry = view.entry
             else { return nil }
+            var current = CachedResponse(view)
+            // Those of the message may have been completed.
+            current.selecting = message.response.selecting
+            guard current == message.response else { return nil }
             entry.update(fresh.headers, fresh, received)
             try writer.noteUses(taken.filter { $0.key != message.id })
             return try ResponseStore.put(entry, message.id, fresh, &writer)
@@ -313,7 +337,7 @@ final class ResponseStore: Sendable {
         alone: Bool = false, adding size: Int? = nil, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
     ) async throws -> Value {
         guard let size else { return try await writeOnce(alone: alone, body) }
-        return try await store.makingRoom(for: size, options, uses: uses.all) {
+        return try await store.makingRoom(for: size, options, uses: uses.all, pinned: pinned) {
             try await writeOnce(alone: alone, body)
         }
     }

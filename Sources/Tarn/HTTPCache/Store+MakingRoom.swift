@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 import TarnStore
 
 extension Store {
@@ -10,17 +11,31 @@ extension Store {
     /// Runs a write that adds a response. If the store is full, entries of its caches make room,
     /// the least recently used ones first, and the write runs again.
     ///
+    /// The pages of removed entries cannot be used while a reader sees them. Once this has made an
+    /// eviction useless, nothing more is removed until that reader has ended.
+    ///
     /// - Parameters:
     ///   - size: the size of the response in bytes. One that is larger than all entries together,
     ///     and than 64 KiB, removes none.
     ///   - uses: the uses of entries that are not stored.
+    ///   - pinned: the snapshot of a reader that has made an eviction useless; nil for none.
     func makingRoom<Value: Sendable>(
-        for size: Int, _ options: CachedTransport.Options, uses: [UInt64: Timestamp],
+        for size: Int, _ options: CachedTransport.Options, uses: [UInt64: Timestamp], pinned: Guarded<Int?>,
         _ write: () async throws -> Value
     ) async throws -> Value {
+        // The last commit before the entries of this write were removed.
+        var last: Int?
         for attempt in 0..<Store.attempts {
             do { return try await write() } catch let error as StoreWriteError {
-                guard case .storeFull = error, try await evict(size << attempt, options, uses) else { throw error }
+                guard case .storeFull = error else { throw error }
+                let oldest = oldestSnapshot
+                if let oldest, let known = last ?? pinned.withLock(\.self), oldest <= known {
+                    pinned.withLock { $0 = oldest }
+                    throw error
+                }
+                pinned.withLock { $0 = nil }
+                last = last ?? lastTransaction
+                guard try await evict(size << attempt, options, uses) else { throw error }
             }
         }
         return try await write()

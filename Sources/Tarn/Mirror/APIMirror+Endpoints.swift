@@ -20,8 +20,11 @@ extension APIMirror {
     /// Scans endpoints, and returns their reports in their order.
     ///
     /// The report of an endpoint that was not begun is missing.
+    ///
+    /// - Parameter isCutShort: set if endpoints were stopped or not begun because of another one.
     func scan(
-        _ requests: [EndpointRequest], _ run: SyncRun, _ progress: @escaping @Sendable (SyncProgress) -> Void
+        _ requests: [EndpointRequest], _ run: SyncRun, _ progress: @escaping @Sendable (SyncProgress) -> Void,
+        isCutShort: inout Bool
     ) async -> [SyncReport.Endpoint] {
         let lock = Lock()
         let serialized: @Sendable (SyncProgress) -> Void = { reported in
@@ -45,7 +48,7 @@ extension APIMirror {
         var reports = [SyncReport.Endpoint?](repeating: nil, count: requests.count)
         await withTaskGroup(of: (Int, SyncReport.Endpoint).self) { group in
             while true {
-                while let index = pending.take(unless: { stops[$0]?.isRequested ?? false }) {
+                while let index = pending.take(unless: { stops[$0]?.holdsOthers ?? false }) {
                     let request = requests[index], stop = stops[request.client.apiName] ?? SyncStop()
                     group.addTask { (index, await scan(request, run, stop, progress: serialized)) }
                 }
@@ -55,6 +58,7 @@ extension APIMirror {
                 reports[index] = report
             }
         }
+        isCutShort = reports.contains { $0?.wasStopped ?? true }
         return APIMirror.withoutRepetitions(reports.compactMap(\.self))
     }
 
@@ -79,7 +83,7 @@ extension APIMirror {
             report.api = request.client.apiName
             report.failures = [MirrorError(error, url: "", place: request.place)]
         }
-        if report.failures.contains(where: \.endsEverything) { stop.request() }
+        stop.note(report)
         run.ended(
             request.endpoint.name, isInterrupted: report.wasStopped || report.failures.contains(where: \.isInterruption)
         )

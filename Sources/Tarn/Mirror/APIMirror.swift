@@ -167,7 +167,7 @@ public struct APIMirror: Sendable {
         // The claim is held until the sync is over.
         defer { withExtendedLifetime(claim) {} }
         sync.resumed = run.resumed
-        sync.endpoints = await scan(requests, run, progress) + refused
+        sync.endpoints = await scan(requests, run, progress, isCutShort: &sync.isCutShort) + refused
         await finish(run, &sync)
         if names == nil, refused.isEmpty {
             await removeUnused(Set(requests.map(\.authScope)), run, &sync)

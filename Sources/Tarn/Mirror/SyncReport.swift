@@ -104,6 +104,9 @@ public struct SyncReport: Sendable {
     /// The time when the interrupted sync began that this one continues; nil for a new sync.
     public var resumed: Timestamp?
 
+    /// Whether endpoints were stopped, or not begun, because another one has failed for all.
+    package internal(set) var isCutShort = false
+
     /// The missing targets of references that a sync of missing records has left, by entity.
     package var missing: [Missing] = []
 

@@ -10,7 +10,7 @@ final class RefusedAPIs: Sendable {
     /// Notes the outcome of a sync.
     func note(_ report: SyncReport) {
         for endpoint in report.endpoints where endpoint.api != nil {
-            if endpoint.failures.contains(where: \.isAuthentication) {
+            if endpoint.failures.contains(where: \.isOfCredentials) {
                 names.withLock { _ = $0.insert(endpoint.api) }
             } else if endpoint.pages > 0 {
                 names.withLock { _ = $0.remove(endpoint.api) }

@@ -44,6 +44,15 @@ extension CachedResponse {
 
     private func dateField(now: Int) -> Int? { headers["Date"].flatMap { HTTPDate.seconds($0, now: now) } }
 
+    /// Returns whether the response is more recent than another one to the same request.
+    ///
+    /// It is if both its `Date` (RFC 9111 §4) and the time of its request are later: either alone
+    /// may be wrong.
+    package func isLater(than other: CachedResponse, at now: Int) -> Bool {
+        guard let date = dateField(now: now), let others = other.dateField(now: now) else { return false }
+        return date > others && requestTime > other.requestTime
+    }
+
     /// The seconds by which a clock may be set back without an effect on stored responses.
     private static let clockTolerance = 60
 

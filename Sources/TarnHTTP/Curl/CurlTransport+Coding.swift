@@ -53,6 +53,9 @@ extension CurlTransport {
         }
         switch progress {
         case .decoded where decoder.isComplete || limits != nil: return decoded
+        case .decoded where response.status == 206, .malformed where response.status == 206:
+            let range = response.headers["Content-Range"].map { " (\($0.excerpt))" } ?? ""
+            throw error(.protocol, "a range\(range) of \(decoder.coding) content cannot be decoded by itself")
         case .stopped where limits != nil: return decoded
         case .decoded: throw error(.cutShort, "the stored \(decoder.coding) content has no end")
         case .stopped: throw error(.tooLarge, "the body is larger than the limit of \(limit) bytes")

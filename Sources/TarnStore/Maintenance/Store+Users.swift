@@ -4,6 +4,23 @@ import Foundation
 internal import LMDB
 
 extension Store {
+    /// The oldest snapshot that a reader of any process holds, as the number of its transaction;
+    /// nil if there is none.
+    ///
+    /// Pages that later transactions free are not used again as long as it is held. The slots of
+    /// dead processes are freed before.
+    package var oldestSnapshot: Int? {
+        do throws(LMDBError) {
+            try environment.freeSlotsOfDeadProcesses()
+            return try environment.readerSlots().compactMap(\.transaction).min()
+        } catch {
+            return nil
+        }
+    }
+
+    /// The number of the last commit.
+    package var lastTransaction: Int { environment.lastTransaction }
+
     /// The used slots in the table of readers, of other processes and of killed ones.
     ///
     /// Only processes of the same PID namespace can be distinguished. A full table is listed, too.

@@ -117,7 +117,7 @@ struct MirrorFailureTests {
         [recording("/v1/first", #"[{"id":1,"name":"a"}]"#), second, recording("/v1/third", #"[{"id":3,"name":"c"}]"#)]
     }
 
-    @Test("an endpoint that fails leaves the others alone", arguments: ["404 Not Found", "500 Oops"])
+    @Test("an endpoint that fails leaves the others alone", arguments: ["403 No", "404 Not Found", "500 Oops"])
     func otherEndpointsGoOn(status: String) async throws {
         let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
         let store = try MirrorStore(yaml: MirrorFailureTests.several)
@@ -128,16 +128,40 @@ struct MirrorFailureTests {
         #expect(try store.checkpoint("second") == nil)
     }
 
-    @Test(
-        "refused credentials end the sync: the other endpoints would fail for the same reason",
-        arguments: ["401 No", "403 No"])
-    func refusedCredentialsEndTheSync(status: String) async throws {
-        let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
+    @Test("refused credentials end the sync: the other endpoints would fail for the same reason")
+    func refusedCredentialsEndTheSync() async throws {
+        let server = try LocalServer(answers(second: recording("/v1/second", "", status: "401 No")))
         let store = try MirrorStore(yaml: MirrorFailureTests.several)
         let report = try await store.sync(server.base + "/v1") { $0.concurrency = 1 }
-        #expect(report.endpoints.map(\.name) == ["first", "second"])
+        #expect(report.endpoints.map(\.name) == ["first", "second"] && report.isCutShort)
         #expect(server.requests.count == 2)
         #expect(try store.count("Item") == 1)
+    }
+
+    @Test(
+        "a 403 ends its endpoint only; if three are forbidden and none is answered, no other one begins",
+        arguments: [true, false])
+    func forbidden(isAnswered: Bool) async throws {
+        let server = try ScriptedServer { request in
+            isAnswered && request.target == "/a" ? .init(body: "[]") : .init(status: "403 No", body: "{}")
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  a: { path: /a, entity: Item }
+                  b: { path: /b, entity: Item }
+                  c: { path: /c, entity: Item }
+                  d: { path: /d, entity: Item }
+                  e: { path: /e, entity: Item }
+                """)
+        let report = try await store.sync(server.base) { $0.concurrency = 1 }
+        let names = isAnswered ? ["a", "b", "c", "d", "e"] : ["a", "b", "c"]
+        #expect(report.endpoints.map(\.name) == names && report.isCutShort == !isAnswered)
+        #expect(report.failures.count == (isAnswered ? 4 : 3), "\(report.texts)")
+        #expect(server.targets == names.map { "/" + $0 })
     }
 
     @Test("a server that cannot be reached ends the sync at its first request")

@@ -60,6 +60,35 @@ struct CachedCodingTests {
         #expect(fresh.status.forward == .bypass && fresh.response.body == Array("new".utf8))
     }
 
+    @Test("what an earlier version stored decoded, and without the added fields, is the answer if the server has none")
+    func earlierVersion() async throws {
+        let folder = try TemporaryFolder(), store = try store(folder), dead = DeadPort()
+        var request = TransportRequest(url: "http://127.0.0.1:\(dead.port)/a")
+        let origin = Origin([Self.minute, Self.gzip, .init("Vary", "Accept-Encoding")], "[1,2,3]")
+        _ = try await CachedTransport(origin.transport, store: store).answer(request)
+        let decoding = CachedTransport(CurlTransport(), store: store)
+        let answer = try await decoding.answer(request)
+        #expect(answer.status.isHit && answer.response.body == Self.plain)
+        request.headers["Cache-Control"] = "only-if-cached"
+        #expect(try await decoding.answer(request).response.body == Self.plain)
+        // The client's own field still selects.
+        request.headers["Accept-Encoding"] = "identity"
+        #expect(try await decoding.answer(request).response.status == 504)
+    }
+
+    @Test("a coded part of a content is an error that names the range")
+    func codedRange() async throws {
+        let folder = try TemporaryFolder(), store = try store(folder)
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\nContent-Range: bytes 0-11/27\r\n"
+        let server = try RawServer([Array((head + "Content-Length: 12\r\n\r\n").utf8) + Self.coded.prefix(12)])
+        var request = TransportRequest(url: server.base + "/a")
+        request.headers["Range"] = "bytes=0-11"
+        request.headers["Accept-Encoding"] = "gzip"
+        let sent = request, cached = CachedTransport(CurlTransport(), store: store)
+        let error = await #expect(throws: TransportError.self) { _ = try await cached.answer(sent) }
+        #expect(error?.detail.contains("a range (bytes 0-11/27) of gzip content") == true, "\(error?.detail ?? "")")
+    }
+
     @Test("the fields that the transport adds select a response as well")
     func addedFields() async throws {
         let folder = try TemporaryFolder(), store = try store(folder)

@@ -492,6 +492,52 @@ struct CachedTransportTests {
         await #expect(throws: TransportError.self) { try await cached.answer(get(), policy: .networkOnly) }
     }
 
+    @Test("network-first asks the server if another process that was asking it has failed")
+    func othersFailure() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute], "v1")), gate = Gate()
+        // Caches know of each other by locks of their own: as two processes do.
+        let first = fixture.cached(), second = fixture.cached()
+        _ = try await first.answer(get())
+        fixture.clock.pass(10)
+        fixture.origin.become { _ in
+            await gate.wait()
+            return TransportResponse(status: 500)
+        }
+        async let failed = first.answer(get(), policy: .networkFirst)
+        try await eventually { fixture.origin.requests.count == 2 }
+        async let waiting = second.answer(get(), policy: .networkFirst)
+        try await Task.sleep(for: .milliseconds(50))
+        fixture.origin.become(200, [Self.minute], "v2")
+        gate.open()
+        _ = try await failed
+        let answer = try await waiting
+        #expect(answer.response.body == Array("v2".utf8) && fixture.origin.requests.count == 3)
+    }
+
+    @Test(
+        "RFC 9111 §4: a response that arrives late replaces no later one; without a Date it does",
+        arguments: [true, false])
+    func late(isDated: Bool) async throws {
+        func headers(_ second: Int) -> [TransportHeaders.Field] {
+            [Self.minute] + (isDated ? [TransportHeaders.Field("Date", "Sun, 09 Sep 2001 01:46:4\(second) GMT")] : [])
+        }
+        let fixture = try ShelfFixture(Origin([])), cached = fixture.cached(), gate = Gate(), early = headers(0)
+        fixture.origin.become { _ in
+            await gate.wait()
+            return TransportResponse(status: 200, headers: TransportHeaders(early), body: Array("old".utf8))
+        }
+        async let late = cached.answer(get(), policy: .networkOnly)
+        try await eventually { fixture.origin.requests.count == 1 }
+        fixture.clock.pass(5)
+        fixture.origin.become(200, headers(5), "new")
+        #expect(try await cached.answer(get(), policy: .networkOnly).status.isStored)
+        gate.open()
+        let answer = try await late
+        #expect(answer.response.body == Array("old".utf8) && answer.status.isStored == !isDated)
+        let stored = try await cached.answer(get())
+        #expect(stored.status.isHit && stored.response.body == Array((isDated ? "new" : "old").utf8))
+    }
+
     @Test("in a full store, the least recently used responses make room; one that is too large removes none")
     func room() async throws {
         let body = String(repeating: "0123456789", count: 5000)
@@ -508,6 +554,24 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get("/large")).status.detail == "store-full")
         let left = try fixture.store.read { try $0.cacheTotals.entries }
         #expect(left == entries)
+    }
+
+    @Test("while a reader sees the space of removed responses, a full store removes no more; then it does again")
+    func pinnedRoom() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute], String(repeating: "0123456789", count: 5000)))
+        let cached = fixture.cached(), store = fixture.store, gate = ThreadGate()
+        try store.setQuota(1 << 20)
+        for number in 0..<60 { _ = try await cached.answer(get("/\(number)")) }
+        let entries = try store.read { try $0.cacheTotals.entries }
+        async let reading: Void = onThread { try store.read { _ in gate.wait() } }
+        try await gate.reached()
+        for number in 100..<160 { _ = try await cached.answer(get("/\(number)")) }
+        let left = try store.read { try $0.cacheTotals.entries }
+        #expect(left >= entries - 4, "\(left) of \(entries)")
+        gate.open()
+        try await reading
+        #expect(try await cached.answer(get("/200")).status.isStored)
+        #expect(try await cached.answer(get("/200")).status.isHit)
     }
 
     @Test("a body beyond the limit is passed on, not stored; an empty one is stored")

@@ -1,4 +1,5 @@
-/// The endpoints of an API that the server has forbidden (403), and whether it has answered another.
+/// The endpoints of an API that the server has forbidden (403), and whether it has answered
+/// another.
 ///
 /// A token may lack the right to one resource. But some servers answer a wrong token with 403, and
 /// then they forbid everything.

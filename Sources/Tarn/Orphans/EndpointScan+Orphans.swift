@@ -4,8 +4,8 @@ import TarnImport
 import TarnStore
 
 extension EndpointScan {
-    /// Notes in its checkpoint whether an orphan pass may follow a complete scan; a refusal is added
-    /// to the report.
+    /// Notes in its checkpoint whether an orphan pass may follow a complete scan; a refusal is
+    /// added to the report.
     ///
     /// Records may have moved to a list that is refused: the orphans of the whole endpoint wait.
     func lookForRefusal(
@@ -55,8 +55,8 @@ extension EndpointScan {
 
     /// Looks for the orphans of all lists of the endpoint, after the last one is complete.
     ///
-    /// A record that one list misses may have moved to any other one. A list that keeps failing does
-    /// not count: the others would never have orphans.
+    /// A record that one list misses may have moved to any other one. A list that keeps failing
+    /// does not count: the others would never have orphans.
     ///
     /// It may also have moved to a list that an interrupted part of the sync has scanned, also of
     /// another endpoint. Then a further scan has to miss it: all lists are scanned between the two.
@@ -139,7 +139,8 @@ extension EndpointScan {
         try await pass.run()
     }
 
-    /// Whether other endpoints of the API list records of the entity: an orphan may have moved there.
+    /// Whether other endpoints of the API list records of the entity: an orphan may have moved
+    /// there.
     ///
     /// Endpoints that request each record itself do not count.
     private var hasOtherEndpoints: Bool {

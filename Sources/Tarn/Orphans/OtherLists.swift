@@ -13,7 +13,8 @@ final class OtherLists: Sendable {
         let authScope: String
         /// The identities in their responses; nil if the endpoint has only one list.
         let identities: Set<String>?
-        /// The identities of the last complete scans of these lists, whatever their credentials were.
+        /// The identities of the last complete scans of these lists, whatever their credentials
+        /// were.
         let scanned: Set<String>
         /// Whether that of one of them is unknown, which an earlier version has scanned.
         let hasUnknown: Bool

@@ -37,7 +37,8 @@ struct UnusedLists: Sendable {
         self.others = others
     }
 
-    /// Whether a response is from before a time, or from when the clock was ahead by a minute or more.
+    /// Whether a response is from before a time, or from when the clock was ahead by a minute or
+    /// more.
     static func isEarlier(_ validatedAt: Timestamp, than time: Timestamp, now: Timestamp) -> Bool {
         validatedAt < time
             || validatedAt.microseconds > now.microseconds.addingReportingOverflow(60_000_000).partialValue

@@ -188,8 +188,8 @@ struct KeyChoice {
         return distinct.allSatisfy { seen.insert(value(fields, $0)).inserted }
     }
 
-    /// Whether samples with equal values are the same object: most of their other scalars agree, and
-    /// no field differs for most of the values.
+    /// Whether samples with equal values are the same object: most of their other scalars agree,
+    /// and no field differs for most of the values.
     ///
     /// - Parameters:
     ///   - lists: the lists, whose records nested objects may be.

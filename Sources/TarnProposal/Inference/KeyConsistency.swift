@@ -77,7 +77,8 @@ struct KeyConsistency {
     /// The fields that differ for a shared key.
     var differing: [String] { fields.filter { $0.value.differing > 0 }.map(\.key).sorted() }
 
-    /// The number of fields that tell the keys apart, and are equal for nearly all objects of a key.
+    /// The number of fields that tell the keys apart, and are equal for nearly all objects of a
+    /// key.
     var confirming: Int {
         fields.values.count { field in
             guard field.compared > 0, field.differing * 10 <= field.compared else { return false }

@@ -61,8 +61,8 @@ struct PlaceCollector {
     /// The members of resource objects of JSON:API.
     private static let resourceMembers: Set = ["type", "id", "lid", "attributes", "relationships", "links", "meta"]
 
-    /// Returns the key of resource objects of JSON:API, whose ids are unique only within a type; nil
-    /// for other objects, and for a list of one type.
+    /// Returns the key of resource objects of JSON:API, whose ids are unique only within a type;
+    /// nil for other objects, and for a list of one type.
     private static func resourceKey(_ shape: ObjectShape, name: String) -> KeyGuess? {
         guard Set(shape.names).isSubset(of: resourceMembers),
             shape.fields["attributes"] != nil || shape.fields["relationships"] != nil,
@@ -116,8 +116,8 @@ struct PlaceCollector {
         }
     }
 
-    /// Returns the name of the objects in a nested list: of `refunds.data`, what they say themselves,
-    /// `"object": "refund"`, or `refunds`.
+    /// Returns the name of the objects in a nested list: of `refunds.data`, what they say
+    /// themselves, `"object": "refund"`, or `refunds`.
     private static func subject(of object: ObjectShape, at path: [String]) -> String {
         let name = path.last ?? ""
         guard path.count > 1, ["data", "items", "results", "records", "entries"].contains(name.lowercased()) else {

@@ -118,8 +118,9 @@ struct ReferenceFinder {
         return value.count == 0 ? false : values.contains { keys[target].contains($0) } && !isText(value)
     }
 
-    /// Returns the cluster whose keys the values are, if they are too special for a coincidence: long
-    /// texts with digits, large numbers, or shorter ids such as `cus_101` that nearly all are keys.
+    /// Returns the cluster whose keys the values are, if they are too special for a coincidence:
+    /// long texts with digits, large numbers, or shorter ids such as `cus_101` that nearly all are
+    /// keys.
     private func targetByValues(_ value: ValueShape, _ leaf: Leaf, _ own: Cluster) -> Int? {
         let values = value.scalars.counts.keys
         guard values.count >= 2, !value.scalars.isOverflowing else { return nil }

@@ -84,8 +84,8 @@ struct StyleGuess {
     /// Returns styles that send a cursor under the name that the answer gives it, or under one that
     /// goes with it.
     ///
-    /// Examples: `marker` for `next_marker`, `starting_after` for `next.starting_after`, `after` for
-    /// `endCursor`.
+    /// Examples: `marker` for `next_marker`, `starting_after` for `next.starting_after`, `after`
+    /// for `endCursor`.
     static func byName(_ facts: PageFacts, _ url: String) -> [StyleGuess] {
         var guesses: [StyleGuess] = []
         for path in facts.values.keys.sorted() {

@@ -67,7 +67,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var wasInDoubt = false
     /// Whether the last scan of the whole list has found no records, and none came since.
     package var isKnownEmpty = false
-    /// The identity of the last complete scan in the entries of its responses; nil if it is unknown.
+    /// The identity of the last complete scan in the entries of its responses; nil if it is
+    /// unknown.
     package var scanned: String?
     /// Whether pages of the list had a JSON array, in this scan or in an earlier one.
     package var hasArrays = false

@@ -20,8 +20,10 @@ extension APIMirror {
     /// Scans endpoints, and returns their reports in their order.
     ///
     /// The report of an endpoint that was not begun is missing.
+    ///
+    /// - Parameter runs: the sync that the scans belong to, or one for each of them.
     func scan(
-        _ requests: [EndpointRequest], _ run: SyncRun, _ progress: @escaping @Sendable (SyncProgress) -> Void
+        _ requests: [EndpointRequest], _ runs: [SyncRun], _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async -> [SyncReport.Endpoint] {
         let lock = Lock()
         let serialized: @Sendable (SyncProgress) -> Void = { reported in
@@ -46,7 +48,8 @@ extension APIMirror {
         await withTaskGroup(of: (Int, SyncReport.Endpoint).self) { group in
             while true {
                 while let index = pending.take(unless: { stops[$0]?.isRequested ?? false }) {
-                    let request = requests[index], stop = stops[request.client.apiName] ?? SyncStop()
+                    let request = requests[index], run = runs.count == 1 ? runs[0] : runs[index]
+                    let stop = stops[request.client.apiName] ?? SyncStop()
                     group.addTask { (index, await scan(request, run, stop, progress: serialized)) }
                 }
                 guard let (index, report) = await group.next() else { break }

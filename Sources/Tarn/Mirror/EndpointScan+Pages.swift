@@ -8,8 +8,13 @@ import TarnStore
 extension EndpointScan {
     /// Begins a scan, or continues an interrupted one.
     ///
+    /// - Parameters:
+    ///   - isRepeated: whether the list lost pages to a void 304.
+    ///   - isAnew: whether an interrupted scan is given up.
     /// - Returns: nil if this sync has finished the scan already.
-    func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
+    func list(
+        _ request: EndpointRequest, _ index: Int, isRepeated: Bool, isAnew: Bool = false
+    ) async throws -> ListScan? {
         let name = checkpointName(of: request)
         // Also if its first request cannot be made, the list is in use.
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
@@ -26,7 +31,7 @@ extension EndpointScan {
             }
             return nil
         }
-        let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncID)
+        let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
         let continued = old.flatMap { old in
             old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
         }
@@ -179,6 +184,9 @@ extension EndpointScan {
         case .expired:
             try beginAnew(list)
             return true
+        case .unknownPosition:
+            try await giveUpPosition(list)
+            return true
         case .ignored:
             report.ignored += 1
             try noteIgnored(list, status: response.status)
@@ -253,6 +261,8 @@ extension EndpointScan {
         case again
         /// The value of an incremental scan is no longer valid.
         case expired
+        /// The server refuses the page with which an interrupted scan goes on.
+        case unknownPosition
         case ignored
         /// The previous page was the last one.
         case last
@@ -284,6 +294,7 @@ extension EndpointScan {
             {
                 return .expired
             }
+            if refusesPosition(response, list) { return .unknownPosition }
             throw MirrorError.refusal(
                 response, method: endpoint.method, url: shownURL, message: response.refusalMessage)
         }

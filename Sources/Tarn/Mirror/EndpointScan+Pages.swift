@@ -54,12 +54,7 @@ extension EndpointScan {
             if next != pages.position {
                 try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
             }
-            report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
-            hasEarlierPages = hasEarlierPages || continued.pages > 0 && !isRepeated
-            if !isRepeated {
-                measured.resumedPages += continued.pages
-                measured.resumedRecords += continued.records
-            }
+            if !isRepeated { noteContinued(continued) }
         }
         report.since = request.since ?? report.since
         if continued == nil, let old { noteOtherCredentials(old, plan: plan, identity) }
@@ -79,6 +74,14 @@ extension EndpointScan {
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(index: index, pages: pages, target: target, different: different)
+    }
+
+    /// Counts the pages of an interrupted scan that goes on.
+    private func noteContinued(_ checkpoint: Checkpoint) {
+        report.isResumed = report.isResumed || checkpoint.pages > 0
+        hasEarlierPages = hasEarlierPages || checkpoint.pages > 0
+        measured.resumedPages += checkpoint.pages
+        measured.resumedRecords += checkpoint.records
     }
 
     /// The progress of a list at its beginning.

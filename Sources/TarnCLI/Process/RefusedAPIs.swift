@@ -41,7 +41,7 @@ final class RefusedAPIs: Sendable {
 extension MirrorError {
     /// Whether the server knows the credentials and refuses what is requested (RFC 9110 §15.5.4).
     fileprivate var isForbidden: Bool {
-        if case .status(code: 403, _, _, _) = self { true } else { false }
+        if case .status(403, _, _, _) = self { true } else { false }
     }
 }
 

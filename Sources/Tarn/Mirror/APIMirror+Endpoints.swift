@@ -21,9 +21,11 @@ extension APIMirror {
     ///
     /// The report of an endpoint that was not begun is missing.
     ///
-    /// - Parameter isCutShort: set if endpoints were stopped or not begun because of another one.
+    /// - Parameters:
+    ///   - runs: the sync that the scans belong to, or one for each of them.
+    ///   - isCutShort: set if endpoints were stopped or not begun because of another one.
     func scan(
-        _ requests: [EndpointRequest], _ run: SyncRun, _ progress: @escaping @Sendable (SyncProgress) -> Void,
+        _ requests: [EndpointRequest], _ runs: [SyncRun], _ progress: @escaping @Sendable (SyncProgress) -> Void,
         isCutShort: inout Bool
     ) async -> [SyncReport.Endpoint] {
         let lock = Lock()
@@ -49,7 +51,8 @@ extension APIMirror {
         await withTaskGroup(of: (Int, SyncReport.Endpoint).self) { group in
             while true {
                 while let index = pending.take(unless: { stops[$0]?.holdsOthers ?? false }) {
-                    let request = requests[index], stop = stops[request.client.apiName] ?? SyncStop()
+                    let request = requests[index], run = runs.count == 1 ? runs[0] : runs[index]
+                    let stop = stops[request.client.apiName] ?? SyncStop()
                     group.addTask { (index, await scan(request, run, stop, progress: serialized)) }
                 }
                 guard let (index, report) = await group.next() else { break }

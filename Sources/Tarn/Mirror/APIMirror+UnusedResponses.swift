@@ -25,7 +25,10 @@ extension APIMirror {
             scans[request.endpoint.name] = (request.authScope, time)
         }
         guard !scans.isEmpty else { return }
-        await removeUnused(but: Set(requests.map(\.authScope)), &sync) { scope, endpoint in
+        let apis = Set(requests.map(\.client.apiName))
+        let others = Set(
+            description.endpoints.filter { !apis.contains(description.apiName(of: $0)) }.map(\.name))
+        await removeUnused(but: Set(requests.map(\.authScope)), others: others, &sync) { scope, endpoint in
             scans[endpoint].flatMap { $0.scope == scope ? nil : $0.time }
         }
     }
@@ -33,15 +36,18 @@ extension APIMirror {
     /// The number of responses that one transaction removes.
     private static let removalStep = 1000
 
-    /// - Parameter time: returns the time before which a response to a scope of credentials and an
-    ///   endpoint must have been confirmed to go; nil if it stays.
+    /// - Parameters:
+    ///   - others: the endpoints of other APIs: credentials whose first response is to one of them
+    ///     are passed over.
+    ///   - time: returns the time before which a response to a scope of credentials and an endpoint
+    ///     must have been confirmed to go; nil if it stays.
     private func removeUnused(
-        but used: Set<String>, _ sync: inout SyncReport,
+        but used: Set<String>, others: Set<String> = [], _ sync: inout SyncReport,
         before time: (_ scope: String, _ endpoint: String) -> Timestamp?
     ) async {
         if options.isDryRun { return }
         do {
-            var ids = try unusedResponses(but: used, before: time)[...]
+            var ids = try unusedResponses(but: used, others, before: time)[...]
             while !ids.isEmpty {
                 let step = Array(ids.prefix(APIMirror.removalStep))
                 ids = ids.dropFirst(step.count)
@@ -55,7 +61,8 @@ extension APIMirror {
     }
 
     private func unusedResponses(
-        but used: Set<String>, before time: (_ scope: String, _ endpoint: String) -> Timestamp?
+        but used: Set<String>, _ others: Set<String>,
+        before time: (_ scope: String, _ endpoint: String) -> Timestamp?
     ) throws -> [UInt64] {
         typealias Listing = ResponseEntry.Listing
         return try store.read { reader in
@@ -63,11 +70,15 @@ extension APIMirror {
             var ids: [UInt64] = []
             // Requests without credentials have no scope.
             for scope in try responses.scopes().subtracting(used) where !scope.isEmpty {
+                var isFirst = true
                 try responses.forEachID(withPrefix: "", scope: scope) { id in
                     guard let view = try responses.view(id: id) else { return true }
                     // The name of an endpoint, and the fingerprint of its mapping.
                     let endpoint = view.endpoint, space = endpoint.lastIndex(of: " ") ?? endpoint.endIndex
-                    guard let time = time(scope, String(endpoint[..<space])), view.validatedAt < time,
+                    let name = String(endpoint[..<space])
+                    if isFirst, others.contains(name) { return false }
+                    isFirst = false
+                    guard let time = time(scope, name), view.validatedAt < time,
                         let identity = view.entry?.listing.identity, !identity.hasPrefix(Listing.cachedIdentity),
                         !identity.hasPrefix(Listing.listIdentity)
                     else { return true }

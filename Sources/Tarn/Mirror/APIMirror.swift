@@ -39,7 +39,8 @@ public struct APIMirror: Sendable {
         public var reportsOrphansOnly = false
         /// Whether the sync is one of a watch, which selects the endpoints that are due.
         ///
-        /// All selections of a watch share one checkpoint, those of different APIs excepted.
+        /// Each endpoint has a checkpoint of its own: whatever else is due by then, its next sync
+        /// continues an interrupted one.
         package var isScheduled = false
         /// Called before an orphan is removed, in the same transaction; false keeps the record.
         ///
@@ -130,7 +131,8 @@ public struct APIMirror: Sendable {
     /// The next sync over the same endpoints continues an interrupted one: one that was killed,
     /// cancelled, or cut off from the network after some pages. Finished endpoints, and finished
     /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``. If only some
-    /// of several APIs were cut off, the endpoints of the others are requested again.
+    /// of several APIs were cut off, the endpoints of the others are requested again. What a run
+    /// continues stays to be continued if it is cut off before its first page.
     ///
     /// Only one sync at a time scans an endpoint into a store. A second one, in this process or in
     /// another, stops with ``MirrorError/busy(endpoint:processID:)`` or waits:
@@ -146,7 +148,7 @@ public struct APIMirror: Sendable {
     ) async -> SyncReport {
         var sync = SyncReport()
         let claim: SyncLock?
-        let run: SyncRun
+        let runs: [SyncRun]
         let requests: [EndpointRequest], refused: [SyncReport.Endpoint]
         do {
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
@@ -156,20 +158,17 @@ public struct APIMirror: Sendable {
                 sync.endpoints = refused
                 return sync
             }
-            run = try SyncRun(
-                self, requests.map { ($0.endpoint.name, $0.fingerprint) },
-                isAll: endpoints.count == description.endpoints.count,
-                apis: Set(requests.compactMap(\.client.apiName)), authScope: APIMirror.scope(of: requests))
+            runs = try self.runs(of: requests, isAll: endpoints.count == description.endpoints.count)
         } catch {
             sync.endpoints = [failed(error)]
             return sync
         }
         // The claim is held until the sync is over.
         defer { withExtendedLifetime(claim) {} }
-        sync.resumed = run.resumed
-        sync.endpoints = await scan(requests, run, progress, isCutShort: &sync.isCutShort) + refused
-        await finish(run, &sync)
-        if names == nil, refused.isEmpty {
+        sync.resumed = runs.compactMap(\.resumed).min()
+        sync.endpoints = await scan(requests, runs, progress, isCutShort: &sync.isCutShort) + refused
+        for run in runs { await finish(run, &sync) }
+        if names == nil, refused.isEmpty, !options.isScheduled, let run = runs.first {
             await removeUnused(Set(requests.map(\.authScope)), run, &sync)
         } else {
             await removeUnused(of: requests, &sync)
@@ -190,25 +189,46 @@ public struct APIMirror: Sendable {
         try await client.status(of: names)
     }
 
-    /// Marks a sync as over, unless the next one is to continue it.
-    ///
-    /// A sync is continued if it was cancelled, or if it was cut off after it committed pages. With
-    /// several APIs, the second reason counts for each of them.
-    private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
-        let interruptions = sync.failures.filter(\.isInterruption)
-        let isCancelled = interruptions.contains { if case .cancelled = $0 { true } else { false } }
-        guard run.isOpen, !options.isDryRun, !isCancelled else { return }
-        // A failure of the store cuts off all of them.
-        if interruptions.contains(where: \.endsSync), sync.pages > 0 { return }
-        let cutOff = sync.interruptedAPIs
-        guard let checkpoint = cutOff.isEmpty ? run.completed(at: client.now) : run.continued(for: cutOff) else {
-            return
+    /// The sync over some requests; in a watch, one for each of them.
+    private func runs(of requests: [EndpointRequest], isAll: Bool) throws -> [SyncRun] {
+        if options.isScheduled {
+            return try requests.map { request in
+                try SyncRun(
+                    self, [(request.endpoint.name, request.fingerprint)], isAll: false, apis: [],
+                    authScope: request.authScope)
+            }
         }
+        return [
+            try SyncRun(
+                self, requests.map { ($0.endpoint.name, $0.fingerprint) }, isAll: isAll,
+                apis: Set(requests.compactMap(\.client.apiName)), authScope: APIMirror.scope(of: requests))
+        ]
+    }
+
+    /// Marks a sync as over, unless the next one is to continue it.
+    private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
+        guard run.isOpen, !options.isDryRun, let checkpoint = outcome(of: run, sync) else { return }
         do {
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
             addFailure(ofStore: error, to: &sync)
         }
+    }
+
+    /// The checkpoint of a sync that has ended; nil if the next one continues it as it is stored.
+    ///
+    /// A sync is continued if it was cancelled, or if it was cut off after it committed pages, in
+    /// this run or in an earlier one. With several APIs, the second reason counts for each of them.
+    private func outcome(of run: SyncRun, _ sync: SyncReport) -> Checkpoint? {
+        if options.isScheduled { return run.wasInterrupted ? nil : run.completed(at: client.now) }
+        let interruptions = sync.failures.filter(\.isInterruption), isContinued = run.resumed != nil
+        if interruptions.contains(where: { if case .cancelled = $0 { true } else { false } }) { return nil }
+        // A failure of the store cuts off all of them.
+        if interruptions.contains(where: \.endsSync), isContinued || sync.pages > 0 { return nil }
+        let interrupted = sync.interruptedAPIs, active = interrupted.filter { sync.hasPages(of: $0) }
+        let cutOff = isContinued ? interrupted : active
+        if cutOff.isEmpty { return run.completed(at: client.now) }
+        return run.continued(for: cutOff, hasProgress: !active.isEmpty)
     }
 
     /// The requests of endpoints. If credentials are missing, their failure is thrown.

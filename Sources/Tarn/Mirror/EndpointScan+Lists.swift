@@ -238,24 +238,37 @@ extension EndpointScan {
     /// The kind of a failure that is none: a response rule has passed over the list.
     private static let ignored = "ignored "
 
-    /// Notes that a rule for responses has passed over a list: the others' records may be there.
+    /// Notes that a rule for responses has passed over a page: the list ends there.
     ///
-    /// As with failures, a list that is gone or that was ignored alike before does not count.
+    /// The next scan begins with the first page, and with the value of this one. The list is not
+    /// known as a whole: the records that the others miss may be there. As with failures, a list
+    /// that is gone or that was ignored alike before does not count.
     func noteIgnored(_ list: ListScan, status: Int) throws {
-        guard syncRun != nil, endpoint.hasSeveralLists, endpoint.orphans != nil, !options.isDryRun else { return }
-        let kind = EndpointScan.ignored + "\(status)"
-        let holdsOthers = list.target.beginning.failure?.kind != kind && noteFailure("\(status)")
         var checkpoint = list.target.checkpoint
+        guard !options.isDryRun, syncRun != nil || checkpoint.pages > 0 else { return }
         if checkpoint.pages == 0 {
             // The known progress of the list stays.
             let old = try client.store.read { try $0.checkpoint(list.target.name) }
             if let old, old.plan == checkpoint.plan { checkpoint = old }
-            (checkpoint.state, checkpoint.nextURL, checkpoint.begunSince) = (.complete, nil, nil)
+        } else if checkpoint.records > 0 {
+            checkpoint.isKnownEmpty = false
         }
+        (checkpoint.state, checkpoint.nextURL) = (.complete, nil)
+        (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         checkpoint.hasOrphans = false
-        checkpoint.holdsOthers = holdsOthers
-        checkpoint.sync = syncID
-        checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
+        if syncRun != nil {
+            let kind = EndpointScan.ignored + "\(status)", decides = endpoint.hasSeveralLists && endpoint.orphans != nil
+            let isKnown = list.target.beginning.failure?.kind == kind
+            checkpoint.holdsOthers = decides && !isKnown && noteFailure("\(status)")
+            checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
+            checkpoint.sync = syncID
+            if checkpoint.completedAt == nil, checkpoint.whole == nil {
+                // No scan has reached all pages: responses of all scans count.
+                checkpoint.whole = Checkpoint.WholeScan(identity: list.target.identity.responses, scan: 0)
+            }
+            checkpoint.completedAt = client.now
+        }
+        list.target.checkpoint = checkpoint
         batch.add(checkpoint, list.target.name)
     }
 

@@ -8,8 +8,13 @@ import TarnStore
 extension EndpointScan {
     /// Begins a scan, or continues an interrupted one.
     ///
+    /// - Parameters:
+    ///   - isRepeated: whether the list lost pages to a void 304.
+    ///   - isAnew: whether an interrupted scan is given up.
     /// - Returns: nil if this sync has finished the scan already.
-    func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
+    func list(
+        _ request: EndpointRequest, _ index: Int, isRepeated: Bool, isAnew: Bool = false
+    ) async throws -> ListScan? {
         let name = checkpointName(of: request)
         // Also if its first request cannot be made, the list is in use.
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
@@ -26,7 +31,7 @@ extension EndpointScan {
             }
             return nil
         }
-        let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncID)
+        let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
         let continued = old.flatMap { old in
             old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
         }
@@ -49,12 +54,7 @@ extension EndpointScan {
             if next != pages.position {
                 try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
             }
-            report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
-            hasEarlierPages = hasEarlierPages || continued.pages > 0 && !isRepeated
-            if !isRepeated {
-                measured.resumedPages += continued.pages
-                measured.resumedRecords += continued.records
-            }
+            if !isRepeated { noteContinued(continued) }
         }
         report.since = request.since ?? report.since
         if continued == nil, let old { noteOtherCredentials(old, plan: plan, identity) }
@@ -76,6 +76,14 @@ extension EndpointScan {
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(index: index, pages: pages, target: target, different: different)
+    }
+
+    /// Counts the pages of an interrupted scan that goes on.
+    private func noteContinued(_ checkpoint: Checkpoint) {
+        report.isResumed = report.isResumed || checkpoint.pages > 0
+        hasEarlierPages = hasEarlierPages || checkpoint.pages > 0
+        measured.resumedPages += checkpoint.pages
+        measured.resumedRecords += checkpoint.records
     }
 
     /// The progress of a list at its beginning.
@@ -184,6 +192,9 @@ extension EndpointScan {
         case .expired:
             try beginAnew(list)
             return true
+        case .unknownPosition:
+            try await giveUpPosition(list)
+            return true
         case .ignored:
             report.ignored += 1
             try noteIgnored(list, status: response.status)
@@ -271,6 +282,8 @@ extension EndpointScan {
         case again
         /// The value of an incremental scan is no longer valid.
         case expired
+        /// The server refuses the page with which an interrupted scan goes on.
+        case unknownPosition
         case ignored
         /// The previous page was the last one.
         case last
@@ -302,6 +315,7 @@ extension EndpointScan {
             {
                 return .expired
             }
+            if refusesPosition(response, list) { return .unknownPosition }
             let hint = list.pages.hint(afterStatus: response.status)
             throw MirrorError.refusal(
                 response, method: endpoint.method, url: shownURL,

@@ -21,6 +21,13 @@ final class ListScan {
         self.different = different
     }
 
+    /// Begins again as another scan of the same list.
+    func begin(as other: ListScan) {
+        cancel()
+        (fetch, ahead) = (nil, nil)
+        (pages, target, different) = (other.pages, other.target, other.different)
+    }
+
     /// The facts about a page from which the next one is found.
     func facts(of entry: ResponseEntry) -> PageFacts {
         var facts = entry.pageFacts

@@ -160,9 +160,11 @@ extension SyncReport {
 }
 
 extension SyncReport {
-    /// The APIs that were cut off after they had answered pages.
+    /// The APIs that were cut off.
     var interruptedAPIs: Set<String?> {
-        let cutOff = Set(endpoints.filter { $0.failures.contains(where: \.isInterruption) }.map(\.api))
-        return cutOff.filter { api in endpoints.contains { $0.api == api && $0.pages > 0 } }
+        Set(endpoints.filter { $0.failures.contains(where: \.isInterruption) }.map(\.api))
     }
+
+    /// Whether an API has answered pages.
+    func hasPages(of api: String?) -> Bool { endpoints.contains { $0.api == api && $0.pages > 0 } }
 }

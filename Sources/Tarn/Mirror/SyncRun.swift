@@ -13,11 +13,13 @@ import TarnStore
 ///
 /// With several APIs, the sync has an id for each of them. If it ends by itself and only some APIs
 /// were cut off, those keep their ids, and the others get new ones: the next sync scans them again.
+///
+/// In a watch, each endpoint has a sync of its own, since each has its own schedule.
 final class SyncRun: Sendable {
     /// The name of the checkpoint; no endpoint has such a name.
     ///
     /// It is `*`, followed by the names of the endpoints if not all of the description's are
-    /// selected.
+    /// selected. That of a watched endpoint has `(watch)` before its name.
     let name: String
     private let id: UInt64
     /// The ids by API; empty for a single API.
@@ -27,6 +29,8 @@ final class SyncRun: Sendable {
     /// The time when the complete sync before this one began; nil if this one continues another.
     let previous: Timestamp?
     private let begun: Checkpoint
+    /// The time when the last run began that has committed a page of the interrupted sync.
+    private let continuedBefore: Timestamp?
     private let state: Guarded<State>
 
     private struct State {
@@ -55,12 +59,8 @@ final class SyncRun: Sendable {
     ) throws {
         state = Guarded(State(unfinished: Set(selected.map(\.name))))
         let now = mirror.client.now
-        let name =
-            isAll
-            ? "*"
-            : mirror.options.isScheduled
-                ? (["* (watch)"] + apis.sorted()).joined(separator: " ")
-                : "* " + selected.map(\.name).sorted().joined(separator: " ")
+        let names = selected.map(\.name).sorted().joined(separator: " ")
+        let name = mirror.options.isScheduled ? "* (watch) " + names : isAll ? "*" : "* " + names
         self.name = name
         let plan = SHA256.hexadecimal(
             authScope + "\n" + selected.map { "\($0.name) \($0.fingerprint)" }.joined(separator: "\n"))
@@ -72,6 +72,7 @@ final class SyncRun: Sendable {
         {
             self.id = id
             resumed = old.startedAt
+            continuedBefore = old.continuedAt ?? old.startedAt
             previous = nil
             var checkpoint = old
             checkpoint.continuedAt = now
@@ -81,6 +82,7 @@ final class SyncRun: Sendable {
         } else {
             id = SyncRun.newID()
             resumed = nil
+            continuedBefore = nil
             previous = old?.state == .complete ? old?.startedAt : nil
             var checkpoint = Checkpoint(
                 state: .underWay, plan: plan, scan: 0, startedAt: now, completedAt: old?.completedAt)
@@ -114,10 +116,14 @@ final class SyncRun: Sendable {
     /// The checkpoint of a sync that the next one continues for some of several APIs only.
     ///
     /// It is nil if the next sync continues this one for all of them.
-    func continued(for apis: Set<String?>) -> Checkpoint? {
+    ///
+    /// - Parameter hasProgress: whether this run has pages of these APIs. Without one, the time in
+    ///   which the sync can be continued does not begin again.
+    func continued(for apis: Set<String?>, hasProgress: Bool) -> Checkpoint? {
         let over = ids.keys.filter { !apis.contains($0) }
         guard !over.isEmpty else { return nil }
         var checkpoint = begun
+        if !hasProgress, let continuedBefore { checkpoint.continuedAt = continuedBefore }
         for api in over { checkpoint.syncs[api] = SyncRun.newID() }
         return checkpoint
     }
@@ -143,6 +149,9 @@ final class SyncRun: Sendable {
     func isLast(_ endpoint: String) -> Bool {
         state.withLock { $0.unfinished == [endpoint] && !$0.wasInterrupted }
     }
+
+    /// Whether the scan of an endpoint was interrupted, or has not begun.
+    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted || !$0.unfinished.isEmpty } }
 
     /// Whether the stored checkpoint is under way, so that the next sync would continue this one.
     var isOpen: Bool { state.withLock { ($0.isNoted || resumed != nil) && !$0.isComplete } }

@@ -48,34 +48,45 @@ package struct SyncWatch: Sendable {
         return groups.map(\.names)
     }
 
-    /// Runs until the task is cancelled.
+    /// Runs until the task is cancelled, or the description has changed.
     ///
     /// - Parameters:
     ///   - status: returns the status of the watched endpoints, from the store.
     ///   - sync: syncs endpoints by their names. Failures that may be over later are not thrown.
     ///     With several APIs, it is called for one while it still runs for another.
+    ///   - isOutdated: returns whether the description has changed: then the watch ends after the
+    ///     syncs that are under way. It is asked before each sync, and at least once a minute.
     ///   - wait: called when the next time at which endpoints are due has changed.
+    /// - Returns: whether the description has changed.
     /// - Throws: what the closures throw.
+    @discardableResult
     package func run(
         status: @escaping () async throws -> [EndpointStatus], sync: @escaping (Set<String>) async throws -> Void,
+        isOutdated: @escaping () throws -> Bool = { false },
         wait: @escaping (_ until: Timestamp, _ endpoints: [String]) -> Void
-    ) async throws {
-        guard groups.count > 1 else { return try await run(nil, status, sync, wait) }
-        nonisolated(unsafe) let status = status, sync = sync, wait = wait
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for names in groups { group.addTask { try await run(names, status, sync, wait) } }
+    ) async throws -> Bool {
+        guard groups.count > 1 else { return try await run(nil, status, sync, isOutdated, wait) }
+        nonisolated(unsafe) let status = status, sync = sync, isOutdated = isOutdated, wait = wait
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            for names in groups { group.addTask { try await run(names, status, sync, isOutdated, wait) } }
             // The first error ends the others.
-            while try await group.next() != nil {}
+            var hasChanged = false
+            while let outcome = try await group.next() { hasChanged = hasChanged || outcome }
+            return hasChanged
         }
     }
 
     /// Watches some endpoints; nil stands for all.
+    ///
+    /// - Returns: whether the description has changed.
     private func run(
         _ names: Set<String>?, _ status: () async throws -> [EndpointStatus],
-        _ sync: (Set<String>) async throws -> Void, _ wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
-    ) async throws {
+        _ sync: (Set<String>) async throws -> Void, _ isOutdated: () throws -> Bool,
+        _ wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
+    ) async throws -> Bool {
         var attempts: [String: Timestamp] = [:], told: Timestamp?
         while !Task.isCancelled {
+            if try isOutdated() { return true }
             let now = Timestamp(time.now())
             let watched = try await status().filter { names?.contains($0.name) ?? true }
             let due = watched.map { status -> (name: String, at: Timestamp) in
@@ -89,7 +100,7 @@ package struct SyncWatch: Sendable {
             }
             let ready = due.filter { $0.at <= now }.map(\.name)
             guard ready.isEmpty, let next = due.map(\.at).min() else {
-                guard !ready.isEmpty else { return }
+                guard !ready.isEmpty else { return false }
                 for name in ready { attempts[name] = now }
                 told = nil
                 try await sync(Set(ready))
@@ -100,8 +111,9 @@ package struct SyncWatch: Sendable {
                 wait(next, due.filter { $0.at == next }.map(\.name))
             }
             let pause = min(next.elapsed(since: now), SyncWatch.longestWait)
-            do { try await time.sleep(.microseconds(max(1000, pause))) } catch { return }
+            do { try await time.sleep(.microseconds(max(1000, pause))) } catch { return false }
         }
+        return false
     }
 }
 

@@ -79,25 +79,28 @@ struct SyncScopeOptions: ParsableArguments {
     /// Runs a sync once or, with `--watch`, when endpoints are due, until it is interrupted.
     ///
     /// Failures that may be over by the next time are reported, and the next sync begins as usual.
+    /// Endpoints and schedules are those of the description as it is then: a watch looks for
+    /// changes of it before each sync.
     ///
     /// - Parameters:
+    ///   - description: returns the description as it is now.
     ///   - display: the display of the syncs' progress.
     ///   - status: returns the source of the watched endpoints' status.
     ///   - sync: syncs endpoints; nil stands for those of the command line.
     func repeating(
-        _ description: @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
-        status: () throws -> () async throws -> [EndpointStatus], sync: @escaping (Set<String>?) async throws -> Void
+        _ description: @escaping @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
+        status: @escaping () throws -> () async throws -> [EndpointStatus],
+        sync: @escaping (Set<String>?) async throws -> Void
     ) async throws {
         guard let watch else { return try await sync(nil) }
         var timing = SyncTiming()
         timing.interval = watch.seconds
-        let schedule = SyncWatch(try description(), timing: timing), isMissing = missing
-        let source = try status()
+        let isMissing = missing
         try await FollowedTask.run {
             func attempt(_ names: Set<String>?) async throws {
                 do { try await sync(names) } catch let failure as Failure {
                     guard watch.outlasts(failure.code) else { throw failure }
-                    if !failure.message.isEmpty { failure.show() }
+                    if !failure.message.isEmpty { display.write { failure.show() } }
                 }
                 Output.flush()
             }
@@ -109,12 +112,18 @@ struct SyncScopeOptions: ParsableArguments {
                 }
                 return
             }
-            try await schedule.run(status: source, sync: attempt) { until, names in
-                guard !isQuiet else { return }
-                display.write {
-                    Output.note("next: \(names.joined(separator: ", ")) at \(until.wholeSeconds(isLocal: false))")
+            var hasChanged = true
+            while hasChanged, !Task.isCancelled {
+                let known = try description()
+                hasChanged = try await SyncWatch(known, timing: timing).run(
+                    status: try status(), sync: attempt, isOutdated: { try description() != known }
+                ) { until, names in
+                    guard !isQuiet else { return }
+                    display.write {
+                        Output.note("next: \(names.joined(separator: ", ")) at \(until.wholeSeconds(isLocal: false))")
+                    }
+                    Output.flush()
                 }
-                Output.flush()
             }
         }
     }

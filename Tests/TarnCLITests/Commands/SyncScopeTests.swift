@@ -209,4 +209,64 @@ struct SyncScopeTests {
         #expect(await named.end().status == 130)
         #expect(server.targets.suffix(2) == ["/often", "/often"])
     }
+
+    @Test("--watch ends when the only API refuses the credentials")
+    func refusedCredentials() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(status: "401 Unauthorized", body: "{}") }
+        let file = try folder.write("tarn.yaml", Self.watched("items"))
+        let result = try await tarn(["sync", "--file", file, "--base", server.base, "--watch"])
+        #expect(result.status == 4 && server.targets == ["/items"], "\(result.error)")
+    }
+
+    @Test("--watch goes on if the API refuses one endpoint only")
+    func forbiddenEndpoint() async throws {
+        let folder = try TemporaryFolder()
+        let closed = Mutex(0)
+        let server = try ScriptedServer { request in
+            // The first sync is allowed.
+            if request.target == "/closed",
+                closed.withLock({
+                    $0 += 1
+                    return $0
+                }) > 1
+            {
+                return .init(status: "403 Forbidden", body: "{}")
+            }
+            return .init(body: #"[{"id":1,"name":"a"}]"#)
+        }
+        let file = try folder.write("tarn.yaml", Self.watched("items", "closed"))
+        let process = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch"])
+        try await eventually { closed.withLock { $0 } >= 4 }
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+    }
+
+    @Test("--watch syncs the endpoints of a description that is changed meanwhile")
+    func changedDescription() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"a"}]"#) }
+        let file = try folder.write("tarn.yaml", Self.watched("first"))
+        let process = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch"])
+        try await eventually { server.targets.contains("/first") }
+        let next = try folder.write("next.yaml", Self.watched("second"))
+        #expect(rename(next, file) == 0)
+        try await eventually { server.targets.contains("/second") }
+        let count = server.targets.count
+        try await eventually { server.targets.count >= count + 2 }
+        #expect(server.targets.suffix(2) == ["/second", "/second"])
+        process.send(SIGINT)
+        #expect(await process.end().status == 130)
+    }
+
+    /// A description whose endpoints are due every second.
+    private static func watched(_ names: String...) -> String {
+        """
+        api: { base: 'https://api.test.example' }
+        entities: { Item: { key: id, attributes: { id: int, name: string } } }
+        endpoints:
+
+        """ + names.map { "  \($0): { path: /\($0), entity: Item, paginate: single_page, every: 1s }\n" }.joined()
+    }
 }

@@ -217,7 +217,7 @@ struct MirrorContinuedSyncTests {
     }
 
     @Test(
-        "a sync that loses the network after some pages is continued; without a page it is over, and the next one begins anew"
+        "a sync that loses the network after some pages is continued, also if a run in between is cut off before its first page"
     )
     func lostNetwork() async throws {
         let bed = try Bed(), dead = DeadPort()
@@ -239,9 +239,43 @@ struct MirrorContinuedSyncTests {
             })
         #expect(first.failures.last?.isUnreachable == true && first.pages == 5)
         #expect(try await bed.store.sync("http://127.0.0.1:\(dead.port)").resumed != nil)
-        let asked = bed.server.targets.count
+        var asked = bed.server.targets.count
+        #expect(try await bed.sync().resumed != nil)
+        #expect(bed.asked(since: asked) == Self.cards(4...10))
+        // Of a sync that was cut off before its first page, there is nothing to continue.
+        _ = try await bed.store.sync("http://127.0.0.1:\(dead.port)")
+        asked = bed.server.targets.count
         #expect(try await bed.sync().resumed == nil)
         #expect(bed.asked(since: asked).count == 12)
+    }
+
+    @Test("in a watch, an endpoint is continued whatever else is due in between")
+    func watched() async throws {
+        let bed = try Bed(), isCut = Mutex(true)
+        let transport = ClosureTransport { request in
+            guard request.url.hasSuffix("/boards/6/cards"), isCut.withLock({ $0 }) else {
+                return try await MirrorStore.impatient().send(request)
+            }
+            throw TransportError(.connect, method: request.method, url: request.url, detail: "refused")
+        }
+        func sync(_ names: Set<String>) async throws -> SyncReport {
+            try await bed.store.sync(
+                bed.server.base, transport: transport, names: names,
+                options: { options in
+                    options.concurrency = 1
+                    options.prefetches = false
+                    options.isScheduled = true
+                })
+        }
+        let first = try await sync(["topics", "boards", "cards"])
+        #expect(first.failures.count == 1 && first.pages == 7, "\(first.texts)")
+        #expect(try await sync(["topics"]).resumed == nil)
+        isCut.withLock { $0 = false }
+        let asked = bed.server.targets.count
+        let second = try await sync(["boards", "cards"])
+        #expect(second.failures.isEmpty && second.resumed != nil, "\(second.texts)")
+        #expect(bed.asked(since: asked) == ["/boards"] + Self.cards(6...10))
+        #expect(try await sync(["cards"]).resumed == nil)
     }
 
     // MARK: Failures of parents

@@ -73,7 +73,7 @@ struct MirrorRequestsTests {
             gone = Self.answer("{}", status: "404 No")
         let (ignored, store, _) = try await sync("{ status: 404, then: ignore }", [page, gone])
         #expect(ignored.failures.isEmpty && ignored.endpoints[0].ignored == 1 && ignored.pages == 1)
-        #expect(try store.checkpoint("items")?.state == .underWay)
+        #expect(try store.checkpoint("items")?.state == .complete)
         let (empty, emptied, _) = try await sync("{ status: 404, then: empty }", [page, gone])
         #expect(empty.failures.isEmpty && empty.pages == 2 && empty.listed == 2)
         #expect(try emptied.checkpoint("items")?.state == .complete)

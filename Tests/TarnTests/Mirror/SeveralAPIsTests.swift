@@ -398,10 +398,14 @@ struct SeveralAPIsTests {
         let isCutShort = first.failures.contains { $0.isUnreachable }
         #expect(isCutShort, "\(first.failures)")
         #expect(good.requests.count == 1 && big.targets == ["/j", "/k"])
+        // A run that this API cuts off before its first page leaves it to be continued.
+        let between = try await store.sync(nil, transport: transport, options: { $0.concurrency = 1 })
+        #expect(between.resumed != nil && between.endpoint("k")?.pages == 0, "\(between.failures)")
+        #expect(good.requests.count == 2 && big.targets == ["/j", "/k"])
         isDown.withLock { $0 = false }
         let second = try await store.sync(nil, transport: transport, options: { $0.concurrency = 1 })
         #expect(second.failures.isEmpty && second.resumed != nil, "\(second.failures)")
-        #expect(second.endpoint("i")?.wasFinished == false && good.requests.count == 2)
+        #expect(second.endpoint("i")?.wasFinished == false && good.requests.count == 3)
         #expect(second.endpoint("j")?.wasFinished == true && big.targets == ["/j", "/k", "/k?page=2"])
         #expect(try await store.sync(nil, transport: transport).resumed == nil)
     }

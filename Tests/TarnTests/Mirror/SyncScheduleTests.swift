@@ -269,6 +269,16 @@ struct SyncScheduleTests {
         #expect(found.filter { $0 == "quick" }.count >= 3 && found.contains("detail slow"), "\(found)")
     }
 
+    @Test("a watch whose description has changed ends before its next sync, and says so")
+    func outdated() async throws {
+        let description = try Self.description(", every: 10s"), clock = Clock(), runs = Mutex(0)
+        let hasChanged = try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
+            status: { [EndpointStatus(named: "items")] }, sync: { _ in runs.withLock { $0 += 1 } },
+            isOutdated: { runs.withLock { $0 } == 2 }, wait: { _, _ in })
+        #expect(hasChanged)
+        #expect(runs.withLock { $0 } == 2)
+    }
+
     @Test("a watch ends when its task is cancelled, and without endpoints at once")
     func ends() async throws {
         let description = try Self.description("")

@@ -1,6 +1,7 @@
 // libcurl. Its setopt and getinfo are variadic, which Swift cannot call: one inline function a type.
 #pragma once
 #include <curl/curl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -54,14 +55,17 @@ static inline CURLcode tarn_curl_set_prerequest(CURL *easy, tarn_curl_prerequest
 }
 
 // Opens a socket that programs do not inherit which this process starts. libcurl sets close-on-exec only in new versions.
+// The context receives the reason why there is none: libcurl reports a server that cannot be reached.
 static inline curl_socket_t tarn_curl_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context;
     (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    curl_socket_t result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (result < 0) *(int *)context = errno;
+    return result;
 }
 
-static inline CURLcode tarn_curl_set_private_sockets(CURL *easy) {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, tarn_curl_open_socket);
+static inline CURLcode tarn_curl_set_private_sockets(CURL *easy, int *error) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, error);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, tarn_curl_open_socket) : code;
 }
 
 static inline CURLcode tarn_curl_get_long(CURL *easy, CURLINFO info, long *value) {

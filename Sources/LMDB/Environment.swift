@@ -85,6 +85,8 @@ public final class Environment: Sendable {
 
     /// The directory, as passed to the first `open`.
     public let path: String
+    /// The same directory for access to its files: the process may change its working directory.
+    package let absolutePath: String
     /// The options of the first `open`.
     public let options: Options
     package let file: FileIdentity
@@ -117,6 +119,7 @@ public final class Environment: Sendable {
         _ env: OpaquePointer, path: String, options: Options, file: FileIdentity, files: Files, threadDepth: ThreadDepth
     ) {
         self.path = path
+        absolutePath = Environment.absolute(path)
         self.options = options
         self.file = file
         self.env = env
@@ -153,6 +156,13 @@ public final class Environment: Sendable {
             [options] (others) throws(LMDBError) -> Environment in
             try create(path: path, options: options, besides: others)
         }
+    }
+
+    /// Returns a path that does not depend on the working directory; the same one if that is unknown.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
     }
 
     /// The bytes of address space to ask for: less if many environments are open, and at least four

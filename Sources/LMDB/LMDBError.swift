@@ -2,6 +2,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 
 /// An error of the environment, a transaction or a table.
 public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -69,7 +70,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the error.
     public var kind: Kind
-    /// The failed operation: `open`, `begin`, `get`, `put`, `delete`, `cursor`, `commit`, …
+    /// The failed operation: `open`, `begin`, `get`, `put`, `delete`, `cursor`, `commit`, `thread`,
+    /// …
     public var operation: String
     /// The error code of liblmdb or of the system; 0 if Tarn found the error.
     public var code: Int32
@@ -158,7 +160,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tablesFull: "the limit of open tables is reached; open the file with a larger limit"
         case .diskFull: "the disk is full; nothing was written"
         case .inputOutput:
-            "input/output error, possibly because the disk is full; nothing was written"
+            "input/output error, possibly because the disk is full, or the file larger than allowed (see `ulimit -f`); nothing was written"
         case .poisoned: "an earlier write of the meta page failed; close the file and open it again"
         case .transactionFailed: "an earlier error ended this transaction; nothing was written"
         case .networkFileSystem:
@@ -167,6 +169,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             "this build of liblmdb does not report the size of the file; use liblmdb 0.9, or set no limit"
         case .other where code == ENOMEM && operation == "open":
             "the system does not grant this process the address space of the file: close other stores, or raise the limits (`ulimit -v`, and `vm.max_map_count`)"
+        case .other where operation == "thread": SystemThread.refusal
         case .other where code == EFBIG:
             "the file would be larger than the system allows (see `ulimit -f`); nothing was written"
         case .other where code == EMFILE || code == ENFILE:

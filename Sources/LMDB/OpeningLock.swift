@@ -2,6 +2,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 
 /// A lock on the directory of an environment, held while the environment is opened.
 ///
@@ -12,21 +13,20 @@ import Glibc
 ///
 /// The system releases the lock when the process ends.
 struct OpeningLock: ~Copyable {
-    private let descriptor: Int32
+    private let file: LockDescriptor
 
     /// Waits for other processes that open the environment.
     ///
     /// A directory that cannot be opened or locked is opened without: the files in it will say why.
     init(directory: String) {
-        descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        file = LockDescriptor(descriptor)
         guard descriptor >= 0 else { return }
         while flock(descriptor, LOCK_EX) != 0 { guard errno == EINTR else { return } }
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
         // Closing alone does not unlock: a child process between fork and exec shares the lock.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        if file.number >= 0 { flock(file.number, LOCK_UN) }
     }
 }

@@ -13,27 +13,27 @@ import Locking
 ///
 /// `flock` belongs to the open file description, so the threads of a process that share the
 /// descriptor need a lock of their own. The system releases it when the process ends: a killed
-/// process leaves nothing to clean up.
+/// process leaves nothing to clean up, even if a child that it has forked lives on.
 final class WriterQueue: Sendable {
     private let threads = Lock()
-    private let descriptor: Int32
+    private let file: LockDescriptor
     private let directory: String
 
     /// - Throws: `LMDBError`, such as `.permission`, if the file cannot be opened or created.
     init(directory: String) throws(LMDBError) {
         self.directory = directory
         let path = directory + "/turn.lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
+        file = LockDescriptor(descriptor)
     }
-
-    deinit { close(descriptor) }
 
     /// Runs the body, which waits for liblmdb's mutex, while holding the lock.
     func take<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
         threads.lock()
         defer { threads.unlock() }
         return try WriterWait.noted(in: directory) { () throws(LMDBError) in
+            let descriptor = file.number
             while flock(descriptor, LOCK_EX) != 0 {
                 guard errno == EINTR else { throw LMDBError(code: errno, operation: "begin") }
             }

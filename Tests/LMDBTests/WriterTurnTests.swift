@@ -94,6 +94,46 @@ struct WriterTurnTests {
         }
     }
 
+    @Test("a process that is killed while it holds the turn holds up nobody, even if its forked child lives on")
+    func killedHolderHasAChild() async throws {
+        let path = folder("e"), pidFile = folder("pids")
+        let environment = try Environment.open(at: path)
+        let table = try environment.makeTable("t")
+        async let waiting: Void = forkAndWaitForTurn(path, pidFile)
+        try await onThread {
+            try environment.write { transaction in
+                try WriterTurnTests.waitForOther(path)
+                guard let pid = try WriterTurnTests.pids(pidFile).first, kill(pid, SIGKILL) == 0 else {
+                    throw NobodyWaits()
+                }
+                try transaction.set(table, bytes("a"), bytes("1"))
+            }
+        }
+        try environment.put(table, [("b", "2")])
+        let child = try #require(try WriterTurnTests.pids(pidFile).last)
+        // It has the pipes of the killed process, whose end is awaited.
+        #expect(kill(child, SIGKILL) == 0)
+        await waiting
+        #expect(try environment.entryCount(table) == 2)
+    }
+
+    private static func pids(_ file: String) throws -> [Int32] {
+        try String(contentsOfFile: file, encoding: .utf8).split(separator: " ").compactMap { Int32($0) }
+    }
+
+    private func forkAndWaitForTurn(_ path: String, _ pidFile: String) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, pidFile = pidFile as String] in
+            let environment = try Environment.open(at: path)
+            let child = try forkProcess()
+            if child == 0 {
+                sleep(120)
+                _exit(0)
+            }
+            try Data("\(getpid()) \(child)".utf8).write(to: URL(fileURLWithPath: pidFile), options: .atomic)
+            try environment.write { _ in }
+        }
+    }
+
     @Test("a read-only environment makes no file of its own")
     func readOnlyMakesNoTurnLock() throws {
         do { _ = try Environment.open(at: folder("e")).makeTable("t") }

@@ -37,7 +37,7 @@ extension APIClient {
             authScope: scope ?? "")
         var status = EndpointStatus(named: endpoint.name)
         status.api = apiName
-        status.processID = SyncLock.holder(of: endpoint.name, directory: store.path)
+        status.processID = SyncLock.holder(of: endpoint.name, directory: store.directory)
         var parents: [ParentRecord?] = [nil]
         if let forEach = endpoint.forEach { parents = try request.parents(forEach).parents }
         let names = endpoint.combinations.flatMap { values in

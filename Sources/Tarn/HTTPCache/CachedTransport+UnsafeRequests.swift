@@ -46,7 +46,7 @@ extension CachedTransport {
     /// The server may have carried it out, unless the request was certainly not sent.
     private func invalidate(after request: TransportRequest, _ failure: TransportError) async {
         switch failure.kind {
-        case .resolve, .connect, .tls, .credentials, .rateLimit, .noFixture, .store: return
+        case .resolve, .connect, .tls, .credentials, .rateLimit, .noFixture, .store, .resources: return
         case .url, .timeout, .tooLarge, .cutShort, .protocol, .cancelled: break
         }
         let invalid = CacheRules.invalidated(by: request, failure.answer ?? TransportResponse(status: 200))

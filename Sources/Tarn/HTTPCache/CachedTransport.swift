@@ -90,7 +90,7 @@ public final class CachedTransport: Transport, Sendable {
         decoder = (inner as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
         self.options = options
         shelf = ResponseStore(store, options, completing: decoder)
-        claims = RequestLock(directory: store.path)
+        claims = RequestLock(directory: store.directory)
         states = ResourceStates(claims)
     }
 

@@ -303,7 +303,7 @@ public struct APIMirror: Sendable {
         guard options.claimsEndpoints else { return nil }
         while true {
             do {
-                return try SyncLock.claim(endpoints, directory: store.path)
+                return try SyncLock.claim(endpoints, directory: store.directory)
             } catch let error as SyncLock.Taken {
                 guard options.waitsForOtherSyncs else {
                     throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID)

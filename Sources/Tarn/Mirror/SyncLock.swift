@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Locking
 import TarnStore
 
 /// The endpoints that one sync scans, locked in `claims.lock` of the store's directory.
@@ -12,7 +13,8 @@ import TarnStore
 /// locked at the process id of the holder, where other processes find it. Linux has at most 2²²
 /// process ids.
 final class SyncLock: Sendable {
-    private let descriptor: Int32
+    private let file: LockDescriptor
+    private var descriptor: Int32 { file.number }
 
     /// Another sync holds an endpoint.
     struct Taken: Error {
@@ -63,7 +65,7 @@ final class SyncLock: Sendable {
         return fcntl(file.descriptor, 36, &lock) == 0 && lock.l_type == Int16(F_UNLCK)
     }
 
-    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+    private init(_ descriptor: Int32) { file = LockDescriptor(descriptor) }
 
     /// Unlocks before it closes the file.
     ///
@@ -74,7 +76,6 @@ final class SyncLock: Sendable {
         lock.l_type = Int16(F_UNLCK)
         // F_OFD_SETLK, as below. A length of 0 covers the whole file.
         _ = fcntl(descriptor, 37, &lock)
-        close(descriptor)
     }
 
     private static let size: Int64 = 1 << 23

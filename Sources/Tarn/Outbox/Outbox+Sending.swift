@@ -6,7 +6,7 @@ import TarnStore
 
 extension Outbox {
     /// The process that is sending this outbox; nil if none is.
-    public var sender: Int32? { SyncLock.holder(of: OutboxLock.name, directory: store.path) }
+    public var sender: Int32? { SyncLock.holder(of: OutboxLock.name, directory: store.directory) }
 
     /// Sends everything that can be sent now.
     ///
@@ -31,7 +31,7 @@ extension Outbox {
     private func drain(without waiting: Set<String>) async throws -> OutboxReport {
         let lock: SyncLock?
         do {
-            lock = try SyncLock.claim([OutboxLock.name], directory: store.path)
+            lock = try SyncLock.claim([OutboxLock.name], directory: store.directory)
         } catch let error as SyncLock.Taken {
             throw WriteError.busy(processID: error.processID)
         }

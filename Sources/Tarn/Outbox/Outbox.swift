@@ -125,9 +125,9 @@ public struct Outbox: Sendable {
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
     public func retry(_ id: UInt64) async throws -> Bool {
-        let path = store.path
+        let directory = store.directory
         return try await store.write {
-            try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: path)) != nil
+            try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: directory)) != nil
         }
     }
 
@@ -141,9 +141,9 @@ public struct Outbox: Sendable {
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
     public func discard(_ id: UInt64) async throws -> [OutboxOperation] {
-        let path = store.path
+        let directory = store.directory
         return try await store.write {
-            try $0.discardOperation(id, evenIfSending: OutboxLock.isFree(directory: path)).operations
+            try $0.discardOperation(id, evenIfSending: OutboxLock.isFree(directory: directory)).operations
         }
     }
 }

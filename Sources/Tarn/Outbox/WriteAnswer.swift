@@ -76,7 +76,7 @@ enum WriteAnswer: Sendable, Hashable {
         case .credentials: .authentication
         // The server may have applied the change: the idempotency key prevents a second effect.
         case .resolve, .connect, .tls, .timeout, .tooLarge, .cutShort, .protocol, .cancelled, .rateLimit, .noFixture,
-            .store:
+            .store, .resources:
             .retry(after: nil)
         }
     }

@@ -48,7 +48,7 @@ public final class RecordCache: Sendable {
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }
-        claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.path) : nil
+        claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
     }
 
     /// Creates a cache with a client of its own.

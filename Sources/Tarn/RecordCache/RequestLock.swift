@@ -14,7 +14,8 @@ import TarnStore
 /// share 62 bits wait for each other, and both are answered. One more byte is locked at the process
 /// id of the holder, in a region above all requests, as in ``SyncLock``.
 final class RequestLock: Sendable {
-    private let descriptor: Int32
+    private let file: LockDescriptor
+    private var descriptor: Int32 { file.number }
     /// The number of transfers in this process that hold each byte.
     ///
     /// An abandoned transfer may end after the next one has begun.
@@ -24,11 +25,10 @@ final class RequestLock: Sendable {
 
     /// Opens the lock file; nil if that fails: then each process fetches for itself.
     init?(directory: String) {
-        descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
         guard descriptor >= 0 else { return nil }
+        file = LockDescriptor(descriptor)
     }
-
-    deinit { close(descriptor) }
 
     enum ReferenceConflict {
         case isOurs

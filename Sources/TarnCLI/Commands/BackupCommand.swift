@@ -29,13 +29,17 @@ struct BackupCommand: ParsableCommand {
         Output.line("\(copy): commit \(report.sequence), \(byteText(report.bytes)), incarnation \(report.incarnation)")
         guard verify else { return }
         let found = try StoreInspector(at: copy).verification()
-        guard found.isSound else {
-            throw Failure(
-                .store,
-                "\(copy): the copy is as damaged as the store (\(countText(found.total, "finding"))); "
-                    + "see `tarn inspect verify \(store)`"
-            )
-        }
+        guard found.isSound else { throw Failure(.store, try problem(found.total)) }
         Output.line("\(copy): sound")
+    }
+
+    /// Returns the description of a damaged copy: the store may be sound.
+    private func problem(_ findings: Int) throws -> String {
+        let text = countText(findings, "finding")
+        if try StoreInspector(at: store).verification().isSound {
+            return "\(copy): the copy is damaged (\(text)), and the store is sound; "
+                + "see `tarn inspect verify \(copy)`, and repeat the backup"
+        }
+        return "\(copy): the copy is damaged (\(text)), and so is the store; see `tarn inspect verify \(store)`"
     }
 }

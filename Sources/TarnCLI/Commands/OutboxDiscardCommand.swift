@@ -53,7 +53,7 @@ struct OutboxDiscardCommand: ParsableCommand {
     /// Discards all changes or none.
     private func discard(_ ids: [UInt64], in store: Store) throws {
         let discarded = try store.write { writer in
-            let isFree = OutboxLock.isFree(directory: store.path)
+            let isFree = OutboxLock.isFree(directory: store.directory)
             var discarded: [OutboxOperation] = [], done: Set<UInt64> = []
             for id in ids where !done.contains(id) {
                 let operations = try writer.discardOperation(id, evenIfSending: isFree).operations
@@ -70,7 +70,7 @@ struct OutboxDiscardCommand: ParsableCommand {
     /// - Returns: the number of those that are being sent.
     private func discardQueued(_ ids: ArraySlice<UInt64>, in store: Store) throws -> Int {
         let (discarded, busy) = try store.write { writer -> ([OutboxOperation], Int) in
-            let isFree = OutboxLock.isFree(directory: store.path)
+            let isFree = OutboxLock.isFree(directory: store.directory)
             var discarded: [OutboxOperation] = [], busy = 0
             for id in ids.reversed() {
                 guard let operation = try writer.outbox.operation(id) else { continue }

@@ -28,7 +28,7 @@ struct OutboxRetryCommand: ParsableCommand {
     func run() throws {
         let named = try ids.named(), ranges = ids.ranges, store = try store.open()
         let (count, withdrawn) = try store.write { writer -> (Int, Int) in
-            let isFree = OutboxLock.isFree(directory: store.path)
+            let isFree = OutboxLock.isFree(directory: store.directory)
             var wanted = named
             if all { wanted = try writer.outbox.queued([0...UInt64.max], in: .dead) { _ in true } }
             let known = Set(named)

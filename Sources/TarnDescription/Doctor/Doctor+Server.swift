@@ -41,6 +41,7 @@ extension Doctor {
                 case .connect: "check the network, the proxy and the port; `tarn list` and `get` work offline"
                 case .tls:
                     "check the certificate and the clock; `transport: { authorities: … }` names a file of private certificate authorities"
+                case .resources: "free descriptors or threads of this process, or raise its limits"
                 default: "try again, or check the network"
                 }
             return [DoctorFinding(.server, .fail, "\(error)", remedy: remedy)]

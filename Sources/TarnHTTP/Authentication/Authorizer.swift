@@ -1,6 +1,7 @@
 // Credentials in memory: secrets are read once, and concurrent requests share one renewal.
 
 import Foundation
+import Locking
 
 /// The owner of an API's credentials.
 actor Authorizer {
@@ -325,11 +326,15 @@ actor Authorizer {
             }
         }
         let mayBlock = sources.contains { if case .command = $0 { true } else { false } }
-        let result =
+        let result: Result<[Secret], SecretError>? =
             mayBlock
-            ? await withCheckedContinuation { done in Thread.detachNewThread { done.resume(returning: read()) } }
-            : read()
+            ? await withCheckedContinuation { done in
+                if SystemThread.start({ done.resume(returning: read()) }) != 0 { done.resume(returning: nil) }
+            } : read()
         switch result {
+        case nil:
+            throw TransportError(
+                .resources, method: request.method, url: request.url, detail: SystemThread.refusal)
         case .success(let secrets): return secrets
         case .failure(let error):
             throw TransportError(.credentials, method: request.method, url: request.url, detail: error.description)

@@ -1,17 +1,16 @@
 // A lock of the processes that replace a file.
 
 import Glibc
+import Locking
 
 /// A lock of the folder of a file (flock(2)).
 ///
 /// The file itself is replaced: a lock of it would be a lock of its predecessor. The system
 /// releases the lock of a process that ends.
 final class FolderLock: Sendable {
-    private let folder: Int32
+    private let folder: LockDescriptor
 
-    private init(_ folder: Int32) { self.folder = folder }
-
-    deinit { close(folder) }
+    private init(_ folder: Int32) { self.folder = LockDescriptor(folder) }
 
     /// Takes the lock of a file's folder.
     ///

@@ -43,7 +43,11 @@ final class CurlEngine: Sendable {
     private struct WakeableMulti: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
 
-        func wake() { curl_multi_wakeup(pointer) }
+        /// Whether libcurl has the descriptors by which it is woken.
+        ///
+        /// It creates a handle without them as well, if none is free at that moment.
+        @discardableResult
+        func wake() -> Bool { curl_multi_wakeup(pointer) == CURLM_OK }
     }
 
     private let state = Guarded(State())
@@ -62,14 +66,28 @@ final class CurlEngine: Sendable {
             return !state.hasThread
         }
         if needsThread {
-            Thread.detachNewThread {
-                Thread.current.name = "tarn-curl"
-                self.run()
-                if self.state.withLock({ $0.isFinishing }) {
-                    CurlEngine.endingThreads.subtract(1, ordering: .releasing)
-                }
+            let code = SystemThread.start(named: "tarn-curl") {
+                if self.run() { CurlEngine.endingThreads.subtract(1, ordering: .releasing) }
+            }
+            if code != 0, abandon(.resources, SystemThread.refusal) {
+                CurlEngine.endingThreads.subtract(1, ordering: .releasing)
             }
         }
+    }
+
+    /// Completes the queued submissions with a failure. The next one asks for a thread again.
+    ///
+    /// - Returns: whether `finish` waits for the thread.
+    private func abandon(_ kind: TransportError.Kind, _ detail: String) -> Bool {
+        let (waiting, isFinishing) = state.withLock { state in
+            defer { state.submissions = [] }
+            state.hasThread = false
+            return (state.submissions, state.isFinishing)
+        }
+        for submission in waiting {
+            submission.receiver.completion(.failure(CurlFailure(kind: kind, detail: detail)))
+        }
+        return isFinishing
     }
 
     /// Cancels a transfer.
@@ -113,25 +131,29 @@ final class CurlEngine: Sendable {
     }
 
     /// Performs transfers until the engine finishes.
-    private func run() {
+    ///
+    /// - Returns: whether `finish` waits for the thread.
+    private func run() -> Bool {
         guard CurlEngine.isLibraryReady, let multi = curl_multi_init() else {
-            let waiting = state.withLock { state in
-                defer { state.submissions = [] }
-                state.hasThread = false
-                return state.submissions
-            }
-            for submission in waiting {
-                submission.receiver.completion(
-                    .failure(CurlFailure(kind: .protocol, detail: "cannot initialize libcurl")))
-            }
-            return
+            return abandon(.protocol, "cannot initialize libcurl")
+        }
+        let wakeable = WakeableMulti(pointer: multi)
+        guard wakeable.wake() else {
+            curl_multi_cleanup(multi)
+            return abandon(
+                .resources, "too many open files: close some, or raise the limit (`ulimit -n`)")
         }
         // By default, libcurl keeps four connections for each transfer in progress, so that it
         // closes most of them whenever few transfers are.
         tarn_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, min(4 * max(16, concurrencyPerHost), 1 << 12))
-        let wakeable = WakeableMulti(pointer: multi)
         state.withLock { $0.multi = wakeable }
-        let loop = CurlLoop(multi: multi, concurrencyPerHost: concurrencyPerHost)
+        perform(CurlLoop(multi: multi, concurrencyPerHost: concurrencyPerHost), multi)
+        curl_multi_cleanup(multi)
+        return true
+    }
+
+    /// Performs transfers until the engine finishes.
+    private func perform(_ loop: CurlLoop, _ multi: UnsafeMutableRawPointer) {
         while true {
             let (submissions, hasCancellations, isFinishing) = state.withLock { state in
                 defer {
@@ -157,9 +179,11 @@ final class CurlEngine: Sendable {
                 return state.isWaiting
             }
             // libcurl keeps a wake-up from here on: the poll then returns at once.
-            if waits { curl_multi_poll(multi, nil, 0, 60_000, nil) }
+            if waits, curl_multi_poll(multi, nil, 0, 60_000, nil) != CURLM_OK {
+                // Without memory, for example. The next attempt is not made at once.
+                usleep(10_000)
+            }
         }
-        curl_multi_cleanup(multi)
     }
 }
 

@@ -5,6 +5,8 @@ final class CurlHandle {
     let easy: UnsafeMutableRawPointer
     /// The buffer for libcurl's error messages.
     let errorText: UnsafeMutablePointer<CChar>
+    /// The code of the system if it has refused a socket; otherwise 0.
+    let socketError: UnsafeMutablePointer<Int32>
     /// Whether the options of a plain request are set, from the previous transfer.
     var isPrepared = false
 
@@ -13,12 +15,15 @@ final class CurlHandle {
         self.easy = easy
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        socketError = .allocate(capacity: 1)
+        socketError.initialize(to: 0)
         guard hasBuffer else { return nil }
     }
 
     deinit {
         curl_easy_cleanup(easy)
         errorText.deallocate()
+        socketError.deallocate()
     }
 
     /// Resets the options of the previous transfer, unless they serve the next one.
@@ -32,6 +37,7 @@ final class CurlHandle {
         isPrepared = isPrepared && isPlain
         if !isPrepared { curl_easy_reset(easy) }
         errorText.pointee = 0
+        socketError.pointee = 0
         return hasBuffer
     }
 

@@ -72,7 +72,8 @@ extension CurlTransfer {
 
     private func setConnection(_ options: inout CurlOptions) {
         let connection = submission.options
-        options.isAccepted = options.isAccepted && tarn_curl_set_private_sockets(easy) == CURLE_OK
+        options.isAccepted =
+            options.isAccepted && tarn_curl_set_private_sockets(easy, handle.socketError) == CURLE_OK
         if let file = connection.certificateAuthorities { options.set(CURLOPT_CAINFO, file) }
         if let file = connection.clientCertificate { options.set(CURLOPT_SSLCERT, file) }
         if let file = connection.clientKey ?? connection.clientCertificate { options.set(CURLOPT_SSLKEY, file) }

@@ -329,6 +329,11 @@ final class CurlTransfer {
         case CURLE_COULDNT_RESOLVE_HOST:
             return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
         case CURLE_COULDNT_RESOLVE_PROXY: return CurlFailure(kind: .resolve, detail: said)
+        case CURLE_COULDNT_CONNECT where [EMFILE, ENFILE].contains(handle.socketError.pointee):
+            return CurlFailure(
+                kind: .resources,
+                detail:
+                    "too many open files for a connection to \(place): close some, or raise the limit (`ulimit -n`)")
         case CURLE_COULDNT_CONNECT:
             var number = 0
             tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)

@@ -30,6 +30,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case noFixture
         /// The store of a cache cannot be read or written.
         case store
+        /// This process has no file descriptor or no thread left. The request was not sent.
+        case resources
     }
 
     /// The kind of the failure.

@@ -90,7 +90,7 @@ public struct RetryPolicy: Sendable, Hashable {
     private func mayRepeat(_ method: String, _ outcome: Outcome) -> Bool {
         if RetryPolicy.idempotent.contains(method) || methods.contains(method) { return true }
         switch outcome {
-        case .failure(let kind): return kind == .resolve || kind == .connect
+        case .failure(let kind): return kind == .resolve || kind == .connect || kind == .resources
         case .answer(let status, _): return repeatsRefused && (status == 429 || status == 503)
         }
     }
@@ -112,7 +112,7 @@ public struct RetryPolicy: Sendable, Hashable {
             }
         case .failure(let kind):
             switch kind {
-            case .resolve, .connect, .timeout, .cutShort: true
+            case .resolve, .connect, .timeout, .cutShort, .resources: true
             case .url, .tls, .tooLarge, .protocol, .cancelled, .rateLimit, .credentials, .noFixture, .store: false
             }
         }

@@ -19,8 +19,11 @@ final class BackgroundRun<State: BackgroundState>: Sendable {
             state.phase = "running"
             return (state, true)
         }
-        if starts { Thread.detachNewThread { [self] in run() } }
-        return state
+        guard starts, SystemThread.start({ [self] in run() }) != 0 else { return state }
+        return current.withLock { state in
+            (state.phase, state.failure) = ("failed", SystemThread.refusal)
+            return state
+        }
     }
 
     private func run() {

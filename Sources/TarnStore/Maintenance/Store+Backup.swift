@@ -27,7 +27,7 @@ extension Store {
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {
         let target = NewDirectory(path)
-        try target.make(FileMode.directory(for: FileMode.inside(environment.path)))
+        try target.make(FileMode.directory(for: FileMode.inside(environment.absolutePath)))
         do {
             try Store.copy(environment, to: target.unfinished + "/data.mdb", isCompacted: isCompacted)
             let (sequence, incarnation) = try Store.renew(target.unfinished)
@@ -59,7 +59,7 @@ extension Store {
 
     /// Creates an empty file with the mode of a store's data file, and opens it for writing.
     static func newFile(_ path: String, like environment: Environment) throws(LMDBError) -> Int32 {
-        let mode = FileMode.inside(environment.path)
+        let mode = FileMode.inside(environment.absolutePath)
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "copy", path: path) }
         guard fchmod(descriptor, mode) == 0 else {

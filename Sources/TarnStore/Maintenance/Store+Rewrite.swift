@@ -2,6 +2,7 @@
 
 import Foundation
 internal import LMDB
+import Locking
 import Synchronization
 
 extension Store {
@@ -49,7 +50,7 @@ extension Store {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let thread = Thread { [self] in
+                let code = SystemThread.start(named: "tarn.rewrite") { [self] in
                     continuation.resume(
                         with: Result {
                             try rewrite(entity, batch: batch, progress: nil) {
@@ -57,8 +58,8 @@ extension Store {
                             }
                         })
                 }
-                thread.name = "tarn.rewrite"
-                thread.start()
+                guard code != 0 else { return }
+                continuation.resume(throwing: StoreError.file(path, code, operation: "thread"))
             }
         } onCancel: {
             isCancelled.isSet.store(true, ordering: .relaxed)

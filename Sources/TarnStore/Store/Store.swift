@@ -93,6 +93,8 @@ public final class Store: Sendable {
 
     /// The directory of the store, as given to the call that opened it.
     public let path: String
+    /// The same directory for access to its files, also after the process has changed its own.
+    package var directory: String { environment.absolutePath }
     package let environment: Environment
     /// Held as long as the store is open. Nil for an immutable store.
     private let lock: StoreLock?
@@ -118,7 +120,7 @@ public final class Store: Sendable {
         self.path = path
         self.environment = environment
         self.lock = lock
-        wake = WakeFile(directory: path)
+        wake = WakeFile(directory: environment.absolutePath)
         self.current = Guarded(Current(state: state))
     }
 
@@ -242,7 +244,8 @@ public final class Store: Sendable {
     /// - Throws: The errors of the closure; `StoreWriteError`, mostly `.storeFull`,
     ///   `.schemaChanged`, `.notUnique`; the errors of `read`; `StoreError.lmdb` with
     ///   `.nestedWrite`, at once, if the calling thread is inside a `read` or `write` of this
-    ///   store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`, `.fileReplaced`.
+    ///   store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`, `.fileReplaced`,
+    ///   `.other` if the system refuses the writer thread.
     ///   After any error nothing of this write is stored.
     public func write<Result>(
         alone: Bool = false, isolation: (any Actor)? = #isolation, _ body: (inout StoreWriter) throws -> Result
@@ -251,7 +254,7 @@ public final class Store: Sendable {
         return try withoutActuallyEscaping(body) { body in
             let delivery = Delivery<Result>()
             if isolation == nil {
-                queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
+                try add(Write(self, isAlone: alone, body) { delivery.give($0) })
             } else {
                 // The closure checks that it runs on its actor: on another thread it would trap.
                 let lent = { [environment] (writer: inout StoreWriter) throws -> Result in
@@ -259,7 +262,7 @@ public final class Store: Sendable {
                         try delivery.runByCaller { try environment.insideWrite { try body(&writer.pointee) } }
                     }
                 }
-                queue.add(Write(self, isAlone: alone, lent) { delivery.give($0) })
+                try add(Write(self, isAlone: alone, lent) { delivery.give($0) })
             }
             return try delivery.wait()
         }
@@ -273,7 +276,11 @@ public final class Store: Sendable {
     ) async throws -> Result {
         try mappingErrors { try environment.checkMayWrite() }
         return try await withCheckedThrowingContinuation { continuation in
-            queue.add(Write(self, isAlone: alone, body) { continuation.resume(with: $0) })
+            do {
+                try add(Write(self, isAlone: alone, body) { continuation.resume(with: $0) })
+            } catch {
+                continuation.resume(throwing: error)
+            }
         }
     }
 
@@ -286,8 +293,23 @@ public final class Store: Sendable {
     ) async throws -> Result {
         try mappingErrors { try environment.checkMayWrite() }
         return try await withCheckedThrowingContinuation { continuation in
-            queue.add(
-                Write(self, isAlone: false, isRepeatable: true, body) { continuation.resume(with: $0) })
+            do {
+                try add(Write(self, isAlone: false, isRepeatable: true, body) { continuation.resume(with: $0) })
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    /// Queues a write.
+    ///
+    /// - Throws: `StoreError.lmdb` if the system refuses the writer thread. Nothing is delivered
+    ///   then.
+    private func add(_ write: any PendingWrite) throws(StoreError) {
+        do throws(LMDBError) {
+            try queue.add(write)
+        } catch {
+            throw .file(path, error.code, operation: error.operation)
         }
     }
 
@@ -295,14 +317,14 @@ public final class Store: Sendable {
     ///
     /// - Parameter deliver: Called once, on the writer's thread. Until then the caller must retain
     ///   the store.
-    /// - Throws: The errors of `write` if the calling thread may not write. Nothing is delivered
-    ///   then.
+    /// - Throws: The errors of `write` if the calling thread may not write, or if the system refuses
+    ///   the writer thread. Nothing is delivered then.
     package func enqueue<Result>(
         alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result,
         deliver: @escaping (Swift.Result<Result, any Error>) -> Void
     ) throws {
         try mappingErrors { try environment.checkMayWrite() }
-        queue.add(Write(self, isAlone: alone, body, deliver: deliver))
+        try add(Write(self, isAlone: alone, body, deliver: deliver))
     }
 
     /// Runs the body in its own write transaction, on the calling thread, with the current state.

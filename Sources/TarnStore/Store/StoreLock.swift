@@ -2,6 +2,7 @@
 
 import Foundation
 internal import LMDB
+import Locking
 
 /// The lock of a store: shared by every open store, exclusive for maintenance such as compaction.
 ///
@@ -14,7 +15,8 @@ internal import LMDB
 /// open, the next process would create a new one, and share neither the writers' mutex nor the
 /// readers' table with the others. It is refused while they have the store open.
 final class StoreLock: Sendable {
-    private let descriptor: Int32
+    private let file: LockDescriptor
+    private var descriptor: Int32 { file.number }
 
     /// The time to wait for short holders of the lock.
     /// An opening waits for another one that is recording its namespace. An exclusive lock waits
@@ -40,8 +42,8 @@ final class StoreLock: Sendable {
         let code = descriptor < 0 ? errno : 0
         // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        // All properties are set from here on: `deinit` closes the file even after an error.
-        self.descriptor = descriptor
+        // All properties are set from here on: the file is closed even after an error.
+        file = LockDescriptor(descriptor)
         guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
         let end = ContinuousClock.now + StoreLock.patience
         while true {
@@ -86,7 +88,8 @@ final class StoreLock: Sendable {
     /// - Throws: `.storeInUse`, after a second, if another process has it open; `.lmdb` if the file
     ///   cannot be opened.
     init(exclusively directory: String) throws(StoreOpenError) {
-        descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory))
+        file = LockDescriptor(
+            Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory)))
         guard descriptor >= 0 else {
             throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")))
         }
@@ -124,10 +127,8 @@ final class StoreLock: Sendable {
     private func users() -> [String] { ProcessTable.holders(ofFile: descriptor).map(ProcessTable.describe) }
 
     deinit {
-        guard descriptor >= 0 else { return }
         // Closing alone does not unlock: a child process between fork and exec shares the lock.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        if descriptor >= 0 { flock(descriptor, LOCK_UN) }
     }
 
     /// The PID namespace of this process (pid_namespaces(7)): the inode of its link in /proc.

@@ -45,7 +45,7 @@ public enum StoreOpenError: StoreFailure, Hashable {
         case .addressSpace(let path, let needed, 0):
             "\(path): the system does not grant the \(needed) bytes of address space that the store needs; close other stores, or raise the limit (ulimit -v)"
         case .addressSpace(let path, let needed, let granted):
-            "\(path): the store needs \(needed) bytes of address space, but the limit is \(granted); raise the limit (ulimit -v), or open it read-only"
+            "\(path): the store needs \(needed) bytes of address space, but the system grants only \(granted); raise the limit (ulimit -v), or open it read-only"
         case .schema(let error): "the schema does not fit the store: \(error)"
         case .store(let error): error.description
         case .write(let error): error.description

@@ -6,6 +6,8 @@
 // price for a lone blocking write is two thread switches, which is little beside a durable commit.
 
 import Foundation
+internal import LMDB
+import Locking
 
 /// The queued writes of a store. The thread starts with the first write, and exits after `close`.
 final class WriteQueue: @unchecked Sendable {
@@ -21,19 +23,24 @@ final class WriteQueue: @unchecked Sendable {
     /// The size and duration of the last group. Used by the writer thread only.
     var lastGroup = (count: 1, time: Duration.zero)
 
-    func add(_ write: any PendingWrite) {
+    /// Queues a write.
+    ///
+    /// - Throws: `LMDBError` if the system refuses the thread. The write is not queued then, and the
+    ///   next one asks for the thread again.
+    func add(_ write: any PendingWrite) throws(LMDBError) {
         condition.lock()
         defer { condition.unlock() }
         waiting.append(write)
         if isStarted {
             if waiting.count - taken >= wanted || write.isAlone { condition.signal() }
         } else {
-            isStarted = true
-            let thread = Thread { [self] in serve() }
-            thread.name = "tarn.write"
             // A closure may need as deep a stack as on the caller's thread.
-            thread.stackSize = 8 << 20
-            thread.start()
+            let code = SystemThread.start(named: "tarn.write", stackSize: 8 << 20) { [self] in serve() }
+            guard code == 0 else {
+                waiting.removeLast()
+                throw LMDBError(code: code, operation: "thread")
+            }
+            isStarted = true
         }
     }
 

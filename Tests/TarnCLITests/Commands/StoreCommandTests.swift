@@ -105,6 +105,19 @@ struct StoreCommandTests {
         #expect(try await tarn("inspect", "verify", copy, "--json").output.contains("file.truncated"))
     }
 
+    @Test("a copy that is damaged like its store says so")
+    func backupOfDamagedStore() async throws {
+        let copy = try await copyOfForge(), backup = folder.path + "/backup.tarn"
+        try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
+        let result = try await tarn("store", "backup", copy, backup, "--verify")
+        #expect(
+            result.status == 6
+                && result.errorLines == [
+                    "tarn: \(backup): the copy is damaged (1 finding), and so is the store; "
+                        + "see `tarn inspect verify \(copy)`"
+                ], "\(result.error)")
+    }
+
     @Test("backup, compact, rewrite, readers and quota say what they have done")
     func operation() async throws {
         let copy = try await copyOfForge(), backup = folder.path + "/backup.tarn"

@@ -2,6 +2,7 @@
 // ever a success.
 
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -29,6 +30,37 @@ struct CurlFaultTests {
                 == "GET http://127.0.0.1:\(dead.port)/x?token=***: could not connect to 127.0.0.1:\(dead.port): Connection refused"
         )
         #expect(error?.isUnreachable == true)
+    }
+
+    @Test("a process without a free descriptor is told so, and its next request does not wait for a minute")
+    func noDescriptor() async throws {
+        let server = try LocalServer([Self.page]), dead = DeadPort()
+        await #expect(processExitsWith: .success) { [base = server.base as String, port = dead.port as Int] in
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            let used = CurlTransport(), new = CurlTransport()
+            #expect(try await used.send(TransportRequest(url: base + "/page")).status == 200)
+            // The lowest free number.
+            let free = open("/dev/null", O_RDONLY)
+            close(free)
+            var limit = rlimit()
+            #expect(getrlimit(resource, &limit) == 0)
+            let before = limit.rlim_cur
+            limit.rlim_cur = rlim_t(free)
+            #expect(setrlimit(resource, &limit) == 0)
+            let refused = [
+                // libcurl gets no descriptors of its own; then none for a connection.
+                await expectFailure(.resources) { try await new.send(TransportRequest(url: base + "/page")) },
+                await expectFailure(.resources) {
+                    try await used.send(TransportRequest(url: "http://127.0.0.1:\(port)/"))
+                },
+            ]
+            limit.rlim_cur = before
+            #expect(setrlimit(resource, &limit) == 0)
+            #expect(refused.allSatisfy { $0?.detail.contains("ulimit -n") == true && $0?.isUnreachable == false })
+            let start = ContinuousClock.now
+            for _ in 0..<2 { #expect(try await new.send(TransportRequest(url: base + "/page")).status == 200) }
+            #expect(ContinuousClock.now - start < .seconds(30))
+        }
     }
 
     @Test("a host without an address is an error that names it, and counts as unreachable")

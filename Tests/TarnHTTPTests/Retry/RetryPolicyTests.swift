@@ -30,7 +30,7 @@ struct RetryPolicyTests {
         + [200, 204, 301, 304, 400, 401, 403, 404, 409, 410, 422, 501, 505].map {
             Row(name: "\($0)", outcome: answer($0))
         }
-        + ([.resolve, .connect, .timeout, .cutShort] as [TransportError.Kind]).map {
+        + ([.resolve, .connect, .timeout, .cutShort, .resources] as [TransportError.Kind]).map {
             Row(name: "\($0)", outcome: .failure($0), after: 0.25)
         }
         + ([.url, .tls, .tooLarge, .protocol, .cancelled, .noFixture, .rateLimit, .credentials] as [TransportError.Kind])

@@ -118,6 +118,58 @@ struct StoreSharingTests {
         }
     }
 
+    @Test("a thread that the system refuses fails the write and the observation; the next ones get it")
+    func refusedThread() async throws {
+        let path = folder("s")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try Store.open(
+                at: path, schema: Forge.schema,
+                options: Store.Options(durability: .volatile, permissions: .everyone))
+            // The threads of root are not limited.
+            if geteuid() == 0, setuid(65534) != 0 {
+                print("another user is not permitted here: refused threads were not tried")
+                return
+            }
+            var limit = rlimit()
+            #expect(getrlimit(__rlimit_resource_t(6), &limit) == 0)  // RLIMIT_NPROC
+            let before = limit.rlim_cur
+            limit.rlim_cur = 1
+            #expect(setrlimit(__rlimit_resource_t(6), &limit) == 0)
+            func isRefused(_ body: () throws -> Void) -> Bool {
+                guard case StoreError.lmdb(let error)? = storeError(body) else { return false }
+                return error.operation == "thread" && error.description.contains("ulimit -u")
+            }
+            let signal = ObserverSignal(.everything)
+            #expect(isRefused { try store.put("User", RecordKey(1)) })
+            #expect(isRefused { try store.observers.add(signal, to: store) })
+            #expect(store.observers.count == 0 && !store.observers.isWatching)
+            limit.rlim_cur = before
+            #expect(setrlimit(__rlimit_resource_t(6), &limit) == 0)
+            try store.put("User", RecordKey(2))
+            try store.observers.add(signal, to: store)
+            #expect(store.observers.count == 1 && store.observers.isWatching)
+            store.observers.remove(signal)
+            #expect(try store.count("User") == 1)
+        }
+    }
+
+    @Test("a store that was opened by a relative path stays the same one when the process changes its directory")
+    func changedDirectory() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(chdir(path) == 0)
+            let store = try Forge.open("s")
+            #expect(chdir("/") == 0)
+            #expect(store.path == "s" && store.directory.hasPrefix("/") && store.directory.hasSuffix("/s"))
+            try store.put("User", RecordKey(1))
+            // Made by the first commit.
+            #expect(FileManager.default.fileExists(atPath: path + "/s/wake"))
+            try store.backup(to: path + "/copy")
+            #expect(try Forge.open(path + "/s") === store)
+            #expect(try Forge.open(path + "/copy").count("User") == 1)
+        }
+    }
+
     @Test("a store that is open in another namespace of process ids is refused, and opens when it is closed there")
     func otherNamespace() throws {
         do { _ = try Forge.open(folder("s")) }

@@ -64,16 +64,23 @@ final class ObserverHub: Sendable {
     /// Whether the thread runs.
     var isWatching: Bool { members.withLock { $0.watch != nil } }
 
+    /// Adds an observer, and starts the thread with the first one.
+    ///
+    /// - Throws: `StoreError.lmdb` if the system refuses the thread: without it, no change would be
+    ///   found. Errors of `read`.
     func add(_ signal: ObserverSignal, to store: Store) throws {
         let start = try store.read { try Look($0) }
-        let started: ObserverWatch? = members.withLock { members in
+        let code: Int32 = members.withLock { members in
+            if members.watch == nil {
+                let watch = ObserverWatch(self, store, from: start, every: interval.withLock { $0 })
+                let code = watch.start()
+                guard code == 0 else { return code }
+                members.watch = watch
+            }
             members.change(signal, to: signal)
-            guard members.watch == nil else { return nil }
-            let watch = ObserverWatch(self, store, from: start, every: interval.withLock { $0 })
-            members.watch = watch
-            return watch
+            return 0
         }
-        started?.start()
+        guard code == 0 else { throw StoreError.file(store.path, code, operation: "thread") }
     }
 
     func remove(_ signal: ObserverSignal) {

@@ -3,6 +3,7 @@
 import Foundation
 internal import Glibc
 internal import LMDB
+import Locking
 import Synchronization
 
 /// A watch on `wake`, with a thread that closes the descriptors when it ends.
@@ -38,10 +39,13 @@ final class ObserverWatch: @unchecked Sendable {
 
     private static func newNotifications() -> Int32 { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
 
-    func start() {
-        let thread = Thread { [self] in run() }
-        thread.name = "tarn.watch"
-        thread.start()
+    /// Starts the thread.
+    ///
+    /// - Returns: 0, or the code of the system's refusal. The watch is of no use then.
+    func start() -> Int32 {
+        let code = SystemThread.start(named: "tarn.watch") { [self] in run() }
+        if code != 0 { for file in [notifications] + ending where file >= 0 { close(file) } }
+        return code
     }
 
     /// Stops the thread. It does not access the store any more.

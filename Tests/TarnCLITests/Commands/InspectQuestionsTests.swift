@@ -77,7 +77,7 @@ struct InspectQuestionsTests {
             "inspect", "diff", folder.path + "/old.tarn", folder.path + "/new.tarn", "--summary", "--json")
         #expect(difference.output.contains("\"schema\":0,"), "\(difference.output)\n\(result.output)")
         for text in [
-            #"where: "s == \">= 5\"""#, "n > -5 and n < 7 and at >= 2024-01-01T00:00:00Z", "ok == true", #"n: ">= 5""#,
+            #"where: "s == \">= 5\"""#, "n > -5 and n < 7 and at >= 2024-01-01T00:00:00Z", "ok == true", #": ">= 5""#,
         ] {
             #expect(result.output.contains(text), "\(text): \(result.output)")
         }

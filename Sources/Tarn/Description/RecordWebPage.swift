@@ -1,5 +1,6 @@
 // The web page of a record: an attribute with its URL, or a template of the description.
 
+import Foundation
 import TarnHTTP
 import TarnStore
 
@@ -35,7 +36,7 @@ package struct RecordWebPage: Sendable, Hashable {
         guard let template else {
             for name in attributes {
                 guard let text = try value(name), !text.isEmpty else { continue }
-                guard let url = try? HTTPURL(text) else {
+                guard let url = try? HTTPURL(inASCII(text)) else {
                     // A link may be relative to the API, and is then no page.
                     if URLReference(text).scheme == nil { continue }
                     throw Problem.notWeb(field: name, text: text)
@@ -56,6 +57,12 @@ package struct RecordWebPage: Sendable, Hashable {
         } catch {
             throw Problem.notWeb(field: template, text: text)
         }
+    }
+
+    /// Returns a URL with the characters beyond ASCII encoded (RFC 3987 §3.1): those of the host by
+    /// IDNA, others by percent-encoding. Other texts, and invalid ones, stay as they are.
+    private static func inASCII(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 } ? text : URL(string: text)?.absoluteString ?? text
     }
 }
 

@@ -9,9 +9,9 @@ struct InspectGrepCommand: InspectingCommand {
         commandName: "grep",
         abstract: "Search the values of all records for a text.",
         discussion: """
-            Numbers, dates, UUIDs and keys are searched as `tarn inspect dump` prints them, texts without quotes and \
-            escapes, lists by element. --ignore-case follows Unicode: "STRASSE" finds "Straße". The exit code is 0 if \
-            the text was found, 1 if not, and 6 if a part of the store is damaged.
+            Numbers, dates and UUIDs are searched as `tarn inspect dump` prints them, texts without quotes and \
+            escapes, lists by element, keys by component. --ignore-case follows Unicode: "STRASSE" finds "Straße". The \
+            exit code is 0 if the text was found, 1 if not, and 6 if a part of the store is damaged.
 
             Examples:
               tarn inspect grep forge.tarn 'rate limit'

@@ -29,6 +29,7 @@ struct MissingCommand: ParsableCommand {
     func run() throws {
         let store = try store.open()
         let entity = try store.catalog.requireEntity(entity)
+        try checkHasIndex(entity, store.catalog)
         let after = try after.map { try ContinuationToken(argument: $0) }
         let missing = try store.read { reader in
             try reader.missingTargets(of: entity.name, relationship, limit: limit, after: after)
@@ -38,8 +39,34 @@ struct MissingCommand: ParsableCommand {
         if missing.unnamedCount > 0 {
             Output.note("\(missing.unnamedCount) more with keys that are too long to show")
         }
+        if let side = storedSide(entity, store.catalog) {
+            Output.note(
+                "\(entity.name).\(relationship) leads to records that exist: it is derived from \(side.entity)."
+                    + "\(side.field); for the missing records that it refers to: "
+                    + "tarn missing \(side.entity) \(side.field)")
+        }
         if format.format == .table { Output.note("\(missing.targets.count) missing") }
         Output.next(missing.next)
+    }
+
+    /// A join may start from a key, which is its own index: the list of missing values needs another.
+    private func checkHasIndex(_ entity: Catalog.Entity, _ catalog: Catalog) throws {
+        guard let join = catalog.relationship(relationship, of: entity)?.join, entity.key == [join.own],
+            let field = entity.field(id: join.own), field.index == nil
+        else { return }
+        throw Failure(
+            .usage,
+            "\(entity.name).\(relationship) is joined by the key, which has no index to list its values from; "
+                + "list the records: tarn list \(entity.name) --where '\(relationship) is missing' "
+                + "--fields \(field.name)")
+    }
+
+    /// The stored side of a derived relationship; nil for a stored and for a joined one.
+    private func storedSide(_ entity: Catalog.Entity, _ catalog: Catalog) -> (entity: String, field: String)? {
+        guard let found = catalog.relationship(relationship, of: entity), !found.isStored, found.join == nil,
+            let owner = catalog.entity(id: found.owner), let field = owner.field(id: found.field)
+        else { return nil }
+        return (owner.name, field.name)
     }
 
     /// Writes the keys: a line each in a table and in JSON lines, else a list or a column.

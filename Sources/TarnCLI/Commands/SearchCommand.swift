@@ -39,7 +39,7 @@ struct SearchCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.open(), catalog = store.catalog
-        let chosen = try entities.isEmpty ? catalog.entities : entities.map { try catalog.requireEntity($0) }
+        let chosen = try chosenEntities(catalog)
         let isLimitedByTerminal = limit == nil && !all && Output.isTerminal
         let limit = limit ?? (isLimitedByTerminal ? ListCommand.terminalLimit : .max)
         format.beginOutput()
@@ -68,6 +68,20 @@ struct SearchCommand: ParsableCommand {
                     + (hasMore ? ", and there are more: repeat with `--all`, or with a larger `--limit`" : ""))
         }
         if records == 0 { throw Failure(.failed, "") }
+    }
+
+    /// The named entities and those below them, each once; all without a name.
+    private func chosenEntities(_ catalog: Catalog) throws -> [Catalog.Entity] {
+        guard !entities.isEmpty else { return catalog.entities }
+        var chosen: [Catalog.Entity] = []
+        for name in entities {
+            let named = try catalog.requireEntity(name)
+            for entity in [named] + catalog.entities
+            where catalog.isKind(entity.id, of: named.id) && !chosen.contains(where: { $0.id == entity.id }) {
+                chosen.append(entity)
+            }
+        }
+        return chosen
     }
 
     /// Adds a row for a field that has the text.

@@ -93,7 +93,13 @@ struct StoreImportCommand: ParsableCommand {
     }
 
     private func lineFile() throws -> LineFile {
-        if lines == "-" { return LineFile(FileHandle.standardInput) }
+        if lines == "-" {
+            // Without a byte to read: whether it is closed, or a directory.
+            guard read(STDIN_FILENO, nil, 0) == 0 else {
+                throw Failure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
+            }
+            return LineFile(FileHandle.standardInput)
+        }
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: lines, isDirectory: &isDirectory), isDirectory.boolValue {
             throw Failure(.failed, "\(lines): cannot be read: it is a directory")

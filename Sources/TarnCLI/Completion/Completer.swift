@@ -72,7 +72,29 @@ struct Completer {
             joinAroundColons()
             if word == "=" { word = "" }
             before.removeAll { $0 == "=" }
+            before = before.map(Completer.unquoted)
+            word = Completer.unquoted(word)
         }
+    }
+
+    /// Returns a word without the quotes and backslashes of a shell (POSIX, Shell Command Language
+    /// §2.2). Quotes that are still open end with the word.
+    static func unquoted(_ word: String) -> String {
+        var result = "", quote: Character?, rest = word[...]
+        while let character = rest.popFirst() {
+            if let open = quote, character == open {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+            } else if character == "\\", quote != "'", let next = rest.first {
+                // Between quotation marks, a backslash is one before other characters.
+                if quote == nil || "$`\"\\".contains(next) { rest.removeFirst() }
+                result.append(quote == nil || "$`\"\\".contains(next) ? next : character)
+            } else {
+                result.append(character)
+            }
+        }
+        return result
     }
 
     private mutating func joinAroundColons() {

@@ -222,9 +222,10 @@ struct RecordPrinter {
                 continue
             }
             var labels: [String] = []
+            let most = style.format == .table ? RecordPrinter.mostLabels : .max
             try reader.forEachRelated(entity.name, record.key, name, only: RecordPrinter.labels) { target in
-                labels.append(RecordPrinter.label(target))
-                return labels.count < 6
+                labels.append(labels.count < most ? RecordPrinter.label(target) : "…")
+                return labels.count <= most
             }
             cells.append(.text(labels.joined(separator: ", ")))
         }
@@ -272,6 +273,9 @@ struct RecordPrinter {
         if let key = target.key { key.appendJSON(to: &text) } else { text = "null" }
         return text
     }
+
+    /// The most targets of a to-many relationship in a cell of a table.
+    private static let mostLabels = 6
 
     /// The fields that name a record, the best first.
     private static let labels = ["login", "name", "username", "title", "label", "slug"]

@@ -69,6 +69,7 @@ enum SeparatedText {
             case 0x5F: "\\_"
             case 0x5B: "\\["
             case 0x5D: "\\]"
+            case 0x7E: "\\~"
             case 0x3C: "&lt;"
             case 0x26: "&amp;"
             default: nil

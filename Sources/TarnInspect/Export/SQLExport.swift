@@ -130,8 +130,11 @@ struct SQLExport {
             }
             let conditions = index.conditions.compactMap { condition($0, table) }
             guard !columns.isEmpty, conditions.count == index.conditions.count else { continue }
+            // NOCASE compares texts up to a NUL: different ones may be equal in SQLite.
+            let comparesAlike =
+                index.conditions.allSatisfy(isExact) && index.components.allSatisfy { $0.folding == nil }
             try create(
-                index.name, columns, isUnique: index.isUnique && index.conditions.allSatisfy(isExact),
+                index.name, columns, isUnique: index.isUnique && comparesAlike,
                 where: conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
         }
     }

@@ -144,18 +144,20 @@ struct RecordLookup {
 
     private func readReferrers(
         _ index: UInt32, _ owner: Catalog.Entity, prefix: [UInt8], positioned: Bool,
-        _ found: inout RecordInspection.Referrers
+        _ found: inout RecordInspection.Referrers, where isReferrer: (Bytes) -> Bool = { _ in true }
     ) {
         let cursor = TableCursor(file, TableName.index(index), in: KeyInterval(prefix: prefix))
+        var read = 0
         while cursor.next() {
-            guard found.count < most else {
+            guard read < most else {
                 found.isCountWhole = false
                 break
             }
+            read += 1
             cursor.withKey { entry in
-                guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned) else {
-                    return
-                }
+                guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned),
+                    isReferrer(key)
+                else { return }
                 found.count += 1
                 guard found.keys.count < limit else { return }
                 let name = name(key, owner)
@@ -178,12 +180,23 @@ struct RecordLookup {
         var encoded = ByteWriter(), entry = ByteWriter()
         encoded.appendValue(value)
         IndexEntry.appendValue(EncodedValue(encoded.bytes), to: &entry)
-        // Entries of values that were cut may be of others that begin with the same bytes.
-        guard !IndexEntry.isCut(entry.bytes), let index = owner.field(id: join.own)?.index, index > 0 else { return }
+        guard let index = owner.field(id: join.own)?.index, index > 0 else { return }
         var found = RecordInspection.Referrers(
             relationship: "\(owner.name).\(join.name)", inverse: join.inverse, keys: [], count: 0)
-        readReferrers(index, owner, prefix: Array(entry.bytes), positioned: false, &found)
+        let isCut = IndexEntry.isCut(entry.bytes), whole = Array(encoded.bytes)
+        // Entries of values that were cut may be of others that begin with the same bytes: the rows
+        // tell them apart. One that cannot be read is no referrer that is known.
+        readReferrers(index, owner, prefix: Array(entry.bytes), positioned: false, &found) { key in
+            !isCut || hasValue(whole, of: join.own, owner, key)
+        }
         if found.count > 0 { result.referrers.append(found) }
+    }
+
+    private func hasValue(_ value: [UInt8], of field: UInt16, _ owner: Catalog.Entity, _ key: Bytes) -> Bool {
+        file.lending {
+            guard let row = try? file.row(owner, key), let found = row.body.value(of: field) else { return false }
+            return found.bytes.elementsEqual(value)
+        }
     }
 
     // MARK: - Responses and changes

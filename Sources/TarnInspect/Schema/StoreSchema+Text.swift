@@ -97,25 +97,35 @@ extension StoreSchema {
         var members = ["on: " + list(index.on)]
         if index.isUnique { members.append("unique: true") }
         if !index.ignoringCase.isEmpty { members.append("ignore_case: " + list(index.ignoringCase)) }
-        let names = index.conditions.map(\.attribute)
-        if !names.isEmpty, Set(names).count == names.count {
-            let conditions = index.conditions.map { condition in
-                let operand = condition.value ?? "null"
-                let text = condition.comparison == "==" ? operand : "\(condition.comparison) \(operand)"
-                return
-                    "\(scalar(condition.attribute)): \(condition.value == nil && condition.comparison == "==" ? "null" : quoted(text))"
-            }
-            members.append("where: { " + conditions.joined(separator: ", ") + " }")
-        } else if !names.isEmpty {
-            let conditions = index.conditions.map { condition in
-                condition.value.map { "\(condition.attribute) \(condition.comparison) \(word($0))" }
-                    ?? "\(condition.attribute) is \(condition.comparison == "==" ? "" : "not ")missing"
-            }
-            members.append("where: " + quoted(conditions.joined(separator: " and ")))
-        }
+        if !index.conditions.isEmpty { members.append("where: " + text(index.conditions)) }
         let notes = ["id \(index.id)", index.state].compactMap(\.self)
         return "      \(scalar(index.name)): { " + members.joined(separator: ", ") + " }"
             + comment(notes.joined(separator: ", "), index.formerNames)
+    }
+
+    /// Returns conditions as a mapping, or as one text if the mapping cannot express them.
+    private static func text(_ conditions: [Condition]) -> String {
+        let isMapping =
+            Set(conditions.map(\.attribute)).count == conditions.count && conditions.allSatisfy(isExpressibleAlone)
+        guard isMapping else {
+            let texts = conditions.map { IndexComparison.text($0.attribute, $0.comparison, $0.value) }
+            return quoted(texts.joined(separator: " and "))
+        }
+        let members = conditions.map { condition in
+            let name = scalar(condition.attribute), comparison = condition.comparison
+            guard comparison != .equal else { return "\(name): \(condition.value.map(quoted) ?? "null")" }
+            return "\(name): \(quoted("\(comparison.rawValue) \(condition.value ?? "null")"))"
+        }
+        return "{ " + members.joined(separator: ", ") + " }"
+    }
+
+    /// Whether a mapping tells the operand from null, from an operator, and from space around it.
+    private static func isExpressibleAlone(_ condition: Condition) -> Bool {
+        guard let value = condition.value else { return true }
+        if value == "null" { return false }
+        return condition.comparison == .equal
+            ? !IndexCondition.Comparison.allCases.contains { value.hasPrefix($0.rawValue) }
+            : value == value.trimmingCharacters(in: .whitespaces)
     }
 
     private static func comment(_ text: String, _ formerNames: [String]) -> String {
@@ -134,14 +144,6 @@ extension StoreSchema {
             return quoted(text)
         }
         return text
-    }
-
-    /// Returns an operand of a condition in one text: numbers and dates are words there.
-    private static func word(_ text: String) -> String {
-        let isWord = text.utf8.allSatisfy {
-            ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || [0x2D, 0x2E, 0x3A].contains($0)
-        }
-        return isWord && !text.isEmpty ? text : quoted(text)
     }
 
     /// Returns a text in double quotes. A JSON string is a scalar of YAML.

@@ -64,7 +64,7 @@ package struct StoreSchema: Sendable, Encodable {
 
     struct Condition: Sendable, Encodable {
         var attribute: String
-        var comparison: String
+        var comparison: IndexCondition.Comparison
         /// The operand as text; nil for null.
         var value: String?
     }
@@ -137,7 +137,7 @@ package struct StoreSchema: Sendable, Encodable {
                     isUnique: index.isUnique,
                     conditions: index.conditions.map { condition in
                         Condition(
-                            attribute: name(condition.field), comparison: condition.comparison.rawValue,
+                            attribute: name(condition.field), comparison: condition.comparison,
                             value: condition.value == .null ? nil : condition.value.plainText)
                     }, state: state(index.id, file), formerNames: index.was ?? []))
         }

@@ -43,6 +43,46 @@ struct InspectQuestionsTests {
         #expect(entities.map { $0["name"] as? String }.contains("Issue") && entities.allSatisfy { $0["id"] is Int })
     }
 
+    @Test("the conditions of an index in the schema are those of the store, whatever texts they have")
+    func conditions() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              A:
+                key: id
+                attributes: { id: int, s: string?, and: string?, n: int?, at: date?, ok: bool? }
+                indexes:
+                  i1: { on: n, where: 's = ">= 5"' }
+                  i2: { on: n, where: 's != "null"' }
+                  i3: { on: n, where: 's = "null" and n is missing' }
+                  i4: { on: n, where: 's > a and s != "null"' }
+                  i5: { on: n, where: 's >= b and s = "and"' }
+                  i6: { on: n, where: 's != " sp "' }
+                  i7: { on: n, where: 's = "== x"' }
+                  i8: { on: n, where: 's >= "a" and s != "true" and s != "In"' }
+                  i9: { on: s, where: 'n > -5 and n < 7 and at >= 2024-01-01T00:00:00Z and ok = true' }
+                  i10: { on: n, where: '`and` >= b and `and` < "a \\"q\\" b"' }
+                  i11: { on: n, where: { s: open, n: '>= 5', at: null, ok: 'true' } }
+            """)
+        _ = try Store.open(at: folder.path + "/old.tarn", schema: try Description.load(path: file).schema)
+        let result = try await tarn("inspect", "schema", folder.path + "/old.tarn")
+        let copy = try folder.write("copy.yaml", result.output)
+        let check = try await tarn("check", "--file", copy)
+        #expect(check.status == 0, "\(check.output)\(check.error)\n\(result.output)")
+        _ = try Store.open(at: folder.path + "/new.tarn", schema: try Description.load(path: copy).schema)
+        let difference = try await tarn(
+            "inspect", "diff", folder.path + "/old.tarn", folder.path + "/new.tarn", "--summary", "--json")
+        #expect(difference.output.contains("\"schema\":0,"), "\(difference.output)\n\(result.output)")
+        for text in [
+            #"where: "s == \">= 5\"""#, "n > -5 and n < 7 and at >= 2024-01-01T00:00:00Z", "ok == true", #": ">= 5""#,
+        ] {
+            #expect(result.output.contains(text), "\(text): \(result.output)")
+        }
+    }
+
     @Test("top lists records by size, lists by length and tables by bytes")
     func top() async throws {
         let store = try await Forge.store

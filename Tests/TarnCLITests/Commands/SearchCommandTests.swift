@@ -39,6 +39,42 @@ struct SearchCommandTests {
         #expect(try json(user.line(0))["field"] as? String == "spokenLanguages", "\(user.output)")
     }
 
+    @Test("--entity finds the records of kinds as well, and shows a match once if an entity is named twice")
+    func kinds() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Event:
+                key: id
+                attributes: { id: int, type: string, note: string }
+                kinds: { Push: { type: push }, Event: {} }
+              Push: { parent: Event }
+            endpoints:
+              events: { path: /events, entity: Event, paginate: single_page }
+            """)
+        let server = try LocalServer([
+            recording(
+                "/events",
+                """
+                [{"id":1,"type":"push","note":"a timeout"},{"id":2,"type":"note","note":"timeouts"},
+                 {"id":3,"type":"push","note":"done"}]
+                """)
+        ])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
+        func found(_ entities: String...) async throws -> [String] {
+            let named = entities.flatMap { ["--entity", $0] }
+            return try await tarn(["search", "timeout", "--file", file] + named).lines.map { line in
+                let match = try json(line)
+                return "\(match["entity"] ?? "") \(match["key"] ?? "")"
+            }
+        }
+        #expect(try await found("Event") == ["Event 2", "Push 1"])
+        #expect(try await found("Push", "Event", "Push") == ["Push 1", "Event 2"])
+    }
+
     @Test("open prints the URL of an attribute or of the description's template; only http and https URLs are opened")
     func open() async throws {
         let folder = try TemporaryFolder()
@@ -62,7 +98,8 @@ struct SearchCommandTests {
                 """
                 [{"id":1,"tag":"a b","owner":{"id":1,"name":"x/y","html_url":"https://web.example/1","url":"https://api"}},
                  {"id":2,"tag":"c","owner":{"id":2,"name":"b","url":"javascript:alert(1)"}},
-                 {"id":3,"tag":"d","owner":{"id":3,"name":"c"}}, {"id":4,"tag":"d"}]
+                 {"id":3,"tag":"d","owner":{"id":3,"name":"c"}}, {"id":4,"tag":"d"},
+                 {"id":5,"tag":"e","owner":{"id":5,"name":"d","url":"https://bücher.example/Straße?q=é%20a"}}]
                 """)
         ])
         try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
@@ -71,6 +108,8 @@ struct SearchCommandTests {
         }
         #expect(try await open("Item", "1").output == "https://www.test.example/x%2Fy/items/1?tag=a%20b\n")
         #expect(try await open("User", "1").output == "https://web.example/1\n")
+        #expect(
+            try await open("User", "5").output == "https://xn--bcher-kva.example/Stra%C3%9Fe?q=%C3%A9%20a\n")
         for (entity, key, text) in [
             ("User", "2", "url: not an http or https URL: javascript:alert(1)"),
             ("User", "3", "no attribute has the URL"),

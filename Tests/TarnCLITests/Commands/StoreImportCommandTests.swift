@@ -111,4 +111,13 @@ struct StoreImportCommandTests {
         expectSuccess(try await tarn("store", "import", copy, whole, "--merge"))
         #expect(try await Forge.dump(copy) == after)
     }
+
+    @Test("a standard input that cannot be read is named", arguments: ["<&-", "</"])
+    func unreadableInput(_ redirection: String) async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store
+        let result = try await shell(
+            "\"$TARN\" store import '\(folder.path)/new.tarn' - --schema-of '\(store)' \(redirection)")
+        #expect(result.status == 1 && result.error.contains("standard input cannot be read"), "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/new.tarn"))
+    }
 }

@@ -149,6 +149,47 @@ struct RecordFormatTests {
             ], "\(result.output)")
     }
 
+    @Test("a table marks that a relationship has more than 6 targets; Markdown shows all, and escapes ~")
+    func manyTargets() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              User:
+                key: id
+                attributes: { id: int, name: string? }
+                relationships: { boss: { to: User, inverse: staff } }
+            endpoints:
+              users: { path: /users, entity: User, paginate: single_page }
+            """)
+        let users =
+            (1...7).map { #"{"id":\#($0),"boss":{"id":20}}"# }
+            + (8...13).map { #"{"id":\#($0),"name":"~\#($0)~","boss":{"id":21}}"# }
+        let server = try LocalServer([recording("/users", "[" + users.joined(separator: ",") + "]")])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        func list(_ id: Int, _ format: String) async throws -> TarnProcess.Result {
+            try await tarn(
+                "list", "User", "--file", file, "--where", "id = \(id)", "--fields", "id,staff", "--format", format)
+        }
+        #expect(try await list(20, "table").output.contains("1, 2, 3, 4, 5, 6, …"))
+        #expect(try await list(21, "table").lines.last?.hasSuffix("~13~") == true)
+        #expect(try await list(20, "markdown").lines.last == "| 20 | 1, 2, 3, 4, 5, 6, 7 |")
+        #expect(try await list(21, "markdown").lines.last?.hasSuffix("\\~12\\~, \\~13\\~ |") == true)
+    }
+
+    @Test("count by a list says what it expects, and missing names the stored side of a derived relationship")
+    func severalValues() async throws {
+        let counted = try await run("count", "Event", "--by", "tags")
+        #expect(
+            counted.status == 2 && counted.error.contains("expected a single value, found a list of string"),
+            "\(counted.error)")
+        let missing = try await run("missing", "User", "events")
+        #expect(missing.status == 0 && missing.output == "")
+        #expect(missing.error.contains("tarn missing Event owner"), "\(missing.error)")
+    }
+
     @Test("--fields follows relationships, also inverse ones and those of kinds, and refuses what is not there")
     func paths() async throws {
         let result = try await run("list", "Event", "--fields", "id,owner.login,owner.boss.login,branch")

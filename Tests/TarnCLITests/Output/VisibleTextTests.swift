@@ -72,7 +72,7 @@ struct VisibleTextTests {
             let tsv = replaced(text) { ["\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"][$0] }
             let markdown = replaced(text) {
                 ["\t": " ", "\n": "<br>", "\r": "", "<": "&lt;", "&": "&amp;"][$0]
-                    ?? ("|\\`*_[]".unicodeScalars.contains($0) ? "\\\($0)" : nil)
+                    ?? ("|\\`*_[]~".unicodeScalars.contains($0) ? "\\\($0)" : nil)
             }
             return String(decoding: csv, as: UTF8.self) == (isQuoted ? "\"\(inner)\"" : text)
                 && SeparatedText.tsv(text) == tsv && SeparatedText.markdown(text) == markdown

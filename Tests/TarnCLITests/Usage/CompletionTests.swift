@@ -70,6 +70,18 @@ struct CompletionTests {
         #expect(try await bash(["fetch", "--file", other, "t"]) == ["things"])
     }
 
+    @Test("bash gives words with their quotes: names are those of a file with a space, also inside open quotes")
+    func quotes() async throws {
+        let folder = try TemporaryFolder(), inner = folder.path + "/my dir"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+        _ = try folder.write("my dir/tarn.yaml", itemsYAML())
+        for file in [#"my\ dir/tarn.yaml"#, #""my dir/tarn.yaml""#, #"my" "dir/tarn.yaml"#] {
+            #expect(try await bash(["list", "--file", file, ""], in: folder.path) == ["Item"], "\(file)")
+        }
+        #expect(try await bash(["list", "Item", "--where", "\"na"], in: inner) == ["name"])
+        #expect(try await bash(["list", "Item", "--fields", "\"id,na"], in: inner) == ["id,name"])
+    }
+
     @Test("a store is completed as a directory, a description as a file")
     func files() async throws {
         let folder = try TemporaryFolder()

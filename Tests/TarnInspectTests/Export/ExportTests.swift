@@ -150,6 +150,23 @@ struct ExportTests {
         #expect(try sql("SELECT count(*) FROM A") == ["2"])
     }
 
+    @Test("texts that differ behind a NUL do not fail the export of a unique index that ignores case")
+    func uniqueWithoutCase() throws {
+        let path = folder.path + "/nul.tarn"
+        let entity = EntityDefinition(
+            "N", key: ["id"], attributes: [.init("id", .int), .init("s", .string)],
+            indexes: [IndexDefinition("u", on: [IndexDefinition.Component("s", ignoringCase: true)], unique: true)])
+        let store = try Store.open(at: path, schema: Schema([entity]), options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, text) in [(1, "a\0b"), (2, "a\0c")] as [(Int64, String)] {
+                try writer.put("N", RecordKey(id), [.init("s", .string(text))])
+            }
+        }
+        try export(path)
+        #expect(try sql("SELECT count(*) FROM N") == ["2"])
+        #expect(try sql("SELECT name, \"unique\" FROM pragma_index_list('N') WHERE origin = 'c'") == ["N_u|0"])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

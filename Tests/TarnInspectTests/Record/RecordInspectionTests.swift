@@ -2,6 +2,7 @@
 
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -62,6 +63,30 @@ struct RecordInspectionTests {
         #expect(part.referrers.map { "\($0.relationship) \($0.keys)" } == ["Issue.parts [\"5\"]"])
         let issue = try look(store.path, "Issue", RecordKey(7))
         #expect(issue.referrers.map(\.relationship) == ["Part.issue"])
+    }
+
+    @Test("referrers by a joined attribute are those with the whole value, also where an index entry cuts it")
+    func joinedByLongValues() throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/joined.tarn"
+        let long = "https://example.org/" + String(repeating: "x", count: 600)
+        let entities = [("A", "own"), ("B", "theirs")].map { name, attribute in
+            EntityDefinition(
+                name, key: ["id"],
+                attributes: [.init("id", .int), .init(attribute, .string, optional: true, indexed: true)],
+                relationships: name == "B"
+                    ? [] : [.init("targets", to: "B", many: true, joinedBy: .init("own", equals: "theirs"))])
+        }
+        let store = try Store.open(at: path, schema: Schema(entities), options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, text) in [(1, long + "1"), (2, long + "2"), (3, long + "1"), (4, "short")] as [(Int64, String)] {
+                try writer.put("A", RecordKey(id), [.init("own", .string(text))])
+            }
+            try writer.put("B", RecordKey(10), [.init("theirs", .string(long + "1"))])
+            try writer.put("B", RecordKey(11), [.init("theirs", .string(long + "3"))])
+        }
+        let found = try look(path, "B", RecordKey(10))
+        #expect(found.referrers.map { "\($0.relationship) \($0.count) \($0.keys)" } == ["A.targets 2 [\"1\", \"3\"]"])
+        #expect(try look(path, "B", RecordKey(11)).referrers.isEmpty)
     }
 
     @Test("responses that list the record, local changes and the last changes are those of the store")

@@ -109,6 +109,23 @@ struct JoinTests {
         #expect(try store.related("Post", RecordKey("a"), "replyTo") == [])
     }
 
+    @Test("the missing targets of a join are the values that no record of the other side has, from either side")
+    func missingTargets() throws {
+        let long = String(repeating: "k", count: 300)
+        for (id, login) in [(1, "ada"), (2, "bob"), (3, long + "x"), (4, long + "y")] as [(Int64, String)] {
+            try person(id, ["login": .string(login)])
+        }
+        for (slug, by) in [("a", "ada"), ("b", "nobody"), ("c", "nobody"), ("d", long + "x"), ("e", long + "z")] {
+            try post(slug, ["by": .string(by)])
+        }
+        try store.read { reader in
+            let authors = try reader.missingTargets(of: "Post", "author")
+            #expect(authors.targets == [.string(long + "z"), .string("nobody")])
+            let posts = try reader.missingTargets(of: "Person", "posts")
+            #expect(posts.targets == [.string("bob"), .string(long + "y")])
+        }
+    }
+
     @Test("a join to the key is found without an index, also where the key is long")
     func joinToTheKey() throws {
         let long = String(repeating: "k", count: 300)

@@ -7,7 +7,8 @@ extension StoreReader {
     ///
     /// A skip-scan of the relationship's index steps from one target to the next, however many
     /// records refer to it. It reads no rows but those of the targets. A derived relationship has
-    /// no missing targets: it leads to records that exist.
+    /// no missing targets: it leads to records that exist. Of a join, either side has some: the
+    /// values of the records of `entity` that no record of the other side has.
     ///
     /// - Parameters:
     ///   - limit: the largest number of targets; nil for all.
@@ -61,10 +62,11 @@ private struct MissingWalk {
     /// Whether the index also has records of other entities.
     let isShared: Bool
 
-    /// Returns nil if the relationship is derived.
+    /// Returns nil if the relationship is derived, or joined by a key that has no index.
     init?(_ access: StoreAccess, _ entity: Catalog.Entity, _ relationship: Catalog.Relationship) throws {
         let id = relationship.join?.own ?? relationship.field
-        guard relationship.isStored || relationship.join?.destination == relationship.destination,
+        // A join has the attributes as seen from the entity, also from the inverse side.
+        guard relationship.isStored || relationship.join != nil,
             let destination = access.catalog.entity(id: relationship.destination), let field = entity.field(id: id),
             let index = field.index ?? (relationship.join == nil ? nil : access.indexes.ofAttribute(id, entity))
         else { return nil }

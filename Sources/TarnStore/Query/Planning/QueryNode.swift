@@ -71,7 +71,7 @@ extension QueryPlaces {
         case .isIn(let path, let values):
             let place = try place(path)
             var operands: [Operand] = [], admitsMissing = false
-            try checkIsSingle(place)
+            try checkIsComparable(place)
             for value in values {
                 if case .null = value { admitsMissing = true } else { operands.append(try operand(value, place)) }
             }
@@ -150,7 +150,7 @@ extension QueryPlaces {
             case .less, .greater: return negated ? .always : .never
             }
         }
-        try checkIsSingle(place)
+        try checkIsComparable(place)
         let operand = try operand(value, place)
         switch comparison {
         case .equal: return test(place, .compare(.equal, operand), negated)
@@ -215,6 +215,16 @@ extension QueryPlaces {
     ///
     /// - Throws: `.wrongType` if the place has several values.
     func checkIsSingle(_ index: Int) throws(StoreError) {
+        let place = self[index]
+        switch place.kind {
+        case .attribute(.array(let element)): throw wrongType(place, "a single value", "a list of \(element)")
+        case .toMany: throw wrongType(place, "a single value", "a list of keys")
+        default: break
+        }
+    }
+
+    /// Throws `.wrongType` if a comparison with the place would compare several values.
+    private func checkIsComparable(_ index: Int) throws(StoreError) {
         let place = self[index]
         switch place.kind {
         case .attribute(.array(let element)):

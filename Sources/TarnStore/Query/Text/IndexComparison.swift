@@ -18,6 +18,33 @@ package struct IndexComparison {
         return result
     }
 
+    /// Returns a comparison in the form that ``list(text:)`` reads.
+    ///
+    /// - Parameter value: the operand as text; nil for null. Quoted, it is also a number or a date
+    ///   if the attribute is one.
+    package static func text(
+        _ attribute: String, _ comparison: IndexCondition.Comparison, _ value: String?
+    ) -> String {
+        let attribute = FieldPath([attribute]).text
+        guard let value else { return "\(attribute) is \(comparison == .equal ? "" : "not ")missing" }
+        return "\(attribute) \(comparison.rawValue) \(isWord(value) ? value : quoted(value))"
+    }
+
+    /// Whether an operand needs no quotes: a name, a number, a date or a boolean.
+    private static func isWord(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy {
+            ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || [0x2D, 0x2E, 0x3A, 0x5F].contains($0)
+        }
+        let word = text.lowercased()
+        return isPlain && !text.isEmpty && (!TextScanner.keywords.contains(word) || ["true", "false"].contains(word))
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = ""
+        quoted.appendJSONString(text)
+        return quoted
+    }
+
     private static let hint = "comparisons (=, !=, <, <=, >, >=, between, is missing) joined by and"
 
     private static func append(

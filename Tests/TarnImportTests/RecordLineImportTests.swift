@@ -181,9 +181,41 @@ struct RecordLineImportTests {
         let first = try RecordLineImport.merge(try place.lines(lines), into: store)
         #expect(!first.isStored && first.stoppedAt == 1 && first.problems.map(\.line) == [10], "\(first)")
         #expect(try store.read { try $0.count("P") } == 1)
-        lines[9] = lines[8]
+        lines[9] = #"{"entity":"P","key":5000,"fields":{"id":5000,"o":1010}}"#
         let later = try RecordLineImport.merge(try place.lines(lines), into: store)
         #expect(later.isStored && later.stoppedAt == 4001 && later.problems.map(\.line) == [4200], "\(later)")
+    }
+
+    @Test("of two lines of a record, the second one is a problem of a merge")
+    func mergeRepeated() throws {
+        let place = try Place()
+        _ = try place.create([holder])
+        let store = try Store.open(at: place.store)
+        let path = try place.lines(
+            [("1", "a"), ("2", "b"), ("1", "c"), ("1", "d"), ("3", "e")].map {
+                "{\"entity\":\"P\",\"key\":\($0.0),\"fields\":{\"id\":\($0.0),\"n\":\"\($0.1)\"}}"
+            })
+        let refused = try RecordLineImport.merge(path, into: store)
+        #expect(!refused.isStored && refused.problems.map(\.line) == [3, 4], "\(refused.problems)")
+        #expect(refused.problems.first?.reason == "the record of line 1 occurs twice")
+        #expect(try store.read { try $0.count("P") } == 1)
+        let report = try RecordLineImport.merge(path, into: store, skippingProblems: true)
+        #expect(report.isStored && report.problems.map(\.line) == [3, 4], "\(report.problems)")
+        #expect(try store.read { try $0.record("P", RecordKey(1))?["n"] } == .string("a"))
+        #expect(try store.read { try $0.count("P") } == 4)
+    }
+
+    @Test("repeated records are found across the parts that do not fit in memory", arguments: [1, 3, 7, 1000])
+    func repetitions(limit: Int) throws {
+        let digests = RecordDigests(limit: limit)
+        for line in 1...200 {
+            // Every record of the second half but the last one is in the first half.
+            let key = line == 200 ? 0 : line > 100 ? line - 100 : line
+            try digests.add(ListedRecord(entity: 1, storageKey: RecordKey(Int64(key)).storageKey), line: line)
+            try digests.add(ListedRecord(entity: 2, storageKey: RecordKey(Int64(line)).storageKey), line: line)
+        }
+        let expected = (101...199).map { RecordDigests.Repetition(line: $0, first: $0 - 100) }
+        #expect(try digests.repetitions() == expected)
     }
 
     @Test("a line that is not UTF-8 is a problem with its number, and the others are read")

@@ -26,6 +26,10 @@ package struct RecordLineImport {
             problemCount += 1
             if problems.count < 100 { problems.append((line, reason)) }
         }
+
+        fileprivate mutating func add(_ repetition: RecordDigests.Repetition) {
+            add(repetition.line, "the record of line \(repetition.first) occurs twice")
+        }
     }
 
     private struct Item {
@@ -147,12 +151,28 @@ package struct RecordLineImport {
         _ path: String, into store: Store, skippingProblems skipsProblems: Bool = false
     ) throws -> Report {
         var check = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
-        try check.forEachBatch(.ofChanges, of: try LineFile(path: path)) { _, _ in }
+        let digests = RecordDigests()
+        try check.forEachBatch(.ofChanges, of: try LineFile(path: path)) { batch, _ in
+            for item in batch {
+                guard let entity = store.catalog.entity(item.record.entity) else { continue }
+                try digests.add(
+                    ListedRecord(entity: entity.root, storageKey: item.record.key.storageKey), line: item.line)
+            }
+        }
+        // Of two lines of a record, the first one counts.
+        var repeated = try digests.repetitions()[...]
+        for line in repeated { check.report.add(line) }
         guard check.report.problemCount == 0 || skipsProblems else { return check.report }
         var run = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
         try run.forEachBatch(.ofChanges, of: try LineFile(path: path)) { batch, run in
+            let items = batch.filter { item in
+                guard repeated.first?.line == item.line else { return true }
+                run.report.add(repeated.removeFirst())
+                return false
+            }
+            guard !items.isEmpty else { return }
             do {
-                try run.merge(batch[...], into: store)
+                try run.merge(items[...], into: store)
             } catch let error where !(error is Stopped) {
                 guard run.report.isStored else { throw error }
                 run.report.failure = error

@@ -241,9 +241,7 @@ private struct PlanBuilder {
         case .reference(let reference):
             guard let destination = positions[reference.destination] else { return nil }
             slot.kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
-            if !reference.isToMany, reference.inverse != nil, !reference.inverseIsToMany {
-                slot.claims = Int32(declaring(field.id, entity) ?? -1)
-            }
+            if reference.isOneToOne { slot.claims = Int32(declaring(field.id, entity) ?? -1) }
         }
         slot.ignoresNull = rules.nulls == .ignore
         slot.clearsAbsent = slot.absentValue >= 0 || (rules.absent == .clear && field.isOptional && !slot.isKey)

@@ -58,8 +58,9 @@ extension Importer {
 
     /// Resolves one-to-one references: of several to one record, the latest wins.
     ///
-    /// The others are cleared, including stored ones.
-    func settleConflicts(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+    /// The others are cleared, including stored ones. But one that was changed locally keeps its
+    /// reference until the server has it.
+    func settleConflicts(_ writer: inout StoreWriter, _ tally: inout ImportTally, hasLocal: Bool) throws {
         guard !drafter.claims.isEmpty else { return }
         try writer.applyIndexChanges()
         conflictPlaces = nil
@@ -68,7 +69,7 @@ extension Importer {
             let claimed = ClaimedMember(plan: claim.plan, field: claim.field, member: claim.target)
             guard !isSettled.contains(claimed), try leads(claim, writer.access) else { continue }
             isSettled.insert(claimed)
-            try settle(claim, &writer, &tally)
+            try settle(claim, &writer, &tally, hasLocal: hasLocal)
         }
     }
 
@@ -87,7 +88,9 @@ extension Importer {
         }
     }
 
-    private func settle(_ claim: ReferenceConflict, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+    private func settle(
+        _ claim: ReferenceConflict, _ writer: inout StoreWriter, _ tally: inout ImportTally, hasLocal: Bool
+    ) throws {
         let entity = plan.plans[claim.plan].entity
         guard let field = entity.field(id: claim.field), let index = field.index, !entity.key.contains(field.id) else {
             return
@@ -99,6 +102,7 @@ extension Importer {
                 return true
             }
         }
+        if hasLocal, try yields(claim, field, entity, to: others, &writer) { return }
         for other in others {
             guard case .updated? = try set(field, to: nil, position: nil, of: entity, other, &writer) else { continue }
             countUpdated(claim.plan, other, in: &tally)
@@ -110,6 +114,35 @@ extension Importer {
                 destination, claim.target, reference.inverse ?? field.name, (entity.name, other, earlier),
                 (entity.name, claim.owner, claim.path), firstWins: false)
         }
+    }
+
+    /// Clears the reference of a claim if another record has it by a local change.
+    private func yields(
+        _ claim: ReferenceConflict, _ field: Catalog.Field, _ entity: Catalog.Entity, to others: [[UInt8]],
+        _ writer: inout StoreWriter
+    ) throws -> Bool {
+        func isLocal(_ owner: [UInt8]) throws -> Bool {
+            try owner.withUnsafeBytes { key in
+                guard let mark = try writer.access.localChanges.mark(entity.root, key), mark.covers(field.id) else {
+                    return false
+                }
+                return try !yieldsToServer(plan.plans[claim.plan], key, writer)
+            }
+        }
+        guard try !isLocal(claim.owner) else { return false }
+        var isKept = false
+        for other in others where !isKept { isKept = try isLocal(other) }
+        guard isKept else { return false }
+        guard try set(field, to: nil, position: nil, of: entity, claim.owner, &writer) != nil else { return false }
+        // The response tells it again once the server has decided.
+        leftOut.insert(ListedRecord(entity: entity.root, storageKey: claim.owner))
+        claim.owner.withUnsafeBytes { key in
+            reportKept(
+                entity, key, field.name,
+                "another record has its target by a local change, which is not yet at the server; \(field.name) is null"
+            )
+        }
+        return true
     }
 
     /// Returns the path of another record's reference to the same target in this unit, if any.

@@ -8,12 +8,15 @@ extension Importer {
         leftOut = []
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
+        // The claims of the drafts are settled together, in the order of the document.
+        writer.claimsOwners = false
+        defer { writer.claimsOwners = true }
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
             hasLocal: try !overtaken.isEmpty || writer.access.localChanges.hasMarks)
         try mergeDrafts(&merge, &writer)
         try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
-        try settleConflicts(&writer, &merge.tally)
+        try settleConflicts(&writer, &merge.tally, hasLocal: merge.hasLocal)
         try delete(merge.deletions, &writer, &merge.tally, &merge.report)
         if isStrict {
             try writer.checkUnique()
@@ -22,6 +25,7 @@ extension Importer {
         }
         finish(&merge)
         discard()
+        writer.claimsOwners = true
         try hooks.afterMerge?(merge.report, &writer)
         return merge.report
     }

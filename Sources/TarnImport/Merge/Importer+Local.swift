@@ -196,7 +196,7 @@ extension Importer {
     ///
     /// Not while operations that change the record wait: the conflict policy of the outbox decides
     /// about them.
-    private func yieldsToServer(_ plan: EntityPlan, _ key: Bytes, _ writer: borrowing StoreWriter) throws -> Bool {
+    func yieldsToServer(_ plan: EntityPlan, _ key: Bytes, _ writer: borrowing StoreWriter) throws -> Bool {
         try plan.policies.local == .server && !writer.access.outbox.hasOperations(plan.entity.root, key)
     }
 

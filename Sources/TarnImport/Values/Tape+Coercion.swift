@@ -178,7 +178,12 @@ extension Tape {
         }
     }
 
+    /// The nearest double of a number; -0.0 is 0.
     private func number(_ index: Int) -> Double? {
+        signedNumber(index).map { $0 == 0 ? 0 : $0 }
+    }
+
+    private func signedNumber(_ index: Int) -> Double? {
         switch kind(index) {
         case .int: return Double(int(index))
         case .uint: return Double(uint(index))

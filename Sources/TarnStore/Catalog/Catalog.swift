@@ -169,6 +169,9 @@ public struct Catalog: Sendable, Hashable {
         /// The delete rules of both sides; nil for none.
         package internal(set) var rule: RelationshipDefinition.DeleteRule?
         package internal(set) var inverseRule: RelationshipDefinition.DeleteRule?
+
+        /// Whether a target belongs to one record only, which both sides name.
+        package var isOneToOne: Bool { !isToMany && inverse != nil && !inverseIsToMany }
     }
 
     /// A relationship from the point of view of one entity.

@@ -30,6 +30,8 @@ package final class EntityRules: Sendable {
     let hasUnique: Bool
     /// Whether a record can have a list of references, which may be long.
     let hasLists: Bool
+    /// The one-to-one references, whose target belongs to one record only, with their indexes.
+    let exclusive: [(field: UInt16, index: UInt32)]
 
     package init(_ entity: Catalog.Entity, _ catalog: Catalog) {
         self.entity = entity
@@ -51,6 +53,12 @@ package final class EntityRules: Sendable {
         }
         hasLists = entity.fields.contains {
             if case .reference(let reference) = $0.kind { reference.isToMany } else { false }
+        }
+        exclusive = entity.fields.compactMap { field in
+            guard case .reference(let reference) = field.kind, reference.isOneToOne, let index = field.index,
+                !entity.key.contains(field.id)
+            else { return nil }
+            return (field.id, index)
         }
         members = ([entity.id] + catalog.ancestors(of: entity.id)).compactMap { catalog.entity(id: $0)?.members }
         var builder = BodyBuilder()

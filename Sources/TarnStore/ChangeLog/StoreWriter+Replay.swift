@@ -43,6 +43,8 @@ extension StoreWriter {
 
     private mutating func apply(_ change: Change, _ entity: Catalog.Entity, _ key: Bytes) throws {
         let table = try access.state.records(of: entity.root), rules = try access.state.rules(of: entity.id)
+        // The log has the changes of the former owners, too.
+        hasUnknownOwners = true
         let appending = try tail.isPast(key, entity.root, access.raw, table)
         let old = appending ? nil : try access.raw.get(table, key).map { try access.records.view($0, entity, key) }
         var said = ByteWriter()

@@ -100,6 +100,7 @@ extension StoreWriter {
             try storeLongLists()
         }
         remembersRecords = true
+        hasUnknownOwners = true
         if rules.hasUnique { try remember(key, rules.root, nil, .created) }
         let body = try replacingLongLists(body, old: nil, rules)
         try index(key, old: nil, rules, new: body, rules)

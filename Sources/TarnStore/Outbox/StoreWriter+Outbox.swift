@@ -29,9 +29,11 @@ extension StoreWriter {
         var operation = StoredOperation(0, .create, found.id, key, at: .now)
         operation.hasTemporaryKey = !new.temporaryFields.isEmpty
         try operation.take(request, try resolving(request.related))
+        beginClearing()
         try put(
             entity, key,
             values.filter { value in found.field(value.name).map { !new.temporaryFields.contains($0.id) } ?? true })
+        let cleared = endClearing()
         // The parts of the key that the caller knows are sent, too; defaults are the server's.
         let given = Set(values.compactMap { found.field($0.name)?.id }).union(found.key)
             .subtracting(new.temporaryFields)
@@ -40,6 +42,7 @@ extension StoreWriter {
         operation.changes = given.sorted().compactMap { id in
             stored[id].map { StoredOperation.FieldChange(kind: found.id, field: id, before: nil, after: $0) }
         }
+        operation.changes += cleared
         try insert(&operation, lastTemporary: new.lastTemporary)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: key)
@@ -78,7 +81,9 @@ extension StoreWriter {
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial
         try operation.take(request, try resolving(request.related))
+        beginClearing()
         try store(operation.changes, record)
+        operation.changes += endClearing()
         if let last = earlier.last, let receipt = try fold(operation, into: last, record, request) {
             try deleteGone()
             return receipt
@@ -135,10 +140,12 @@ extension StoreWriter {
         }
         guard !changes.isEmpty else { return }
         let ids = changes.keys.sorted()
+        beginClearing()
         try store(
             ids.compactMap { id in
                 changes[id].map { StoredOperation.FieldChange(kind: row.kind, field: id, before: nil, after: $0) }
             }, record)
+        try markUpdated(endClearing())
         try markLocal(found.name, key, fields: ids.compactMap { found.field(id: $0)?.name })
         guard let creation = try outbox.creation(of: record) else { return }
         var changed = creation
@@ -163,11 +170,27 @@ extension StoreWriter {
         for needed in update.neededRecords(access.state.outboxSchema) {
             if let creation = try outbox.creation(of: needed), creation.id > id { return nil }
         }
+        for change in update.changes {
+            guard let other = change.record else { continue }
+            let place = RecordFieldPlace(record: other, field: change.field)
+            for later in try outbox.touching(other) where later.id > id {
+                if later.touchedFields(later.record(access.catalog)).contains(place) { return nil }
+            }
+        }
         // The record refers to itself: the server's key is known after the creation.
         if known.kind == .create, known.hasTemporaryKey, update.refersToItself(access.state.outboxSchema) { return nil }
+        return try fold(
+            update, into: releaseOwners(of: known, Set(update.changes.map(\.field))), record)
+    }
+
+    private mutating func fold(
+        _ update: StoredOperation, into known: StoredOperation, _ record: ListedRecord
+    ) throws -> OutboxReceipt {
         var folded = known
         for change in update.changes {
-            guard let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil }) else {
+            guard change.record == nil,
+                let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil })
+            else {
                 folded.changes.append(change)
                 continue
             }
@@ -175,7 +198,11 @@ extension StoreWriter {
             if known.kind == .update, folded.changes[index].before == change.after { folded.changes.remove(at: index) }
         }
         folded.changes.sort { $0.field < $1.field }
-        if known.kind == .create { for index in folded.changes.indices { folded.changes[index].before = nil } }
+        if known.kind == .create {
+            for index in folded.changes.indices where folded.changes[index].record == nil {
+                folded.changes[index].before = nil
+            }
+        }
         if known.isCorrectable { folded.idempotencyKey = .drawn() }
         folded.related += update.related.filter { !known.related.contains($0) }
         guard !folded.changes.isEmpty else {
@@ -187,13 +214,14 @@ extension StoreWriter {
         }
         try replace(known, by: folded)
         try mark(folded)
-        if folded.changes.count < Set((known.changes + update.changes).map(\.field)).count {
+        let left = Set(folded.changes.filter { $0.record == nil }.map(\.field))
+        if !left.isSuperset(of: (known.changes + update.changes).filter { $0.record == nil }.map(\.field)) {
             var gone = known
             gone.id = 0
-            gone.changes.removeAll { change in folded.changes.contains { $0.field == change.field } }
+            gone.changes.removeAll { $0.record != nil || left.contains($0.field) }
             try renewMark(record, after: gone)
         }
-        return OutboxReceipt(operation: id, key: update.key, isFolded: true)
+        return OutboxReceipt(operation: folded.id, key: update.key, isFolded: true)
     }
 
     /// Deletes a record locally by its delete rules, and queues the deletion.

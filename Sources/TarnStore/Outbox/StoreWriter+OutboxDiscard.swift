@@ -86,7 +86,11 @@ extension StoreWriter {
         _ operation: StoredOperation, _ records: inout Set<ListedRecord>, keeping kept: ListedRecord?
     ) throws {
         let own = operation.record(access.catalog), parts = OperationParts(operation, own)
+        let taken = operation.takenFields
         var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
+        let wasRestoring = restoresOwners
+        restoresOwners = true
+        defer { restoresOwners = wasRestoring }
         for row in operation.rows {
             if try restore(row, operation) { restored.insert(row.record) }
         }
@@ -99,9 +103,14 @@ extension StoreWriter {
             if try removeRow(own) { records.insert(own) }
             try forgetDeleted(own)
         } else {
-            for place in operation.touchedFields(own) where try rollBack(place, of: parts[place.record]) {
+            for place in operation.touchedFields(own).subtracting(taken)
+            where try rollBack(place, of: parts[place.record]) {
                 changed[place.record, default: []].insert(place.field)
             }
+        }
+        // After the own fields, which no longer have what others get back.
+        for place in taken where try rollBack(place, of: parts[place.record]) {
+            changed[place.record, default: []].insert(place.field)
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)

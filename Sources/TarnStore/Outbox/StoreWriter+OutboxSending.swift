@@ -137,7 +137,8 @@ extension StoreWriter {
         let own = sent.record(access.catalog)
         let fields = Set(sent.changes.filter { $0.record == nil }.map(\.field))
         for other in try outbox.ids(.own, own) where other < id {
-            guard let known = try outbox.stored(other), known.kind == .update, known.state == .dead else { continue }
+            guard var known = try outbox.stored(other), known.kind == .update, known.state == .dead else { continue }
+            known = try releaseOwners(of: known, fields)
             var operation = known
             operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
             if operation != known { try replace(known, by: operation) }
@@ -198,7 +199,8 @@ extension StoreWriter {
         let after = try encoded(changes.map { Record.Field($0.name, $0.after) }, known.key, entity)
         let bases = try encoded(
             changes.compactMap { change in change.before.map { Record.Field(change.name, $0) } }, known.key, entity)
-        let dropped = known.changes.filter { after[$0.field] == nil && !entity.key.contains($0.field) }
+        let own = known.changes.filter { $0.record == nil }
+        let dropped = own.filter { after[$0.field] == nil && !entity.key.contains($0.field) }
         for change in dropped {
             let place = RecordFieldPlace(record: change.record ?? record, field: change.field)
             _ = try rollBack(place, of: try queued(id))
@@ -207,9 +209,9 @@ extension StoreWriter {
             operation.changes.removeAll { $0.isOf(place, record) }
             try replace(before, by: operation)
         }
-        let before = try queued(id)
+        let before = try releaseOwners(of: queued(id), Set(dropped.map(\.field)))
         var operation = before
-        operation.changes.removeAll { after[$0.field] != nil }
+        operation.changes.removeAll { $0.record == nil && after[$0.field] != nil }
         operation.changes += after.map { field, value in
             StoredOperation.FieldChange(kind: known.entity, field: field, before: bases[field], after: value)
         }
@@ -224,9 +226,15 @@ extension StoreWriter {
         }
         operation.sendAnew()
         try replace(before, by: operation)
+        beginClearing()
         for (field, value) in after {
             try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)
         }
+        let cleared = endClearing(), changed = own.filter { after[$0.field] != $0.after }
+        operation = try releaseOwners(of: operation, Set(changed.map(\.field)))
+        let stored = operation
+        operation.changes += cleared
+        try replace(stored, by: operation)
         var gone = known
         gone.id = 0
         gone.changes = dropped

@@ -86,7 +86,8 @@ extension StoreWriter {
         _ record: ListedRecord, from known: StoredOperation, keeping kept: ListedRecord,
         _ receipt: inout OutboxReceipt
     ) throws {
-        let own = known.record(access.catalog), released = released(known, from: record)
+        let own = known.record(access.catalog), lost = released(known, from: record).dropped.map(\.field)
+        let known = try releaseOwners(of: known, Set(lost)), released = released(known, from: record)
         let isMembers = known.kind == .add || known.kind == .remove
         let isEmpty =
             known.kind == .update && released.left.isOvertaken || isMembers && released.left.members.isEmpty

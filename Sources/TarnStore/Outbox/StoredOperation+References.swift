@@ -30,6 +30,14 @@ extension StoredOperation {
         return result
     }
 
+    /// The one-to-one references that a creation or an update takes from other records.
+    var takenFields: [RecordFieldPlace] {
+        guard kind == .create || kind == .update else { return [] }
+        return changes.compactMap { change in
+            change.record.map { RecordFieldPlace(record: $0, field: change.field) }
+        }
+    }
+
     /// The records whose marks the operation determines.
     func touchedRecords(_ own: ListedRecord) -> Set<ListedRecord> {
         var result: Set<ListedRecord> = [own]
@@ -50,7 +58,8 @@ extension StoredOperation {
         let catalog = schema.catalog
         var result = Set(related)
         for change in changes {
-            if let record = change.record { result.insert(record) }
+            // A reference that another record loses to this one is no part of the request.
+            if let record = change.record, kind != .create, kind != .update { result.insert(record) }
             schema.forEachReferenced(by: change.after, change.kind, change.field) { result.insert($0) }
         }
         if let entity = catalog.entity(id: entity) {

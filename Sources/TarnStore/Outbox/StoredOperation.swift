@@ -8,6 +8,9 @@ package struct StoredOperation: Sendable, Hashable {
     /// The change of a field, which replaces its whole value.
     struct FieldChange: Sendable, Hashable {
         /// The changed record; nil for the operation's own.
+        ///
+        /// A creation or an update changes other records only where it takes a one-to-one reference
+        /// from them. No request sends that: the server does so, too.
         var record: ListedRecord?
         /// The concrete entity of the changed record.
         var kind: UInt16

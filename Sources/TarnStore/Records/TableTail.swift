@@ -45,6 +45,9 @@ struct TableTail: ~Copyable {
         cursor = try raw.cursor(table)
     }
 
+    /// Whether many records are being appended.
+    var isAppending: Bool { cursor != nil }
+
     mutating func endAppending() {
         cursor?.close()
         cursor = nil

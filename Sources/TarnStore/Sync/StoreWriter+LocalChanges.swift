@@ -35,7 +35,9 @@ extension StoreWriter {
         let isThere = try key.withStorageKey { storageKey in
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
+        beginClearing()
         try put(entity, key, values)
+        try markUpdated(endClearing())
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
 

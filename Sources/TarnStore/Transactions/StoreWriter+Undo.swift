@@ -24,6 +24,7 @@ extension StoreWriter {
         guard let memory = remembered.removeValue(forKey: place) else { return nil }
         remembersRecords = false
         defer { remembersRecords = true }
+        hasUnknownOwners = true
         // The restored key may be past the known end of the table.
         tail = TableTail()
         let table = try access.state.records(of: place.root)

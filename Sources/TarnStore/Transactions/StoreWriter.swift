@@ -49,6 +49,18 @@ public struct StoreWriter: ~Copyable {
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]
 
+    /// Whether a one-to-one reference that is set is taken from the record that has it. The
+    /// importer decides itself about the references of its drafts.
+    package var claimsOwners = true
+    /// The owners of targets that this transaction has changed.
+    var pendingOwners: [TakenReference.Target: [UInt8]] = [:]
+    /// Whether references were written without ``pendingOwners``, and without index entries yet.
+    var hasUnknownOwners = false
+    /// Whether a reference that is written is a former one: it yields to a local change.
+    var restoresOwners = false
+    /// The references that were cleared for new owners, while they are collected.
+    var clearedOwners: [StoredOperation.FieldChange]?
+
     init(_ access: StoreAccess) throws {
         self.access = access
         let (next, isTooLarge) = try access.settings.sequence.addingReportingOverflow(1)
@@ -141,10 +153,12 @@ public struct StoreWriter: ~Copyable {
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
         if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
+        let taken = newRules.exclusive.isEmpty ? [] : takenReferences(key, old: old.body, new, newRules)
         // Before the row is written, because writing may invalidate the old row.
         try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()
+        if !taken.isEmpty { try takeOver(taken, newRules) }
         return .updated
     }
 
@@ -160,9 +174,11 @@ public struct StoreWriter: ~Copyable {
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
         try index(key, old: nil, rules, new: body, rules)
         if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+        let taken = rules.exclusive.isEmpty ? [] : takenReferences(key, old: nil, body, rules)
         try log(.create, rules, key, old: nil, body, isPartial: isPartial)
         try put(table, rules, key, body, isPartial: isPartial, version: sequence, appending: appending)
         try storeLongLists()
+        if !taken.isEmpty { try takeOver(taken, rules) }
     }
 
     /// Finishes the merged body, which is valid until the next call.

@@ -130,6 +130,22 @@ struct ClaimTests {
         #expect(try bed.related("Profile", 5, "user") == ["2"] && bed.related("Profile", 6, "user") == ["3"])
     }
 
+    @Test("one-to-one: what a local change has taken, no response takes back before the server has the change")
+    func oneToOneLocally() throws {
+        let bed = try bed()
+        try bed.take(#"[{"id":1,"profile":{"id":5}},{"id":2,"profile":null}]"#, "User")
+        let five = Value.reference(RecordKey(5))
+        _ = try bed.store.write { try $0.enqueueUpdate("User", RecordKey(2), [Record.Field("profile", five)]) }
+        #expect(try bed.value("User", 1, "profile") == .null)
+        let report = try bed.take(#"[{"id":1,"profile":5},{"id":3,"profile":5}]"#, "User")
+        #expect(report.diagnostics.contains { $0.code == .localKept && $0.key == "3" }, "\(report.diagnostics)")
+        #expect(try bed.related("Profile", 5, "user") == ["2"])
+        #expect(try bed.value("User", 1, "profile") == .null && bed.value("User", 3, "profile") == .null)
+        // The server's value of the first one is known.
+        _ = try bed.store.write { try $0.discardOperation(1) }
+        #expect(try bed.related("Profile", 5, "user") == ["1"] && bed.value("User", 2, "profile") == .null)
+    }
+
     @Test("one-to-one: a record that changes its mind within the unit keeps what it said last, and releases the rest")
     func changedMind() throws {
         let bed = try bed()

@@ -148,6 +148,16 @@ struct CoercionTests {
         for (json, expected) in cases { try expect(bed, json, expected.map(Value.double), "double") }
     }
 
+    @Test("no double is -0.0, whatever form the zero has")
+    func noNegativeZero() throws {
+        let bed = try thing([AttributeDefinition("v", .double), AttributeDefinition("w", .array(.double))])
+        for json in ["-0", "-0.0", "-0e5", "-1e-400", #""-0""#, #""-0.0""#] {
+            try bed.take(#"[{"id":1,"v":\#(json),"w":[\#(json)]}]"#, "Thing")
+            #expect(try bed.value("Thing", 1, "v")?.jsonText == Value.double(0).jsonText, "\(json)")
+            #expect(try bed.value("Thing", 1, "w")?.jsonText == Value.array([.double(0)]).jsonText, "\(json)")
+        }
+    }
+
     @Test("a number that is wanted as text keeps its value")
     func numbersAsText() throws {
         let bed = try thing([AttributeDefinition("v", .string)])

@@ -154,6 +154,18 @@ struct Oracle: Sendable {
             return
         }
         set(place, row, old == nil ? 1 : 2, newKind)
+        takeOver(place, old, row)
+    }
+
+    /// A target of a one-to-one relationship belongs to the record that got it last.
+    private mutating func takeOver(_ place: Place, _ old: Row?, _ row: Row) {
+        for (name, relation) in ModelKind.named(row.kind).relations where !relation.many && !relation.inverseMany {
+            guard let target = row.references(name).first, old?.references(name).first != target else { continue }
+            for (other, holder) in rows(relation.owner)
+            where other != place.key && holder.references(name).first == target {
+                merge(holder.kind, other, [name: .value(.null)], isComplete: false)
+            }
+        }
     }
 
     // MARK: Relationships

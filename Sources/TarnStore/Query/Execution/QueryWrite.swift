@@ -85,12 +85,14 @@ final class QueryWrite: @unchecked Sendable {
     ) throws -> Step {
         var step = Step(position: range.upperBound)
         for index in admitted {
+            if isLocal { writer.beginClearing() }
             let outcome = try keys.with(index) { key in
                 try change.withBody { body in try writer.merge(entity, key, body, isComplete: false) }
             }
             guard outcome == .updated else { continue }
             step.changed += 1
             if isLocal {
+                try writer.markUpdated(writer.endClearing())
                 try keys.with(index) { key in _ = try change.withFields { try writer.markUpdated(entity, key, $0) } }
             }
         }

@@ -82,7 +82,8 @@ public struct Finding: Sendable, Hashable {
         case indexExtra = "index.extra"
         /// An index entry is malformed.
         case indexForm = "index.malformed"
-        /// Two records have the same values in a unique index.
+        /// Two records have the same values in a unique index, or the same target in a one-to-one
+        /// relationship.
         case indexNotUnique = "index.notUnique"
         // Responses.
         /// A response is damaged.

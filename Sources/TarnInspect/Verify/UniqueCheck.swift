@@ -1,11 +1,14 @@
 import TarnStore
 
-/// The check that the values of a unique index occur once, entry by entry.
+/// The check that the values of a unique index, and the targets of a one-to-one relationship, occur
+/// once, entry by entry.
 struct UniqueCheck {
     private unowned let check: StoreCheck
     private let owner: StoreCheck.IndexOwner
     private let components: Int
     private let isUnique: Bool
+    /// The number of components in the keys of a one-to-one relationship's targets; nil for others.
+    private let targetComponents: Int?
     /// The values of the previous entry, and the records that have them.
     private var values: [UInt8] = []
     private var holders: [[UInt8]] = []
@@ -15,10 +18,19 @@ struct UniqueCheck {
         self.owner = owner
         // An index that is still being validated may turn out not to be unique.
         isUnique = (owner.index?.isUnique ?? false) && check.file.marks[id] == nil
+        targetComponents = UniqueCheck.targetComponents(owner, check.catalog)
         components = if case .declared(let components, _)? = owner.index?.source { components.count } else { 1 }
     }
 
+    private static func targetComponents(_ owner: StoreCheck.IndexOwner, _ catalog: Catalog) -> Int? {
+        guard case .field(let field)? = owner.index?.source, case .reference(let reference) = field.kind,
+            reference.isOneToOne, !owner.entity.key.contains(field.id)
+        else { return nil }
+        return catalog.entity(id: reference.destination)?.keyTypes.count
+    }
+
     mutating func take(_ entry: Bytes) throws {
+        if let targetComponents { return takeTarget(entry, targetComponents) }
         guard isUnique, let index = owner.index else { return }
         let (length, hasNull) = IndexEntry.values(of: entry, components: components)
         guard !hasNull, length < entry.count else {
@@ -38,6 +50,23 @@ struct UniqueCheck {
                 "\(owner.entity.name) \(describe(other)) and \(describe(key)) have the same values")
         }
         holders.append(key)
+    }
+
+    private mutating func takeTarget(_ entry: Bytes, _ components: Int) {
+        guard let index = owner.index, let length = StorageKey.length(in: entry, components: components),
+            length < entry.count
+        else {
+            values = []
+            return
+        }
+        let found = Array(entry.slice(0..<length)), key = Array(entry.slice(length..<entry.count))
+        if found == values, let other = holders.first {
+            check.findings.add(
+                .indexNotUnique, "index \(owner.entity.name).\(index.name)",
+                "\(owner.entity.name) \(describe(other)) and \(describe(key)) both refer to \(describe(found)), which belongs to one of them only"
+            )
+        }
+        if found != values { (values, holders) = (found, [key]) }
     }
 
     private func describe(_ key: [UInt8]) -> String { RecordKey.describe(storageKey: key) }

@@ -29,6 +29,34 @@ struct VerificationTests {
         #expect(after == before, "something was written")
     }
 
+    @Test("two owners of one target in a one-to-one relationship are reported, and no others")
+    func severalOwners() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-owners-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let schema = Schema([
+            EntityDefinition(
+                "User", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("profile", to: "Profile", inverse: "user")]),
+            EntityDefinition(
+                "Profile", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("user", to: "User", inverse: "profile")]),
+        ])
+        do {
+            let store = try Store.open(at: path, schema: schema)
+            try store.write { writer in
+                // As it was written before.
+                writer.claimsOwners = false
+                for (user, profile) in [(1, 5), (2, 6), (3, 5)] as [(Int64, Int64)] {
+                    try writer.put(
+                        "User", RecordKey(user), [Record.Field("profile", .reference(RecordKey(profile)))])
+                }
+            }
+        }
+        let report = try verify(path)
+        #expect(report.counts == [.indexNotUnique: 1], "\(report.findings)")
+        #expect(report.findings.first?.detail.hasPrefix("User 1 and 3 both refer to 5") == true)
+    }
+
     @Test("an enumeration value that the schema no longer has is sound in the records that keep it")
     func removedEnumerationValue() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-enumeration-\(UUID().uuidString)"

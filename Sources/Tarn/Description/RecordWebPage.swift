@@ -60,9 +60,20 @@ package struct RecordWebPage: Sendable, Hashable {
     }
 
     /// Returns a URL with the characters beyond ASCII encoded (RFC 3987 §3.1): those of the host by
-    /// IDNA, others by percent-encoding. Other texts, and invalid ones, stay as they are.
+    /// IDNA, others by percent-encoding. What is encoded stays as it is.
     private static func inASCII(_ text: String) -> String {
-        text.utf8.allSatisfy { $0 < 0x80 } ? text : URL(string: text)?.absoluteString ?? text
+        func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+        func encoded(_ text: String) -> String {
+            text.unicodeScalars.map { $0.isASCII ? String($0) : PercentEncoding.encode(String($0)) }.joined()
+        }
+        guard !isASCII(text) else { return text }
+        var reference = URLReference(text)
+        reference.path = encoded(reference.path)
+        reference.query = reference.query.map(encoded)
+        if let authority = reference.authority, !isASCII(authority), let url = URL(string: "https://" + authority) {
+            reference.authority = URLReference(url.absoluteString).authority
+        }
+        return reference.description
     }
 }
 

@@ -49,7 +49,7 @@ struct MissingCommand: ParsableCommand {
         Output.next(missing.next)
     }
 
-    /// A join may start from a key, which is its own index: the list of missing values needs another.
+    /// Refuses a join that starts from the key: a key has no index of its own to list values from.
     private func checkHasIndex(_ entity: Catalog.Entity, _ catalog: Catalog) throws {
         guard let join = catalog.relationship(relationship, of: entity)?.join, entity.key == [join.own],
             let field = entity.field(id: join.own), field.index == nil

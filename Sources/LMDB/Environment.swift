@@ -158,7 +158,8 @@ public final class Environment: Sendable {
         }
     }
 
-    /// Returns a path that does not depend on the working directory; the same one if that is unknown.
+    /// Returns a path that does not depend on the working directory; the same one if that is
+    /// unknown.
     private static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }

@@ -220,15 +220,35 @@ public struct APIMirror: Sendable {
     /// A sync is continued if it was cancelled, or if it was cut off after it committed pages, in
     /// this run or in an earlier one. With several APIs, the second reason counts for each of them.
     private func outcome(of run: SyncRun, _ sync: SyncReport) -> Checkpoint? {
-        if options.isScheduled { return run.wasInterrupted ? nil : run.completed(at: client.now) }
+        if options.isScheduled {
+            let endpoints = sync.endpoints.filter { run.isOf($0.name) }
+            let stays = run.wasInterrupted && (endpoints.contains { $0.pages > 0 } || mayStayOpen(run, endpoints))
+            return stays ? nil : run.completed(at: client.now)
+        }
         let interruptions = sync.failures.filter(\.isInterruption), isContinued = run.resumed != nil
         if interruptions.contains(where: { if case .cancelled = $0 { true } else { false } }) { return nil }
         // A failure of the store cuts off all of them.
         if interruptions.contains(where: \.endsSync), isContinued || sync.pages > 0 { return nil }
         let interrupted = sync.interruptedAPIs, active = interrupted.filter { sync.hasPages(of: $0) }
-        let cutOff = isContinued ? interrupted : active
+        let open = interrupted.filter { api in
+            isContinued && mayStayOpen(run, sync.endpoints.filter { $0.api == api })
+        }
+        let cutOff = active.union(open)
         if cutOff.isEmpty { return run.completed(at: client.now) }
         return run.continued(for: cutOff, hasProgress: !active.isEmpty)
+    }
+
+    /// Whether the next sync continues a run that has no pages.
+    ///
+    /// An endpoint may have a limit of its own that is always used up. The finished ones must not
+    /// wait for it for long.
+    private func mayStayOpen(_ run: SyncRun, _ endpoints: [SyncReport.Endpoint]) -> Bool {
+        let interrupted = endpoints.filter { $0.wasStopped || $0.failures.contains(where: \.isInterruption) }
+        guard interrupted.contains(where: { $0.failures.contains(where: \.isLimited) }),
+            !interrupted.contains(where: { $0.failures.contains(where: \.isUnreachable) })
+        else { return true }
+        let hasProgress = interrupted.contains { $0.isResumed || $0.finishedParents > 0 }
+        return run.hasProgress(within: hasProgress ? 86_400 : 3_900, of: client.now)
     }
 
     /// The requests of endpoints. If credentials are missing, their failure is thrown.

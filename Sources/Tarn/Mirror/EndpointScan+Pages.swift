@@ -100,7 +100,7 @@ extension EndpointScan {
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
         checkpoint.scanned = old?.scanned
-        checkpoint.hasArrays = old.map { $0.plan == plan && $0.hasArrays } ?? false
+        checkpoint.hasArrays = !options.beginsAnew && (old.map { $0.plan == plan && $0.hasArrays } ?? false)
         return checkpoint
     }
 

@@ -15,7 +15,8 @@ struct ForbiddenEndpoints: Sendable {
 
     /// Notes the result of an endpoint.
     mutating func note(_ report: SyncReport.Endpoint) {
-        if report.pages > 0 { hasAnswer = true }
+        // An earlier part of the sync may have had the answer.
+        if report.pages > 0 || report.wasFinished || report.finishedParents > 0 { hasAnswer = true }
         if report.failures.contains(where: \.isForbidden) { count += 1 }
     }
 }

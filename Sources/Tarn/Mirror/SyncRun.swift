@@ -31,6 +31,8 @@ final class SyncRun: Sendable {
     private let begun: Checkpoint
     /// The time when the last run began that has committed a page of the interrupted sync.
     private let continuedBefore: Timestamp?
+    /// The names of the endpoints.
+    private let endpoints: Set<String>
     private let state: Guarded<State>
 
     private struct State {
@@ -57,7 +59,8 @@ final class SyncRun: Sendable {
         _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, apis: Set<String>,
         authScope: String
     ) throws {
-        state = Guarded(State(unfinished: Set(selected.map(\.name))))
+        endpoints = Set(selected.map(\.name))
+        state = Guarded(State(unfinished: endpoints))
         let now = mirror.client.now
         let names = selected.map(\.name).sorted().joined(separator: " ")
         let name = mirror.options.isScheduled ? "* (watch) " + names : isAll ? "*" : "* " + names
@@ -149,6 +152,15 @@ final class SyncRun: Sendable {
     func isLast(_ endpoint: String) -> Bool {
         state.withLock { $0.unfinished == [endpoint] && !$0.wasInterrupted }
     }
+
+    /// Whether the sync has a page of the last seconds: of its own beginning, or of what it
+    /// continues.
+    func hasProgress(within seconds: Int64, of now: Timestamp) -> Bool {
+        now.elapsed(since: continuedBefore ?? now) <= seconds * 1_000_000
+    }
+
+    /// Whether an endpoint is the only one of the sync.
+    func isOf(_ endpoint: String) -> Bool { endpoints == [endpoint] }
 
     /// Whether the scan of an endpoint was interrupted, or has not begun.
     var wasInterrupted: Bool { state.withLock { $0.wasInterrupted || !$0.unfinished.isEmpty } }

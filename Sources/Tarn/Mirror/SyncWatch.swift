@@ -1,6 +1,7 @@
 // Syncs by schedules and freshness: waits until the next endpoint is due, and syncs those that are.
 
 import Foundation
+import Locking
 import TarnHTTP
 import TarnStore
 
@@ -66,7 +67,15 @@ package struct SyncWatch: Sendable {
         wait: @escaping (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws -> Bool {
         guard groups.count > 1 else { return try await run(nil, status, sync, isOutdated, wait) }
-        nonisolated(unsafe) let status = status, sync = sync, isOutdated = isOutdated, wait = wait
+        // A change that is taken back is one for all: those that have seen it have ended.
+        let hasChanged = Guarded(false)
+        let isChanged = {
+            if hasChanged.withLock(\.self) { return true }
+            guard try isOutdated() else { return false }
+            hasChanged.withLock { $0 = true }
+            return true
+        }
+        nonisolated(unsafe) let status = status, sync = sync, isOutdated = isChanged, wait = wait
         return try await withThrowingTaskGroup(of: Bool.self) { group in
             for names in groups { group.addTask { try await run(names, status, sync, isOutdated, wait) } }
             // The first error ends the others.

@@ -30,7 +30,9 @@ extension EndpointScan {
                 "the last page has no records, although the page before names it: other pages may be missing; "
                 + "if that is usual, write more: ignore"
         } else if checkpoint.isOfTwoShapes {
-            refusal = "an answer is a single object, where others are lists of records: it may report an error"
+            refusal =
+                "an answer is a single object, where others are lists of records: it may report an error; "
+                + "if it is the list, run tarn sync --full"
         } else if checkpoint.skipped > 0 {
             // None has become unreadable since.
             isKnown = checkpoint.skipped <= target.skippedBefore
@@ -131,6 +133,7 @@ extension EndpointScan {
             rules.scans = max(rules.scans, rules.scans &+ 1)
         }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
+        pass.isOnlyAnswered = isOnlyAnswered
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)

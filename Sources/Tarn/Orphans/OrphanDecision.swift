@@ -22,6 +22,8 @@ struct OrphanDecision: Sendable {
     let details: [Endpoint]
     /// The name of the scan's checkpoint, which has the time of its beginning.
     let checkpointName: String
+    /// Whether only requests for records decide: what the lists miss does not count.
+    let isOnlyAnswered: Bool
     /// Lists that are no longer requested; nil if they are unknown.
     let unused: UnusedLists?
     /// Entities whose records are kept if they were changed locally.
@@ -71,7 +73,11 @@ struct OrphanDecision: Sendable {
             let isElsewhere =
                 try candidate.answer != .exists
                 && isListedElsewhere(member.record, record.key, &responses, access)
-            member.misses = candidate.answer == .exists || isElsewhere ? 0 : member.misses &+ 1
+            if candidate.answer == .exists || isElsewhere {
+                member.misses = 0
+            } else if !isOnlyAnswered {
+                member.misses &+= 1
+            }
             var outcome = OrphanReport()
             outcome.candidates = 1
             let isDue = try isDue(

@@ -24,6 +24,8 @@ struct OrphanPass {
     private var unused: UnusedLists?
     /// The time when the complete scan before this one began; nil if it is unknown.
     private let previous: Timestamp?
+    /// Whether only requests for records decide: what the lists miss does not count.
+    var isOnlyAnswered = false
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -252,6 +254,7 @@ struct OrphanPass {
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
+            isOnlyAnswered: isOnlyAnswered,
             unused: unused,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit

@@ -116,7 +116,9 @@ struct SyncScopeOptions: ParsableArguments {
             while hasChanged, !Task.isCancelled {
                 let known = try description()
                 hasChanged = try await SyncWatch(known, timing: timing).run(
-                    status: try status(), sync: attempt, isOutdated: { try description() != known }
+                    status: try status(), sync: attempt,
+                    // While it is edited, the file may be invalid. The next sync reports it.
+                    isOutdated: { (try? description()).map { $0 != known } ?? false }
                 ) { until, names in
                     guard !isQuiet else { return }
                     display.write {

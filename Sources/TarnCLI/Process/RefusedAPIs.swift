@@ -7,8 +7,14 @@ import Tarn
 ///
 /// The only API of a description has no name: it is nil.
 final class RefusedAPIs: Sendable {
-    /// The refused APIs, and those that have answered.
-    private let state = Guarded((refused: Set<String?>(), answered: Set<String?>()))
+    private struct State {
+        var refused: Set<String?> = []
+        var answered: Set<String?> = []
+        /// By API, the endpoints that are forbidden to the credentials (403).
+        var forbidden: [String?: Set<String>] = [:]
+    }
+
+    private let state = Guarded(State())
 
     /// Notes the outcome of a sync.
     func note(_ report: SyncReport) {
@@ -20,10 +26,12 @@ final class RefusedAPIs: Sendable {
             }
             for endpoint in endpoints {
                 let failures = endpoint.failures.filter(\.isAuthentication)
-                // The credentials of an API that answers with them are valid: one endpoint may be
-                // forbidden to them.
-                let isForbidden = state.answered.contains(endpoint.api) && failures.allSatisfy(\.isForbidden)
-                if !failures.isEmpty, !isForbidden { state.refused.insert(endpoint.api) }
+                guard !failures.isEmpty else { continue }
+                if failures.allSatisfy(\.isForbidden) {
+                    state.forbidden[endpoint.api, default: []].insert(endpoint.name)
+                } else {
+                    state.refused.insert(endpoint.api)
+                }
             }
         }
     }
@@ -33,8 +41,15 @@ final class RefusedAPIs: Sendable {
     /// - Parameter endpoints: the endpoints whose APIs are meant; nil for all.
     func sparesAny(of description: Description, _ endpoints: Set<String>?) -> Bool {
         let used = description.endpoints.filter { endpoints?.contains($0.name) ?? true }
-            .map { description.apiName(of: $0) }
-        return !Set(used).isSubset(of: state.withLock { $0.refused })
+        let names = Dictionary(grouping: used, by: { description.apiName(of: $0) }).mapValues { $0.map(\.name) }
+        return state.withLock { state in
+            names.contains { api, endpoints in
+                // The credentials of an API that answers with them are valid: single endpoints may
+                // be forbidden to them.
+                let areForbidden = state.forbidden[api].map { $0.isSuperset(of: endpoints) } ?? false
+                return !state.refused.contains(api) && (state.answered.contains(api) || !areForbidden)
+            }
+        }
     }
 }
 

@@ -251,7 +251,7 @@ actor Authorizer {
         let refresh = if let rotated { rotated } else { try await read([refreshSource], place)[0] }
         let result = try await exchange(settings, secrets, refresh: refresh)
         // Another program may have replaced the token, without the lock.
-        if case .failure(let error) = result, path != nil {
+        if case .failure(let error) = result, path != nil || rotated != nil {
             let other = try? await read([refreshSource], place)[0]
             guard let other, other != refresh else { throw error }
             rotated = nil

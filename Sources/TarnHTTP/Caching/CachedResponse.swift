@@ -47,9 +47,12 @@ extension CachedResponse {
     /// Returns whether the response is more recent than another one to the same request.
     ///
     /// It is if both its `Date` (RFC 9111 §4) and the time of its request are later: either alone
-    /// may be wrong.
+    /// may be wrong. One that was requested in the future, while the clock was ahead, is not:
+    /// nothing would replace it until then.
     package func isLater(than other: CachedResponse, at now: Int) -> Bool {
-        guard let date = dateField(now: now), let others = other.dateField(now: now) else { return false }
+        guard requestTime <= now, let date = dateField(now: now), let others = other.dateField(now: now) else {
+            return false
+        }
         return date > others && requestTime > other.requestTime
     }
 

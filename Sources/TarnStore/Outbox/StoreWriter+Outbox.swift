@@ -265,7 +265,8 @@ extension StoreWriter {
     /// wait for none of them.
     private func isMovedOut(by update: StoredOperation) throws -> Bool {
         var left: Set<ListedRecord> = []
-        for change in update.changes {
+        // Not where it takes a reference from another record.
+        for change in update.changes where change.record == nil {
             guard let before = change.before else { continue }
             access.state.outboxSchema.forEachReferenced(by: before, change.kind, change.field) { left.insert($0) }
         }

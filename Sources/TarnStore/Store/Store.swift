@@ -317,7 +317,8 @@ public final class Store: Sendable {
     ///
     /// - Parameter deliver: Called once, on the writer's thread. Until then the caller must retain
     ///   the store.
-    /// - Throws: The errors of `write` if the calling thread may not write, or if the system refuses
+    /// - Throws: The errors of `write` if the calling thread may not write, or if the system
+    /// refuses
     ///   the writer thread. Nothing is delivered then.
     package func enqueue<Result>(
         alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result,

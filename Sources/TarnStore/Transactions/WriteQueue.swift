@@ -26,8 +26,7 @@ final class WriteQueue: @unchecked Sendable {
     /// Queues a write.
     ///
     /// - Throws: `LMDBError` if the system refuses the thread. The write is not queued then, and
-    /// the
-    ///   next one asks for the thread again.
+    ///   the next one asks for the thread again.
     func add(_ write: any PendingWrite) throws(LMDBError) {
         condition.lock()
         defer { condition.unlock() }

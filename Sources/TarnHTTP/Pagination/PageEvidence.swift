@@ -160,9 +160,12 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         case ("number", "page"): return .pageNumber
         case ("current", let before?) where pageObjects.contains(before): return .pageNumber
         // MediaWiki: the members have the names of their parameters; its own `continue` is none.
-        case (let last, "continue"): return last == "continue" ? nil : .cursor
+        // Other members of an object `continue` may be anything.
+        case (let last, "continue"):
+            return last != "continue" && (last.hasSuffix("continue") || last.hasSuffix("offset")) ? .cursor : nil
         case ("continue", "metadata"): return .cursor
-        case ("after", nil), ("after", "data"): return .position
+        // Beside the list, it is often a filter that the server repeats.
+        case ("after", "data"): return .position
         default: return keys.dropLast().contains("lastevaluatedkey") ? .lastKey : meanings[last]
         }
     }

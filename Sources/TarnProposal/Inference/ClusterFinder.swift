@@ -117,7 +117,9 @@ struct ClusterFinder {
         guard compared > 0 else { return .none }
         if agreeing * 10 < compared * 5 { return .against }
         // Nested objects are excerpts: a text may be a shorter one.
-        if KeyConsistency(pairs, except: keys).isRefuted(weight: a.isListed && b.isListed ? 3 : 1) { return .against }
+        // A detail is more than an excerpt of a listed object, whose texts may be shorter.
+        let areLists = a.isListed && b.isListed && few.objects.count > 1
+        if KeyConsistency(pairs, except: keys).isRefuted(weight: areLists ? 3 : 1) { return .against }
         return agreeing * 10 >= compared * 8 && hasDistinctive(a, b) ? .for_ : .none
     }
 

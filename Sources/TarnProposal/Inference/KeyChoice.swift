@@ -71,6 +71,9 @@ struct KeyChoice {
                 fields: pair, reason: "\(repeated), these together differ in all \(distinct.count) samples",
                 isCertain: false)
         }
+        if let repeated, let best = ids.first(where: { isConsistent([$0], isListed: true) }) {
+            return KeyGuess(fields: [best], reason: repeated, isCertain: false)
+        }
         let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
         var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
@@ -78,7 +81,8 @@ struct KeyChoice {
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
         let others = usable.filter { likelihood($0) == nil && isShort($0) }
-        if let best = likely.first ?? (distinct.count >= 5 ? others.first : nil) {
+        // Beside an `id` that is not unique, a field of another name is a position or a counter.
+        if let best = likely.first ?? (distinct.count >= 5 && repeated == nil ? others.first : nil) {
             let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
             let reason = distinct.isEmpty ? "by its name" : "different in all \(distinct.count) samples"
             return KeyGuess(
@@ -235,7 +239,10 @@ struct KeyChoice {
                 starts = starts.dropFirst()
             }
             let key = value(fields, sample)
-            if let other = first[key], KeyConsistency.differ(sample, other) { return true }
+            // The same record may be there twice, with other counters.
+            if let other = first[key], KeyConsistency([[other, sample]], except: Set(fields)).conflicts > 0 {
+                return true
+            }
             first[key] = first[key] ?? sample
         }
         return false

@@ -105,7 +105,7 @@ struct KeyConsistency {
     /// Whether a member changes although the record is the same: a counter, or a time of a change.
     private static func isVolatile(_ member: JSONValue.Member) -> Bool {
         let words = EnglishName.words(of: member.key)
-        if words.contains(where: volatile.contains) { return true }
+        if words.contains(where: volatile.contains) || words.count > 1 && words.last == "at" { return true }
         // `comments: 12` counts them.
         guard case .number = member.value, let last = words.last else { return false }
         return EnglishName.singular(last) != last

@@ -220,7 +220,12 @@ extension StoreWriter {
     private func isReached(
         _ change: StoredOperation.FieldChange, _ known: [UInt8], by operation: StoredOperation
     ) -> Bool {
-        guard operation.kind == .remove || operation.kind == .delete, change.record != nil else { return true }
+        guard change.record != nil else { return true }
+        if operation.kind == .create || operation.kind == .update {
+            // Another target than the one that was taken is not what the record has lost.
+            return known.referenceTarget == nil || known.referenceTarget == change.before?.referenceTarget
+        }
+        guard operation.kind == .remove || operation.kind == .delete else { return true }
         guard let target = known.referenceTarget,
             let root = access.state.outboxSchema.destinationRoot(change.kind, change.field)
         else { return operation.relationship?.isJoin != true || known == change.before }

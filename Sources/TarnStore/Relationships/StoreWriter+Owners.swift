@@ -53,7 +53,8 @@ extension StoreWriter {
             guard !others.isEmpty else { continue }
             let isAppending = tail.isAppending
             tail.endAppending()
-            if restoresOwners, try isAnyChangedLocally(others, taken.field, rules) {
+            if restoresOwners {
+                // Any present owner is newer than a former value.
                 try clear(taken.field, of: taken.owner, rules)
                 hasUnknownOwners = true
             } else {
@@ -95,15 +96,6 @@ extension StoreWriter {
             if isOwner { others.append(other) }
         }
         return others
-    }
-
-    private func isAnyChangedLocally(_ owners: [[UInt8]], _ field: UInt16, _ rules: EntityRules) throws -> Bool {
-        guard try access.localChanges.hasMarks else { return false }
-        for owner in owners {
-            let record = ListedRecord(entity: rules.root, storageKey: owner)
-            if let mark = try mark(of: record), mark.covers(field) { return true }
-        }
-        return false
     }
 
     private mutating func clear(_ field: UInt16, of owner: [UInt8], _ rules: EntityRules) throws {

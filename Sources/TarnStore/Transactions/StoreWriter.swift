@@ -56,7 +56,7 @@ public struct StoreWriter: ~Copyable {
     var pendingOwners: [TakenReference.Target: [UInt8]] = [:]
     /// Whether references were written without ``pendingOwners``, and without index entries yet.
     var hasUnknownOwners = false
-    /// Whether a reference that is written is a former one: it yields to a local change.
+    /// Whether a reference that is written is a former one: it yields to the present owner.
     var restoresOwners = false
     /// The references that were cleared for new owners, while they are collected.
     var clearedOwners: [StoredOperation.FieldChange]?

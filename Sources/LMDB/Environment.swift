@@ -85,7 +85,7 @@ public final class Environment: Sendable {
 
     /// The directory, as passed to the first `open`.
     public let path: String
-    /// The same directory for access to its files: the process may change its working directory.
+    /// The absolute path of the directory: the process may change its working directory.
     package let absolutePath: String
     /// The options of the first `open`.
     public let options: Options

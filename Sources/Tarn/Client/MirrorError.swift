@@ -73,7 +73,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the server forbids the request: often the token has no right to one resource.
-    var isForbidden: Bool { if case .status(403, _, _, _) = self { true } else { false } }
+    package var isForbidden: Bool { if case .status(403, _, _, _) = self { true } else { false } }
 
     /// Whether the API's credentials are missing or refused: its other requests would fail, too.
     package var isOfCredentials: Bool { isAuthentication && !isForbidden }

@@ -53,13 +53,6 @@ final class RefusedAPIs: Sendable {
     }
 }
 
-extension MirrorError {
-    /// Whether the server knows the credentials and refuses what is requested (RFC 9110 §15.5.4).
-    fileprivate var isForbidden: Bool {
-        if case .status(403, _, _, _) = self { true } else { false }
-    }
-}
-
 extension Failure {
     /// Creates the failure of a sync. That of a missing variable names the API, if there are
     /// several.

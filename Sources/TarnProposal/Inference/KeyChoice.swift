@@ -239,7 +239,7 @@ struct KeyChoice {
                 starts = starts.dropFirst()
             }
             let key = value(fields, sample)
-            // The same record may be there twice, with other counters.
+            // A record may be there twice, with other counters.
             if let other = first[key], KeyConsistency([[other, sample]], except: Set(fields)).conflicts > 0 {
                 return true
             }

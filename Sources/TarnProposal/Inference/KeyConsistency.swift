@@ -29,7 +29,7 @@ struct KeyConsistency {
         "updated", "modified", "changed", "pushed", "accessed", "seen", "synced", "refreshed", "fetched", "last",
         "count", "etag", "links",
     ]
-    /// Names of what somebody has entered: in a list of answers, the `id` is that of the question.
+    /// Names of entered values: in a list of answers, the `id` is that of the question.
     private static let entered: Set = ["value", "values", "answer", "answers"]
 
     /// Compares objects.
@@ -95,7 +95,7 @@ struct KeyConsistency {
         return against > 0 && confirming < weight * against
     }
 
-    /// Whether what differs for most keys is what somebody has entered.
+    /// Whether a field that differs for most keys has entered values.
     var isEntered: Bool {
         contradicting.contains { EnglishName.words(of: $0).last.map(KeyConsistency.entered.contains) ?? false }
     }

@@ -93,7 +93,7 @@ public final class Store: Sendable {
 
     /// The directory of the store, as given to the call that opened it.
     public let path: String
-    /// The same directory for access to its files, also after the process has changed its own.
+    /// The absolute path of the directory: the process may change its working directory.
     package var directory: String { environment.absolutePath }
     package let environment: Environment
     /// Held as long as the store is open. Nil for an immutable store.

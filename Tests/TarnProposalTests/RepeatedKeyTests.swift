@@ -73,6 +73,16 @@ struct RepeatedKeyTests {
         #expect(members.text.contains("ignore: [role]"), "\(members.text)")
     }
 
+    @Test("a record that is twice in an answer, with other counters and times, refutes no id")
+    func twice() throws {
+        let proposal = try propose(
+            list(0..<12) {
+                #"{"id":\#($0 % 11),"name":"n\#($0 % 11)","comments":\#($0),"views_count":\#($0),"updated_at":"2026-01-0\#(1 + $0 / 3)T00:00:00Z"}"#
+            })
+        #expect(proposal.text.contains("    key: id\n"), "\(proposal.text)")
+        #expect(proposal.records == ["Thing": 11] && proposal.uncertain == [], "\(proposal.uncertain)")
+    }
+
     @Test("the lists of two URLs with the same ids and other records are two entities")
     func lists() throws {
         let boards = (1...2).map { board in

@@ -95,6 +95,9 @@ struct PageEvidenceTests {
             "DynamoDB, an empty page", ["LastEvaluatedKey": "k"], count: 0,
             says: "LastEvaluatedKey names what comes next, k"),
         one("MediaWiki", ["continue.apcontinue": "10"], says: "continue.apcontinue names what comes next, 10"),
+        one(
+            "an offset of MediaWiki", ["continue.sroffset": "10"],
+            says: "continue.sroffset names what comes next, 10"),
         one("Reddit", ["data.after": "t3_10"], says: "data.after names what comes next, t3_10"),
         one(
             "Discourse", ["topic_list.more_topics_url": "/latest?page=1"],
@@ -107,6 +110,8 @@ struct PageEvidenceTests {
         one("nothing", [:], says: nil),
         one("a page's own count", ["count": "10"], says: nil),
         one("MediaWiki's own word", ["continue.continue": "-||"], says: nil),
+        one("other members of an object named continue", ["continue.url": "/a", "continue.label": "More"], says: nil),
+        one("a filter beside the list that is repeated", ["after": "cd34"], says: nil),
         one("after a day, or a time", ["after": "2026-11-01", "data.after": "2026-11-01T00:00:00Z"], says: nil),
         one("what was before and after", ["before": "ab12", "after": "cd34"], says: nil),
         one("the last cursor of a list with links", ["paging.cursors.after": "MTA"], says: nil),

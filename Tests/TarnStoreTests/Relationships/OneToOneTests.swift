@@ -111,4 +111,22 @@ struct OneToOneTests {
         }
         #expect(marks == 0)
     }
+
+    @Test("a discarded change gives nothing back that has another owner since, local or not")
+    func ownedSince() throws {
+        _ = try update(2, .reference(5))
+        try store.put("User", 3, ["profile": .reference(5)])
+        _ = try store.write { try $0.discardOperation(1) }
+        #expect(try profiles()[2] == 5 && owners(5) == [3])
+    }
+
+    @Test("a record that has lost its reference to a local change gets the one that the server has for it")
+    func movedAtServer() throws {
+        let bed = OutboxBed(folder, store)
+        _ = try update(2, .reference(5))
+        try bed.tell("User", 1, "profile", .reference(6))
+        try bed.complete(1)
+        #expect(try profiles() == [6, 5, -1, -1] && owners(5) == [2] && owners(6) == [1])
+        #expect(try bed.marks() == [])
+    }
 }

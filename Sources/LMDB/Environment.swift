@@ -317,7 +317,7 @@ public final class Environment: Sendable {
     /// Throws `.fileReplaced` if a file of this environment was removed or replaced.
     ///
     /// Other processes then do not see the locks of this one.
-    func checkFiles(_ operation: StaticString) throws(LMDBError) {
+    package func checkFiles(_ operation: StaticString) throws(LMDBError) {
         guard let directory else { return }
         if let lockFile, !directory.has("lock.mdb", lockFile) {
             throw LMDBError(.fileReplaced, operation: "\(operation)", path: path + "/" + LockFile.name)

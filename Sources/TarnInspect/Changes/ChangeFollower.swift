@@ -1,3 +1,4 @@
+import LMDB
 import TarnStore
 
 /// A follower of a store's change log, which reads what other processes commit.
@@ -28,6 +29,8 @@ package struct ChangeFollower {
     private(set) var sequence: UInt64
     private var incarnation = ""
     private var transaction: UInt64 = 0
+    /// The file of the last step: another store may have the same number of transactions.
+    private var file: FileIdentity?
     /// The reason why no read transaction held the state at the last step; nil if one did.
     package private(set) var aloneBecause: String?
 
@@ -52,8 +55,9 @@ package struct ChangeFollower {
         damaged: (StoreInspector.Damage) -> Void, notice: (Notice) -> Void, change: (Change) throws -> Void
     ) throws {
         // The head may be half written: then the question below decides.
-        let newest = try? FileSnapshot.meta(of: PageFile(opening: inspector.path)).0.transaction
-        if let newest, newest == transaction { return }
+        let opened = try? PageFile(opening: inspector.path), now = opened.flatMap { FileIdentity(path: $0.path) }
+        let newest = try? opened.map { try FileSnapshot.meta(of: $0).0.transaction }
+        if let newest, newest == transaction, now == file { return }
         let part = try inspector.changes(
             of: names,
             since: { part in
@@ -68,6 +72,6 @@ package struct ChangeFollower {
             }, damaged: damaged, change: change)
         sequence = part.sequence
         aloneBecause = part.aloneBecause
-        transaction = newest ?? 0
+        (transaction, file) = (newest ?? 0, now)
     }
 }

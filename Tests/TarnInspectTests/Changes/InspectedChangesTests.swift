@@ -68,6 +68,7 @@ struct InspectedChangesTests {
         let store = try InspectedStore(), other = try InspectedStore()
         var follower = try ChangeFollower(StoreInspector(at: store.path), since: nil, of: nil)
         var seen: [String] = [], notices: [ChangeFollower.Notice] = []
+        try follower.step(damaged: { _ in }, notice: { notices.append($0) }, change: { seen.append("\($0.key)") })
         let path = store.path + "/data.mdb"
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.removeItem(atPath: store.path + "/lock.mdb")

@@ -83,7 +83,8 @@ final class ChangeConsumer: @unchecked Sendable {
             source.store.observers.queue.async {
                 continuation.resume(
                     with: Result {
-                        try source.store.read {
+                        try source.store.observers.requireFiles()
+                        return try source.store.read {
                             try $0.changes(
                                 since: token, of: source.entities, limit: limit, examining: ChangeConsumer.mostExamined)
                         }

@@ -10,7 +10,7 @@
 ///   It keeps the store open meanwhile.
 /// - It throws ``ChangeLogError``: `.changesTrimmed`, `.otherIncarnation`, `.changesAhead`,
 ///   `.damagedChange`; `StoreError.unknownEntity`, and others if the record type does not fit the
-///   store. The iteration is over then.
+///   store, or its files were removed or replaced. The iteration is over then.
 public struct ChangeStream<Key: StoredKey>: AsyncSequence, Sendable {
     /// A change with the token after it.
     public typealias Element = ChangeEvent<Key>

@@ -51,6 +51,8 @@ final class ObserverHub: Sendable {
     }
 
     private let members = Guarded(Members())
+    /// The error of the last check of the store's files, which were removed or replaced.
+    private let failure = Guarded<LMDBError?>(nil)
     /// Evaluations that observers share, by key.
     let evaluations = Guarded<[EvaluationKey: WeakEvaluation]>([:])
     let counters = Guarded(Counters())
@@ -174,6 +176,20 @@ final class ObserverHub: Sendable {
             }
         }
         return result
+    }
+
+    /// Marks all observers if the store's files were removed or replaced: nothing is written to
+    /// them any more, and the observers would wait for ever.
+    func checkFiles(of store: Store) {
+        var found: LMDBError?
+        do throws(LMDBError) { try store.environment.checkFiles("observe") } catch { found = error }
+        failure.withLock { $0 = found }
+        if found != nil { markAll() }
+    }
+
+    /// Throws the error of the last check of the store's files.
+    func requireFiles() throws(StoreError) {
+        if let failure = failure.withLock({ $0 }) { throw .lmdb(failure) }
     }
 
     /// Marks all observers after a failure to read the log: their evaluations report the error.

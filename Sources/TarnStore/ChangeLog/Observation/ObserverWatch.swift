@@ -68,6 +68,7 @@ final class ObserverWatch: @unchecked Sendable {
                 readNotifications()
             } else {
                 hub.counters.withLock { $0.slowChecks += 1 }
+                if let store { hub.checkFiles(of: store) }
                 if watch < 0 { addWatch() }
             }
             if !look() { break }

@@ -22,7 +22,8 @@ import Foundation
 /// - Each iteration is an observer of its own. It ends when its task is cancelled, and is removed
 ///   when it is no longer iterated. It keeps the store open meanwhile.
 /// - An error of the evaluation ends the iteration: `StoreError.unknownEntity` and the like if
-///   another process has changed the schema incompatibly.
+///   another process has changed the schema incompatibly; `StoreError.lmdb` of the kind
+///   `fileReplaced`, within some seconds, if the store's files were removed or replaced.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// A result with its commit.
     public typealias Element = Observed<Value>
@@ -132,7 +133,8 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
             store.observers.queue.async { [self] in
                 continuation.resume(
                     with: Result {
-                        try store.read { reader in
+                        try store.observers.requireFiles()
+                        return try store.read { reader in
                             try evaluation(reader, isAlwaysWanted).map {
                                 Observed(value: $0, sequence: try reader.sequence)
                             }

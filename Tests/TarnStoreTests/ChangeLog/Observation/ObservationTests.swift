@@ -422,6 +422,25 @@ struct ObservationTests {
         #expect(!store.observers.isWatching)
     }
 
+    @Test("if the files of a store are replaced or removed, its observers end with an error", arguments: [true, false])
+    func replaced(isReplaced: Bool) async throws {
+        let store = try open()
+        store.observers.interval.withLock { $0 = .milliseconds(5) }
+        try put(store, "a")
+        let all = Collected(store.observe { try $0.sequence })
+        let start = try store.read { try $0.oldestChangeToken }
+        let consumer = Task { for try await _ in store.changes(since: start).pages() {} }
+        try await eventually("the first result is there") { all.values.count == 1 }
+        let moved = folder("moved")
+        try FileManager.default.moveItem(atPath: store.path + "/data.mdb", toPath: moved)
+        if isReplaced { try FileManager.default.copyItem(atPath: moved, toPath: store.path + "/data.mdb") }
+        try await eventually("it has ended") { all.isFinished }
+        #expect(all.values == [1])
+        #expect(throws: StoreError.self) { if let error = all.error { throw error } }
+        await #expect(throws: StoreError.self) { try await consumer.value }
+        #expect(!store.observers.isWatching)
+    }
+
     @Test("a process that only reads is woken as well")
     func readOnly() async throws {
         let path = folder("s")

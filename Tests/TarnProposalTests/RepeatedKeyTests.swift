@@ -81,6 +81,9 @@ struct RepeatedKeyTests {
             })
         #expect(proposal.text.contains("    key: id\n"), "\(proposal.text)")
         #expect(proposal.records == ["Thing": 11] && proposal.uncertain == [], "\(proposal.uncertain)")
+        // Times alone do not tell that it is the same record.
+        let bookings = try propose(list(0..<12) { #"{"id":\#($0 % 6),"booked_at":"2026-01-01T00:00:0\#($0 % 10)Z"}"# })
+        #expect(bookings.records == ["Thing": 12], "\(bookings.text)")
     }
 
     @Test("the lists of two URLs with the same ids and other records are two entities")

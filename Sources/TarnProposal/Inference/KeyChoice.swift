@@ -203,7 +203,12 @@ struct KeyChoice {
         for sample in distinct {
             let key = value(fields, sample)
             if let other = groups[key]?[0] {
-                let agreement = JSONValue.agreement(sample, other, except: Set(fields))
+                let ignored = KeyConsistency.volatileNames(of: sample).union(fields)
+                var agreement = JSONValue.agreement(sample, other, except: ignored)
+                // Nothing else tells whether it is the same record.
+                if agreement.compared == 0 {
+                    agreement = JSONValue.agreement(sample, other, except: Set(fields))
+                }
                 compared += agreement.compared
                 agreeing += agreement.agreeing
             }

@@ -102,6 +102,12 @@ struct KeyConsistency {
 
     // MARK: Values
 
+    /// The names of the members that change although the record is the same.
+    static func volatileNames(of object: JSONValue) -> Set<String> {
+        guard case .object(let members) = object else { return [] }
+        return Set(members.lazy.filter(isVolatile).map(\.key))
+    }
+
     /// Whether a member changes although the record is the same: a counter, or a time of a change.
     private static func isVolatile(_ member: JSONValue.Member) -> Bool {
         let words = EnglishName.words(of: member.key)

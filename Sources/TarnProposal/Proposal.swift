@@ -37,7 +37,8 @@ package struct Proposal {
     /// The maximum number of corrections.
     private static let repairLimit = 12
 
-    /// Returns the lists of other parents that show whether keys are unique among all records.
+    /// Returns the lists of other parents that show whether keys are unique among all records, and
+    /// how their pages follow each other.
     package static func siblings(
         _ samples: [Sample], specification: OpenAPIDocument?, options: ProposalOptions
     ) -> [SiblingList] { ProposalDraft.siblings(samples, specification, options) }

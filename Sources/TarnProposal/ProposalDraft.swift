@@ -6,6 +6,8 @@ import Tarn
 struct ProposalDraft {
     var description = ProposedDescription()
     private(set) var sources: [Source] = []
+    /// The paths of lists of several parents whose pages do not show their style.
+    private var unknownStyles: Set<String> = []
     /// The bodies of the samples by the names of their endpoints.
     private(set) var bodies: [Bodies] = []
     private(set) var questions: [Proposal.Question] = []
@@ -60,6 +62,7 @@ struct ProposalDraft {
         }
         addCredentials(options, parameters: builder.secretParameters)
         guard !sources.isEmpty else { return }
+        takeStyles(options.siblings.styles)
         build(hosts, options)
         comment(samples, specification)
         description.comments += omitted.prefix(ProposalDraft.omittedLimit)
@@ -74,6 +77,21 @@ struct ProposalDraft {
         uncertain += omitted + unread
         description.comments += builder.empty.map {
             "\(YAMLText.comment($0, limit: 120)) has no records: it is not described."
+        }
+    }
+
+    /// Takes the styles that lists of other parents show. Without one, each list decides by itself:
+    /// the first one may be shorter than a page.
+    private mutating func takeStyles(_ styles: [String: SampledStyle]) {
+        for index in sources.indices where sources[index].hasUnknownStyle {
+            unknownStyles.insert(sources[index].path)
+            if let style = styles[sources[index].path] {
+                sources[index].style = style
+                sources[index].parameters.removeAll { style.sends($0.name) }
+            } else {
+                sources[index].style.text = "auto"
+                sources[index].style.reason = "the first page of each list decides"
+            }
         }
     }
 
@@ -105,7 +123,7 @@ struct ProposalDraft {
             requested: Set(sources.compactMap { $0.detail?.urlField.map { [$0] } })
         ).entities()
         let entityNames = lists.map { $0.map { nameOfList[$0] ?? "Record" } }
-        let endpoints = EndpointBuilder(sources, entityNames, &entities, siblings: options.siblings)
+        let endpoints = EndpointBuilder(sources, entityNames, &entities, siblings: options.siblings.records)
         description.endpoints = endpoints.endpoints
         description.entities = ProposalDraft.reachable(entities, from: description.endpoints)
         ask(clusters)
@@ -152,7 +170,7 @@ struct ProposalDraft {
         }
     }
 
-    /// Returns the lists whose keys depend on what other parents have.
+    /// Returns the lists whose keys or styles depend on what other parents have.
     ///
     /// - Parameter options: the options of the proposal.
     static func siblings(
@@ -162,8 +180,13 @@ struct ProposalDraft {
         let inDoubt = Set(
             draft.description.entities.filter { $0.keyDoubt != nil || $0.keyComment.contains("unique only") }.map(
                 \.name))
-        guard !inDoubt.isEmpty else { return [] }
-        return SiblingList.lists(draft.sources, base: draft.description.base)
+        guard !inDoubt.isEmpty || !draft.unknownStyles.isEmpty else { return [] }
+        return SiblingList.lists(draft.sources, base: draft.description.base).compactMap { list in
+            var list = list
+            list.isKeyInDoubt = !inDoubt.isEmpty
+            list.hasUnknownStyle = draft.unknownStyles.contains(list.path)
+            return list.isKeyInDoubt || list.hasUnknownStyle ? list : nil
+        }
     }
 
     /// Returns the entities that a response can have: those of lists, their kinds, and the targets

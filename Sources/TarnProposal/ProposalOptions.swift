@@ -14,7 +14,7 @@ package struct ProposalOptions: Sendable {
     package var keys: [String: [String]] = [:]
 
     /// The lists of several parents, by the paths of their sources.
-    package var siblings: [String: [[JSONValue]]] = [:]
+    package var siblings = SiblingAnswers()
 
     /// Creates the default options.
     package init() {}

@@ -372,4 +372,78 @@ struct CompleteListTests {
         ).proposal()
         #expect(proposal.endpoints == ["items"])
     }
+
+    // MARK: First requests, siblings and inner lists
+
+    @Test("the cursor of the first request is written and sent", arguments: ["cursor=*", "cursorMark=*", "after=0"])
+    func firstCursor(query: String) async throws {
+        let name = String(query.split(separator: "=")[0])
+        let server = try ScriptedServer { request in
+            guard let value = QueryParameters.values(in: request.target).first(where: { $0.name == name })?.value else {
+                return .init(status: "400 Bad Request")
+            }
+            let start = Int(value) ?? 0, end = min(start + 50, ItemList.count)
+            return .init(
+                body: #"{"items":\#(ItemList.items(behind: start, size: 50)),"next_\#(name)":"\#(end)"}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items?" + query])
+        #expect(proposal.text.contains("param: \(name), start: "), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("the lists of several parents have the style of the longest that is looked at", arguments: [false, true])
+    func siblings(isLinked: Bool) async throws {
+        let counts = [7, 2, 45, 30]
+        let server = try ScriptedServer { request in
+            let path = request.target.split(separator: "?")[0]
+            guard path != "/users" else { return .init(body: ItemList.items(1...4)) }
+            guard path.hasSuffix("/posts"), let user = path.dropLast(6).last?.wholeNumberValue,
+                counts.indices.contains(user - 1)
+            else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1, first = (page - 1) * 20
+            let ids = (first..<max(first, min(page * 20, counts[user - 1]))).map { user * 100 + $0 }
+            return .init(
+                fields: isLinked && counts[user - 1] > page * 20
+                    ? ["Link: <\(path)?page=\(page + 1)>; rel=\"next\""] : [],
+                body: ItemList.items(ids))
+        }
+        let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/posts"])
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Post") == 84, "\(proposal.text)")
+    }
+
+    @Test("a server that counts from 1 and answers to 0 with the first page")
+    func zeroIsOne() async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, ItemList.number("page", in: request.target) ?? 1)
+            return .init(body: ItemList.items(behind: (page - 1) * 12, size: 12))
+        }
+        let proposal = try await propose(urls: [server.base + "/items?page=0"])
+        #expect(proposal.text.contains("start: 1") && proposal.uncertain == [], "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a parameter of the URL that seems to number pages, and leads to no others, is uncertain")
+    func ignoredNumber() async throws {
+        let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }
+        let proposal = try await propose(urls: [server.base + "/items?page=1"])
+        #expect(proposal.uncertain.contains { $0.contains("parameter `page`") }, "\(proposal.uncertain)")
+    }
+
+    @Test("a list inside of another object that is longer than those beside it is described too")
+    func innerList() async throws {
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 0
+            let more = page < 2 ? #","more_topics_url":"/latest?page=\#(page + 1)""# : ""
+            return .init(
+                body:
+                    #"{"users":\#(ItemList.items(1...6)),"topic_list":{"topics":\#(ItemList.items(page * 30 + 1...page * 30 + 30))\#(more)}}"#
+            )
+        }
+        let mirror = try await ProposedMirror(
+            CurlTransport(), try await propose(urls: [server.base + "/latest"]))
+        mirror.expectClean()
+        #expect(try mirror.count("Topic") == 90 && mirror.count("User") == 6, "\(mirror.proposal.text)")
+    }
 }

@@ -177,7 +177,8 @@ extension DescriptionSchema {
     private static let about = [
         "param": "The query parameter that is sent.", "body": "The keys in the body instead of a parameter.",
         "path": "The location of the cursor or URL in the response.", "field": "The header field with the cursor.",
-        "start": "The number of the first page.", "per_page": "The parameter of the page size, and the size.",
+        "start": "The number, or the cursor, of the first page.",
+        "per_page": "The parameter of the page size, and the size.",
         "total": "The location of the number of records.", "total_pages": "The location of the number of pages.",
         "has_more": "The location of a boolean: false ends the scan.", "last": "A cursor that marks the end.",
         "end": "Which page is the last one.", "id": "The location of a record's id.",

@@ -264,6 +264,10 @@ package struct PageSequence: Sendable, Hashable {
             counts[found.name] = min(found.count, counts[found.name] ?? found.count)
         }
         let found = try pagination.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
+        let mayBeBehind = PageSequence.mayBeBehindLast(facts, pagination.style, counts, listed: listed)
+        if mayBeBehind, PageSequence.isDeclaredEnd(facts) {
+            return Step(choice: choice, listed: sum, window: window, counts: counts)
+        }
         var next = request
         switch found {
         case .end:
@@ -279,6 +283,10 @@ package struct PageSequence: Sendable, Hashable {
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
         case .nextBody(let body): next.body = body
         }
+        // A page without records that leads to itself: nothing follows yet.
+        if mayBeBehind, next == request {
+            return Step(choice: choice, listed: sum, window: window, counts: counts)
+        }
         var window = window
         window.pages = window.pages.addingClamped(1)
         window.records = window.records.addingClamped(facts.recordCount)
@@ -288,6 +296,27 @@ package struct PageSequence: Sendable, Hashable {
         }
         guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
+    }
+
+    /// Whether a page without records, behind others, may be the end of a list whose server names the
+    /// next page: no total is larger than the number of listed records.
+    private static func mayBeBehindLast(
+        _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int
+    ) -> Bool {
+        guard facts.recordCount == 0, listed > 0, !style.isCounted else { return false }
+        return !counts.contains { name, count in
+            count > listed && !PageEvidence.isPageCount(name) && PageEvidence.meaning(of: name) != .count
+        }
+    }
+
+    /// Whether a page without records says that none follow, by a flag, or by a total that is
+    /// reached. Some servers name a next page for ever.
+    private static func isDeclaredEnd(_ facts: PageFacts) -> Bool {
+        let flags = facts.values.keys.filter(PageEvidence.isMore).compactMap { facts.flag($0) }
+        if !flags.isEmpty { return !flags.contains(true) }
+        return PageEvidence.counts(facts).contains { count in
+            !count.isPages && count.count > 0 && PageEvidence.meaning(of: count.name) != .count
+        }
     }
 
     /// Returns a style that may go on where another one has ended, as a description writes it.

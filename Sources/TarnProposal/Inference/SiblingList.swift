@@ -1,4 +1,5 @@
-// Lists of other parents, which show whether keys are unique among all records.
+// Lists of other parents, which show whether keys are unique among all records, and the style of
+// pagination if the first list is short.
 
 import Tarn
 
@@ -7,6 +8,10 @@ package struct SiblingList: Sendable {
     /// The path of the list's source.
     package var path: String
     package var urls: [String]
+    /// Whether the records show if a key is unique.
+    var isKeyInDoubt = true
+    /// Whether the first list does not show the style of pagination.
+    var hasUnknownStyle = false
 
     /// The maximum number of parents of a list.
     private static let parentLimit = 3
@@ -45,17 +50,31 @@ package struct SiblingList: Sendable {
 }
 
 extension Sampler {
-    /// Returns the records of lists by their paths: of each list, those of several parents.
-    package func siblings(_ lists: [SiblingList]) async -> [String: [[JSONValue]]] {
-        var found: [String: [[JSONValue]]] = [:]
+    /// Returns the records of lists by their paths: of each list, those of several parents. If the
+    /// style of pagination is unknown, the longest of them is looked at.
+    package func siblings(_ lists: [SiblingList]) async -> SiblingAnswers {
+        var found = SiblingAnswers()
         for list in lists {
+            var longest: (url: String, count: Int)?
             for url in list.urls {
                 guard let page = try? await page(url), let place = ListFinder.lists(in: page.json).first else {
                     continue
                 }
-                found[list.path, default: []].append(ListFinder.objects(page.json, place))
+                let objects = ListFinder.objects(page.json, place)
+                if objects.count > longest?.count ?? 0 { longest = (url, objects.count) }
+                if list.isKeyInDoubt { found.records[list.path, default: []].append(objects) }
             }
+            guard list.hasUnknownStyle, let longest else { continue }
+            found.styles[list.path] = await style(ofOneOf: longest.url)
         }
         return found
+    }
+
+    /// Returns the style of a list of which others are like it; nil if its pages do not show one.
+    private func style(ofOneOf url: String) async -> SampledStyle? {
+        var sampler = self
+        sampler.options.looksAtDetails = false
+        guard let style = try? await sampler.sample(url, isOneOfMany: true).style else { return nil }
+        return style.text != "single_page" || style.unreached != nil || style.doubt != nil ? style : nil
     }
 }

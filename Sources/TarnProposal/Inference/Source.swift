@@ -41,6 +41,12 @@ struct Source {
     var pages: [Sample.Page] = []
     /// The endpoint of single records.
     var detail: Detail?
+    /// Whether it is one of the lists of several parents, and its pages do not show their style.
+    var hasUnknownStyle: Bool {
+        guard parent != nil, let first = pages.first, !first.url.isEmpty else { return false }
+        return style.text == "single_page" && style.unreached == nil && style.doubt == nil
+    }
+
     /// The field that names a record in the path of its details, below the path of the list.
     var localKey: String?
     /// The field that alone names a record in the path of its details.

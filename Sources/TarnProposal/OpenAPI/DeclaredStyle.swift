@@ -40,6 +40,12 @@ struct DeclaredStyle {
         func count(_ names: [String]) -> Operation.Parameter? {
             names.lazy.compactMap { name in query.first { $0.name == name && $0.mayCount } }.first
         }
+        func start(_ name: String) -> String {
+            let parameter = query.first { $0.name == name }
+            let value = ["default", "example"].lazy.compactMap { parameter?.schema[$0]?.scalarText }.first
+            guard let value, StyleGuess.firstCursors.contains(value) else { return "" }
+            return ", start: \(YAMLText.scalar(value))"
+        }
         let sizeParameter = find(StyleGuess.sizeNames), size = sizeParameter.flatMap(DeclaredStyle.size)
         let scalars = DeclaredStyle.scalars(operation.response)
         let hasMore = scalars.map { (path: JSONPath(keys: $0.0).description, value: $0.1) }.first { path, value in
@@ -60,11 +66,11 @@ struct DeclaredStyle {
         } else if let (parameter, path) = pair {
             let more = hasMore.map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
             take(
-                "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(parameter))\(more) } }",
+                "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(parameter))\(more)\(start(parameter)) } }",
                 "the parameter \(parameter) takes the cursor at \(path)", parameter)
         } else if let cursor, let field = DeclaredStyle.cursorField(operation.headers) {
             take(
-                "{ header_cursor: { field: \(YAMLText.scalar(field)), param: \(YAMLText.scalar(cursor.name)) } }",
+                "{ header_cursor: { field: \(YAMLText.scalar(field)), param: \(YAMLText.scalar(cursor.name))\(start(cursor.name)) } }",
                 "the parameter \(cursor.name) takes the cursor of the header field \(field)", cursor.name)
         } else if let link = DeclaredStyle.link(scalars) {
             take("{ json_link: { path: \(YAMLText.scalar(link)) } }", "the response has the next URL at \(link)")

@@ -63,7 +63,7 @@ enum ListFinder {
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
-                if !main.isEmpty, isEnvelope { return preferred(main) }
+                if !main.isEmpty, isEnvelope { return preferred(main, json) }
                 if let inner = wrapped(members) {
                     if case .object(let members)? = objects(json, inner).first, RecordMap.isMap(members) { return [] }
                     return [inner]
@@ -94,8 +94,9 @@ enum ListFinder {
         return if case .array = value { true } else { false }
     }
 
-    /// Of several lists, those of the outermost level; one under a wrapper excludes the others.
-    private static func preferred(_ lists: [FoundList]) -> [FoundList] {
+    /// Of several lists, those of the outermost level; one under a wrapper excludes the others. If a
+    /// list further inside is longer than all of these, it comes first.
+    private static func preferred(_ lists: [FoundList], _ json: JSONValue) -> [FoundList] {
         guard lists.count > 1 else { return lists }
         let outermost = lists.map(\.steps.count).min() ?? 0
         let top = lists.filter { $0.steps.count == outermost }
@@ -103,7 +104,11 @@ enum ListFinder {
             let others = top.filter { $0 != wrapper && $0.name.lowercased() == "included" }
             return [wrapper] + others
         }
-        return outermost <= 1 ? top : Array(lists.prefix(8))
+        guard outermost <= 1 else { return Array(lists.prefix(8)) }
+        func count(_ list: FoundList) -> Int { objects(json, list).count }
+        let inner = lists.filter { $0.steps.count > outermost }.max { count($0) < count($1) }
+        guard let inner, top.allSatisfy({ count($0) < count(inner) }) else { return top }
+        return [inner] + top
     }
 
     private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {

@@ -65,6 +65,17 @@ struct SampledStyle: Sendable {
     /// Whether the answers leave open that the style leads to other records.
     var isGuess = false
 
+    /// Notes that the URL has a parameter that may number pages or records, and that no style was
+    /// found for it.
+    mutating func doubtParameter(of url: String, records: Int) {
+        guard records > 0, let name = StyleGuess.countingParameter(of: url) else { return }
+        reason = "UNCERTAIN: the answers do not show how \(name) counts"
+        doubt = StyleDoubt(
+            remark:
+                "The URL has the parameter `\(YAMLText.comment(name, limit: 40))`, but the answers do not show how it counts. If it leads to more records, name the style of the API under `paginate`."
+        )
+    }
+
     /// Whether the style sends a query parameter: then it does not belong under `with`.
     func sends(_ name: String) -> Bool {
         let written = YAMLText.scalar(name)

@@ -12,24 +12,24 @@ extension Sampler {
     /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
     /// those that most servers have.
     ///
-    /// - Parameter hasSign: whether the answer says that there is more.
+    /// - Parameter isLikely: whether the answer says that there is more, or other lists may be longer.
     func lookBehind(
         _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ declared: CountedStyle?,
-        _ bounds: inout PageSequence.Bounds, hasSign: Bool
+        _ bounds: inout PageSequence.Bounds, isLikely: Bool
     ) async {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
         let isFull = size.map { count >= $0.value } == true || count >= 10 && (count % 5 == 0 || count % 8 == 0)
-        guard count > 0, declared != nil || isFull || hasSign || count >= 3 else { return }
+        guard count > 0, declared != nil || isFull || isLikely || count >= 3 else { return }
         var tried: [String] = []
-        let all = candidates(sample.origin, declared, size, hasSign: hasSign), isLikely = isFull || hasSign
-        for candidate in isLikely ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
+        let all = candidates(sample.origin, declared, size, hasSign: isLikely), triesAll = isFull || isLikely
+        for candidate in triesAll ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
             guard var counted = await confirmed(candidate, sample.pages[0], count) else { continue }
             counted.size = size
             var trial = sample
             let isComplete = await follow(counted.pagination, &trial, lists, &bounds)
             let isUsual = !Sampler.otherNames.contains(candidate.parameter)
-            guard trial.pages.count > 1 || isLikely && isUsual || declared != nil else { continue }
+            guard trial.pages.count > 1 || triesAll && isUsual || declared != nil else { continue }
             if counted.count.isEmpty { counted.count = StyleGuess.end(facts) }
             counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
             trial.style = counted.sampled(

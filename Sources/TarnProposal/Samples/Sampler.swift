@@ -19,7 +19,7 @@ package struct Sampler: Sendable {
     }
 
     private let transport: RetryingTransport
-    let options: Options
+    var options: Options
     /// Called after every response, with its URL and the number of records.
     private let onPage: @Sendable (String, Int) -> Void
 
@@ -37,15 +37,19 @@ package struct Sampler: Sendable {
 
     /// Returns the first pages of a URL.
     ///
-    /// - Parameter declared: the style that a specification suggests for the list.
+    /// - Parameters:
+    ///   - declared: the style that a specification suggests for the list.
+    ///   - isOneOfMany: whether other lists are like it, of which some may be longer.
     /// - Throws: `SampleError` if the first page cannot be fetched, or has no records.
-    func sample(_ url: String, declared: CountedStyle? = nil) async throws(SampleError) -> Sample {
+    func sample(
+        _ url: String, declared: CountedStyle? = nil, isOneOfMany: Bool = false
+    ) async throws(SampleError) -> Sample {
         let first = try await page(url)
         let lists = ListFinder.lists(in: first.json)
         guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
         sample.gaps = Sampler.gaps(first.json, lists)
-        if lists.contains(where: \.isList) { await follow(&sample, lists, declared) }
+        if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
         return sample
     }
@@ -149,7 +153,9 @@ package struct Sampler: Sendable {
     // MARK: Pages
 
     /// Fetches the further pages of a list.
-    private func follow(_ sample: inout Sample, _ lists: [FoundList], _ declared: CountedStyle?) async {
+    private func follow(
+        _ sample: inout Sample, _ lists: [FoundList], _ declared: CountedStyle?, _ isOneOfMany: Bool
+    ) async {
         let first = sample.pages[0], url = first.url
         let facts = PageReader.facts(first, lists)
         let records = lists.first.map { ListFinder.objects(first.json, $0) } ?? []
@@ -177,8 +183,11 @@ package struct Sampler: Sendable {
                 var noted = sample
                 noteSign(&noted, lists, facts, bounds)
                 let hasSign = noted.style.unreached != nil
-                await lookBehind(&sample, lists, facts, declared, &bounds, hasSign: hasSign)
+                await lookBehind(&sample, lists, facts, declared, &bounds, isLikely: hasSign || isOneOfMany)
                 if hasSign, sample.style.text == "single_page" { sample = noted }
+                if sample.style.text == "single_page", sample.style.doubt == nil, sample.style.unreached == nil {
+                    sample.style.doubtParameter(of: url, records: facts.recordCount)
+                }
             }
         }
         sample.aliases = bounds.aliases
@@ -225,6 +234,11 @@ package struct Sampler: Sendable {
             // Another page, or an empty one behind the first.
             let isRefused = trial.pages.count == 1 && trial.notes.count > sample.notes.count
             let isShort = counted.size.map { facts.recordCount < $0.value } ?? false
+            if trial.pages.count == 1, !isComplete, !isRefused, let next = guess.countedFromOne,
+                await answer(counted.parameter, 2, sample.pages[0]) == .other
+            {
+                return await self.trial(next, sample, lists, facts, &bounds)
+            }
             guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort else { return nil }
             if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
             // The URL may name the second page of a server that counts from 0.

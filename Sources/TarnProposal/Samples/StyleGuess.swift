@@ -16,6 +16,9 @@ struct StyleGuess {
     /// 11.2.6.3): it is never sent.
     static let limitOfAll = "$top"
 
+    /// The cursors that name the first page. Others are those of a later one.
+    static let firstCursors: Set = ["*", "0", "-1", "start", "first", "initial"]
+
     /// The style to follow.
     var pagination: Pagination
     var style: SampledStyle
@@ -240,6 +243,22 @@ struct StyleGuess {
         return guess
     }
 
+    /// The style with 1 as the number of the first page, if the URL has 0: servers that count from 1
+    /// often answer to 0 with the first page.
+    var countedFromOne: StyleGuess? {
+        guard var counted, counted.unit == .pages, counted.start == 0 else { return nil }
+        counted.start = 1
+        let reason = "the URL has the parameter \(counted.parameter), and 1 is the first page"
+        var guess = StyleGuess(pagination: counted.pagination, style: counted.sampled(reason))
+        guess.counted = counted
+        return guess
+    }
+
+    /// The parameter of a URL that numbers pages or records; nil without one.
+    static func countingParameter(of url: String) -> String? {
+        number(in: url, pageNames)?.name ?? number(in: url, offsetNames)?.name
+    }
+
     /// Adds the parameters of a URL to a style that numbers pages or records.
     static func completed(_ choice: PaginationChoice, url: String, recordCount: Int) -> SampledStyle {
         var style = SampledStyle()
@@ -249,10 +268,7 @@ struct StyleGuess {
         for name in pageNames + offsetNames where choice.style.contains("param: \(name),") {
             style.parameters.insert(name)
         }
-        for name in ["cursor", "after", "page_token", "pageToken", "next_token"]
-        where choice.style.contains("param: \(name) ") || choice.style.contains("param: \(name),") {
-            style.parameters.insert(name)
-        }
+        for case .query(let name) in choice.pagination.style.parameters { style.parameters.insert(name) }
         let isNumbered = choice.style.hasPrefix("{ page_number:") || choice.style.hasPrefix("{ offset:")
         if isNumbered, choice.style.hasSuffix(" } }"),
             let size = parameters.first(where: { sizeNames.contains($0.name) && Int($0.value) != nil })
@@ -267,7 +283,19 @@ struct StyleGuess {
         let isPlain = style.text.utf8.allSatisfy {
             (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || " {}_.:,'$[]-".utf8.contains($0)
         }
-        if !isPlain { style.text = "auto" }
+        guard isPlain else {
+            // `auto` sends what is under `with`, also the cursor of the first page.
+            style.text = "auto"
+            for first in parameters where firstCursors.contains(first.value) { style.parameters.remove(first.name) }
+            return style
+        }
+        let isCursor = style.text.hasPrefix("{ cursor:") || style.text.hasPrefix("{ header_cursor:")
+        if isCursor, style.text.hasSuffix(" } }"),
+            let first = parameters.first(where: { style.parameters.contains($0.name) }),
+            firstCursors.contains(first.value)
+        {
+            style.text = style.text.dropLast(4) + ", start: \(YAMLText.scalar(first.value)) } }"
+        }
         return style
     }
 }

@@ -83,6 +83,42 @@ struct PaginationStyleTests {
             pages: [page(2, ["next": "1"]), page(0, ["next": "2"])],
             asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
+            name: "cursor with the cursor of the first page",
+            pagination: .cursor(path: "next", sends: .query("c"), start: "0"),
+            pages: [page(2, ["next": "1"]), page(2, ["next": ""])],
+            asked: ["/items?state=all&c=0", "/items?state=all&c=1"]),
+        Row(
+            name: "header_cursor with the cursor of the first page",
+            pagination: .headerCursor(field: "X-Next", sends: .query("c"), start: "0"),
+            pages: [page(2, [:], ["X-Next": "1"]), page(2)],
+            asked: ["/items?state=all&c=0", "/items?state=all&c=1"]),
+        Row(
+            name: "a page behind the last record that names itself",
+            pagination: .cursor(path: "next", sends: .query("c")),
+            pages: [page(2, ["next": "1"]), page(0, ["next": "1"])],
+            asked: ["/items?state=all", "/items?state=all&c=1"]),
+        Row(
+            name: "a next page for ever, and a total that is reached",
+            pagination: .cursor(path: "next", sends: .query("c")),
+            pages: [page(2, ["next": "1", "total": "2"]), page(0, ["next": "2", "total": "2"])],
+            asked: ["/items?state=all", "/items?state=all&c=1"]),
+        Row(
+            name: "a next page for ever, and a flag that says that there is none",
+            pagination: .jsonLink(path: "next"),
+            pages: [
+                page(2, ["next": "/items?p=2", "has_more": "true"]),
+                page(0, ["next": "/items?p=3", "has_more": "false"]),
+            ],
+            asked: ["/items?state=all", "/items?p=2"]),
+        Row(
+            name: "an empty page in between, before a total that is not reached",
+            pagination: .cursor(path: "next", sends: .query("c")),
+            pages: [
+                page(2, ["next": "1", "total": "4"]), page(0, ["next": "2", "total": "4", "has_more": "false"]),
+                page(2, ["next": "", "total": "4"]),
+            ],
+            asked: ["/items?state=all", "/items?state=all&c=1", "/items?state=all&c=2"]),
+        Row(
             name: "cursor in the body (GraphQL)",
             pagination: .cursor(
                 path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]),

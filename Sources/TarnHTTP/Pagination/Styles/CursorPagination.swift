@@ -3,8 +3,8 @@ struct CursorPagination: PaginationStyle {
     static let syntax = PaginationSyntax(
         "cursor",
         keys: [
-            .path("path", required: true, example: "meta.next"), .parameter(), .path("has_more"), .text("last"),
-            .word("end", among: ["empty"]),
+            .path("path", required: true, example: "meta.next"), .parameter(), .text("start"), .path("has_more"),
+            .text("last"), .word("end", among: ["empty"]),
         ],
         needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
         make: CursorPagination.init(values:))
@@ -13,6 +13,8 @@ struct CursorPagination: PaginationStyle {
     var path: String
     /// The parameter that carries the cursor.
     var sends: Pagination.ParameterPlace
+    /// The cursor that the request for the first page sends, such as `*`; nil if it sends none.
+    var start: String?
     /// The path of a flag for more records; false ends the scan.
     var hasMore: String?
     /// The cursor that marks the last page, such as `0`.
@@ -28,6 +30,10 @@ struct CursorPagination: PaginationStyle {
         return wants
     }
     var parameters: [Pagination.ParameterPlace] { [sends] }
+
+    func firstPage(of request: PageRequest) -> PageRequest {
+        start.map { request.setting(sends, to: $0) } ?? request
+    }
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let facts = page.facts
@@ -52,6 +58,7 @@ extension CursorPagination {
     init(values: PaginationValues) throws(PaginationProblem) {
         path = try values.required("path")
         sends = try values.parameter()
+        start = values.text("start")
         hasMore = values.text("has_more")
         last = values.text("last")
         endsAtEmptyPage = values.text("end") == "empty"
@@ -64,14 +71,19 @@ extension Pagination {
     /// - Parameters:
     ///   - path: the path of the cursor in the body. The scan ends if it is missing, null or empty.
     ///   - sends: the parameter that carries the cursor.
+    ///   - start: the cursor that the request for the first page sends, such as `*`; nil if it sends
+    ///     none.
     ///   - hasMore: the path of a flag for more records; false ends the scan.
     ///   - last: the cursor that marks the last page, such as `0`.
     ///   - endsAtEmptyPage: whether a page without records is the last one, regardless of its
     ///     cursor.
     public static func cursor(
-        path: String, sends: ParameterPlace, hasMore: String? = nil, last: String? = nil, endsAtEmptyPage: Bool = false
+        path: String, sends: ParameterPlace, start: String? = nil, hasMore: String? = nil, last: String? = nil,
+        endsAtEmptyPage: Bool = false
     ) -> Pagination {
         Pagination(
-            CursorPagination(path: path, sends: sends, hasMore: hasMore, last: last, endsAtEmptyPage: endsAtEmptyPage))
+            CursorPagination(
+                path: path, sends: sends, start: start, hasMore: hasMore, last: last,
+                endsAtEmptyPage: endsAtEmptyPage))
     }
 }

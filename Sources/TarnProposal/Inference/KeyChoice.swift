@@ -25,6 +25,8 @@ struct KeyChoice {
         "number", "position", "index", "code", "type", "name", "date", "day", "year", "month", "version", "language",
         "lang", "locale", "currency", "line", "seq", "sequence", "rank", "role", "region", "country",
     ]
+    /// Names of places in a list: they change if the server inserts records.
+    private static let positionNames: Set = ["position", "rank"]
 
     init(_ shape: ObjectShape, name: String) {
         self.shape = shape
@@ -65,15 +67,38 @@ struct KeyChoice {
             return KeyGuess(
                 fields: [best], reason: "", isCertain: true, alternatives: Array(certain.dropFirst().prefix(2)))
         }
-        let repeated = ids.first.map { "`\(YAMLText.comment($0, limit: 40))` is not unique" }
-        if let repeated, let pair = composite(with: Set(ids)) {
+        guard let id = ids.first else { return unnamed(named) }
+        return beside(id, ids, named)
+    }
+
+    /// Returns the key of listed objects whose ids name several of them.
+    ///
+    /// - Parameter id: the first of the ids.
+    private func beside(_ id: String, _ ids: [String], _ named: [String]) -> KeyGuess {
+        let name = YAMLText.comment(id, limit: 40), repeated = "`\(name)` is not unique"
+        let consistency = KeyConsistency(groups([id]).values, except: [id])
+        let fields = consistency.differing.prefix(3).map { "`\(YAMLText.comment($0, limit: 40))`" }
+        let values = fields.isEmpty ? "" : " (\(fields.joined(separator: ", ")))"
+        let doubt =
+            "`\(name)` names samples with different values\(values): if these are one record that changes, write `key: \(EnglishName.field(id))`"
+        if let pair = composite(with: Set(ids)) {
             return KeyGuess(
                 fields: pair, reason: "\(repeated), these together differ in all \(distinct.count) samples",
-                isCertain: false)
+                isCertain: false, doubt: consistency.hasFewConflicts ? doubt : nil)
         }
-        if let repeated, let best = ids.first(where: { isConsistent([$0], isListed: true) }) {
+        if let best = ids.first(where: { isConsistent([$0], isListed: true) }) {
             return KeyGuess(fields: [best], reason: repeated, isCertain: false)
         }
+        var guess = unnamed(named, repeated: repeated)
+        guess.doubt = doubt
+        if !guess.alternatives.contains(id) { guess.alternatives.insert(id, at: 0) }
+        return guess
+    }
+
+    /// Returns the key of listed objects without an id.
+    ///
+    /// - Parameter repeated: the reason why an id is no key.
+    private func unnamed(_ named: [String], repeated: String? = nil) -> KeyGuess {
         let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
         var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
@@ -89,9 +114,9 @@ struct KeyChoice {
                 fields: [best], reason: reason, isCertain: false,
                 alternatives: Array(rest.prefix(3)))
         }
-        if let pair = composite() {
+        if let fields = composite(hasPositions: repeated == nil) {
             return KeyGuess(
-                fields: pair, reason: "no single field differs in all \(distinct.count) samples, these together do",
+                fields: fields, reason: "no single field differs in all \(distinct.count) samples, these together do",
                 isCertain: false)
         }
         guard let named = vague.first(where: { named.contains($0) }) else {
@@ -111,13 +136,13 @@ struct KeyChoice {
 
     /// Returns two or three fields that together differ in all samples.
     ///
-    /// - Parameter ids: fields of which one must be among two; empty for any two or three fields.
-    private func composite(with ids: Set<String> = []) -> [String]? {
+    /// - Parameters:
+    ///   - ids: fields of which one must be among two; empty for any two or three fields.
+    ///   - hasPositions: whether a place in the list may be one of them.
+    private func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
-            let words = EnglishName.words(of: field)
-            guard let last = words.last, isUsable(field) else { return false }
-            return KeyChoice.certainNames.contains(last) || KeyChoice.partNames.contains(last)
+            isUsable(field) && (KeyChoice.isPart(field) || hasPositions && KeyChoice.isPosition(field))
         }.prefix(10)
         let fields = Array(parts)
         for (index, first) in fields.enumerated() {
@@ -143,6 +168,16 @@ struct KeyChoice {
         let words = EnglishName.words(of: field)
         guard let last = words.last, KeyChoice.certainNames.contains(last) else { return false }
         return words.count == 1 || Array(words.dropLast()) == name || words.dropLast().last == name.last
+    }
+
+    /// Whether a name is that of a part of a key, such as a date.
+    static func isPart(_ field: String) -> Bool {
+        guard let last = EnglishName.words(of: field).last, !positionNames.contains(last) else { return false }
+        return certainNames.contains(last) || partNames.contains(last)
+    }
+
+    private static func isPosition(_ field: String) -> Bool {
+        EnglishName.words(of: field).last.map(positionNames.contains) ?? false
     }
 
     private func rank(_ field: String) -> Int {
@@ -200,10 +235,11 @@ struct KeyChoice {
     ///   - isListed: whether an endpoint lists the samples.
     private func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
         var groups: [[String]: [JSONValue]] = [:], compared = 0, agreeing = 0
+        var volatile = VolatileNames()
         for sample in distinct {
             let key = value(fields, sample)
             if let other = groups[key]?[0] {
-                let ignored = KeyConsistency.volatileNames(of: sample).union(fields)
+                let ignored = volatile.names(in: sample).union(fields)
                 var agreement = JSONValue.agreement(sample, other, except: ignored)
                 // Nothing else tells whether it is the same record.
                 if agreement.compared == 0 {
@@ -215,12 +251,35 @@ struct KeyChoice {
             groups[key, default: []].append(sample)
         }
         let consistency = KeyConsistency(groups.values, except: Set(fields))
-        // Few listed records change from one page to the next.
-        let isOther = isListed && consistency.conflicts >= 3 && !consistency.contradicting.isEmpty
+        let against = consistency.contradicting
+        if isListed, !against.isEmpty, isChanged(consistency) { return true }
+        // Whatever agrees, a date that differs for many ids is a part of the key.
+        let isOther =
+            isListed && consistency.conflicts >= 3 && consistency.conflicts * 4 >= consistency.keyCount
+            && against.contains(where: KeyChoice.isPart)
         if isOther || consistency.isRefuted() || consistency.isEntered {
-            return lists.contains { isExcerpt(of: $0, fields, groups, consistency.contradicting) }
+            return lists.contains { isExcerpt(of: $0, fields, groups, against) }
         }
         return compared == 0 ? groups.count == distinct.count || groups.count > 1 : agreeing * 10 >= compared * 6
+    }
+
+    /// Whether listed objects that share a key are records that change from one answer to the next:
+    /// few differ at all, or only their numbers do, such as a score; and more confirms the key.
+    ///
+    /// - Parameter isOneAnswer: whether the objects were in one answer.
+    private func isChanged(_ consistency: KeyConsistency, isOneAnswer: Bool = false) -> Bool {
+        let against = consistency.contradicting
+        guard !consistency.isEntered, !against.contains(where: KeyChoice.isPart),
+            consistency.hasFewConflicts || !isOneAnswer && consistency.areNumbersOnly
+        else { return false }
+        // A record that is listed twice has two places in the list.
+        let weight = against.count { !KeyChoice.isPosition($0) }
+        return consistency.confirming >= max(isOneAnswer ? weight + 1 : weight, 1)
+    }
+
+    /// Returns the samples without equal ones by their values of fields.
+    private func groups(_ fields: [String]) -> [[String]: [JSONValue]] {
+        Dictionary(grouping: distinct) { value(fields, $0) }
     }
 
     /// Whether the objects are excerpts of listed records, beside fields that belong to the place.
@@ -237,20 +296,17 @@ struct KeyChoice {
 
     /// Whether one answer lists a value twice, for records that differ.
     private func isRepeated(_ fields: [String]) -> Bool {
-        var first: [[String]: JSONValue] = [:], starts = shape.starts[...]
+        var groups: [[String]: [JSONValue]] = [:], starts = shape.starts[...], answer = 0
         for (index, sample) in shape.samples.prefix(KeyChoice.comparisonLimit).enumerated() {
             while let start = starts.first, start <= index {
-                first = [:]
+                answer += 1
                 starts = starts.dropFirst()
             }
-            let key = value(fields, sample)
-            // A record may be there twice, with other counters.
-            if let other = first[key], KeyConsistency([[other, sample]], except: Set(fields)).conflicts > 0 {
-                return true
-            }
-            first[key] = first[key] ?? sample
+            groups[value(fields, sample) + ["\(answer)"], default: []].append(sample)
         }
-        return false
+        // A record may be there twice, with other counters.
+        let consistency = KeyConsistency(groups.values, except: Set(fields))
+        return consistency.conflicts > 0 && !isChanged(consistency, isOneAnswer: true)
     }
 }
 

@@ -17,18 +17,16 @@ struct KeyConsistency {
         var first: JSONValue?
         /// Whether another key has another value.
         var isDistinctive = false
+        /// Whether all values are numbers.
+        var isNumber = true
     }
 
     private var fields: [String: Field] = [:]
-    private var keyCount = 0
+    /// The number of keys.
+    let keyCount: Int
     /// The number of keys that objects with different values share.
     private(set) var conflicts = 0
 
-    /// Names of fields that change from one answer to the next, and links, which differ by place.
-    private static let volatile: Set = [
-        "updated", "modified", "changed", "pushed", "accessed", "seen", "synced", "refreshed", "fetched", "last",
-        "count", "etag", "links",
-    ]
     /// Names of entered values: in a list of answers, the `id` is that of the question.
     private static let entered: Set = ["value", "values", "answer", "answers"]
 
@@ -37,17 +35,21 @@ struct KeyConsistency {
     /// - Parameters:
     ///   - groups: the objects of each key.
     ///   - ignored: fields that are not compared.
-    init(_ groups: some Sequence<[JSONValue]>, except ignored: Set<String>) {
-        for group in groups { add(group, ignored) }
+    init(_ groups: some Collection<[JSONValue]>, except ignored: Set<String>) {
+        keyCount = groups.count
+        var volatile = VolatileNames()
+        for group in groups where group.count > 1 { add(group, ignored, &volatile) }
+        findDistinctive(groups)
     }
 
-    private mutating func add(_ group: [JSONValue], _ ignored: Set<String>) {
-        keyCount += 1
+    private mutating func add(_ group: [JSONValue], _ ignored: Set<String>, _ volatile: inout VolatileNames) {
         var known: [String: JSONValue] = [:], compared: Set<String> = [], differing: Set<String> = []
+        var others: Set<String> = []
         for object in group {
             guard case .object(let members) = object else { continue }
             for member in members where !ignored.contains(member.key) && member.value != .null {
-                guard !KeyConsistency.isVolatile(member) else { continue }
+                guard !volatile.contains(member) else { continue }
+                if case .number = member.value {} else { others.insert(member.key) }
                 guard let other = known[member.key] else {
                     known[member.key] = member.value
                     continue
@@ -62,9 +64,23 @@ struct KeyConsistency {
             field.first = field.first ?? value
             if compared.contains(name) { field.compared += 1 }
             if differing.contains(name) { field.differing += 1 }
+            if others.contains(name) { field.isNumber = false }
             fields[name] = field
         }
         if !differing.isEmpty { conflicts += 1 }
+    }
+
+    /// Compares the fields of shared keys with the objects that share their key with none.
+    private mutating func findDistinctive(_ groups: some Collection<[JSONValue]>) {
+        var open = fields.filter { $0.value.compared > 0 && !$0.value.isDistinctive }.map(\.key)
+        for group in groups where group.count == 1 {
+            if open.isEmpty { return }
+            open.removeAll { name in
+                guard let value = group[0][name], value != .null, value != fields[name]?.first else { return false }
+                fields[name]?.isDistinctive = true
+                return true
+            }
+        }
     }
 
     // MARK: Results
@@ -73,6 +89,12 @@ struct KeyConsistency {
     var contradicting: [String] {
         fields.filter { $0.value.differing * 2 > $0.value.compared }.map(\.key).sorted()
     }
+
+    /// Whether the fields that differ for most of the shared keys have only numbers.
+    var areNumbersOnly: Bool { contradicting.allSatisfy { fields[$0]?.isNumber ?? false } }
+
+    /// Whether less than a tenth of the keys have objects with different values.
+    var hasFewConflicts: Bool { conflicts * 10 < keyCount }
 
     /// The fields that differ for a shared key.
     var differing: [String] { fields.filter { $0.value.differing > 0 }.map(\.key).sorted() }
@@ -101,21 +123,6 @@ struct KeyConsistency {
     }
 
     // MARK: Values
-
-    /// The names of the members that change although the record is the same.
-    static func volatileNames(of object: JSONValue) -> Set<String> {
-        guard case .object(let members) = object else { return [] }
-        return Set(members.lazy.filter(isVolatile).map(\.key))
-    }
-
-    /// Whether a member changes although the record is the same: a counter, or a time of a change.
-    private static func isVolatile(_ member: JSONValue.Member) -> Bool {
-        let words = EnglishName.words(of: member.key)
-        if words.contains(where: volatile.contains) || words.count > 1 && words.last == "at" { return true }
-        // `comments: 12` counts them.
-        guard case .number = member.value, let last = words.last else { return false }
-        return EnglishName.singular(last) != last
-    }
 
     /// Whether two values contradict each other. An excerpt lacks members, which is no difference.
     static func differ(_ a: JSONValue, _ b: JSONValue) -> Bool {

@@ -27,10 +27,12 @@ struct PlaceCollector {
         var guess =
             key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
             ?? KeyChoice(shape, name: name).listed(named: named)
+        let doubt = guess.doubt
         if key == nil {
             guess = PlaceCollector.resourceKey(shape, name: name) ?? PlaceCollector.separated(guess, shape)
         }
-        if let form, !guess.isCertain, guess.doubt == nil {
+        // Kinds with keys of their own may share the last segment of their URLs, too.
+        if let form, !guess.isCertain, guess.doubt == doubt {
             guess = KeyGuess(
                 fields: [], reason: "from the record's own URL", isCertain: true, isByURL: true,
                 alternatives: Array(guess.fields.prefix(1)))

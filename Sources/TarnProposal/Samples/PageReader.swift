@@ -29,13 +29,11 @@ enum PageReader {
         return facts
     }
 
-    /// Returns the identifiers of the records of a page, or the records without one.
+    /// Returns the records of a page, to be compared with those of another page.
     ///
     /// - Parameter first: the lists of the first page.
-    static func identities(_ page: Sample.Page, like first: [FoundList]) -> [JSONValue] {
-        ListFinder.lists(in: page.json, like: first).flatMap { ListFinder.objects(page.json, $0) }.map { object in
-            ["id", "_id", "uuid", "key", "url"].lazy.compactMap { object[$0] }.first ?? object
-        }
+    static func identities(_ page: Sample.Page, like first: [FoundList]) -> PageIdentities {
+        PageIdentities(ListFinder.lists(in: page.json, like: first).flatMap { ListFinder.objects(page.json, $0) })
     }
 
     /// Returns the value at a path without wildcards; nil if there is none.

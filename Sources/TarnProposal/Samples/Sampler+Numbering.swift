@@ -133,7 +133,7 @@ extension Sampler {
         guard let page = try? await page(request.url, like: lists) else { return .refused }
         let known = PageReader.identities(first, like: lists), found = PageReader.identities(page, like: lists)
         if found.isEmpty { return .empty }
-        if found == known { return .same }
-        return Set(known).isDisjoint(with: found) ? .other : .overlapping
+        if found.isSame(as: known) { return .same }
+        return found.overlaps(known) ? .overlapping : .other
     }
 }

@@ -196,7 +196,7 @@ package struct Sampler: Sendable {
     /// Whether no page has other records than the first one.
     private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
         let first = PageReader.identities(pages[0], like: lists)
-        return pages.dropFirst().allSatisfy { PageReader.identities($0, like: lists) == first }
+        return pages.dropFirst().allSatisfy { PageReader.identities($0, like: lists).isSame(as: first) }
     }
 
     /// Looks for another style if the one that an answer suggests leads to no other records.
@@ -257,8 +257,8 @@ package struct Sampler: Sendable {
             guard trial.pages.count > 1 else { return nil }
             let next = PageReader.identities(trial.pages[1], like: lists)
             let known = PageReader.identities(trial.pages[0], like: lists)
-            guard next != known else { return nil }
-            if guess.isByName, next.isEmpty || !Set(known).isDisjoint(with: next) { return nil }
+            guard !next.isSame(as: known) else { return nil }
+            if guess.isByName, next.isEmpty || known.overlaps(next) { return nil }
         }
         trial.style = style
         trial.isComplete = isComplete
@@ -311,7 +311,7 @@ package struct Sampler: Sendable {
                 // A server that ignores the parameter answers with the same page for ever. The rest
                 // of the answer may differ.
                 if pagination.style.isCounted,
-                    PageReader.identities(next, like: lists) == PageReader.identities(page, like: lists)
+                    PageReader.identities(next, like: lists).isSame(as: PageReader.identities(page, like: lists))
                 {
                     return false
                 }

@@ -298,8 +298,8 @@ package struct PageSequence: Sendable, Hashable {
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
     }
 
-    /// Whether a page without records, behind others, may be the end of a list whose server names the
-    /// next page: no total is larger than the number of listed records.
+    /// Whether a page without records, behind others, may be the end of a list whose server names
+    /// the next page: no total is larger than the number of listed records.
     private static func mayBeBehindLast(
         _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int
     ) -> Bool {

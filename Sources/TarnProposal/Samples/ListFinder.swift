@@ -94,8 +94,8 @@ enum ListFinder {
         return if case .array = value { true } else { false }
     }
 
-    /// Of several lists, those of the outermost level; one under a wrapper excludes the others. If a
-    /// list further inside is longer than all of these, it comes first.
+    /// Of several lists, those of the outermost level; one under a wrapper excludes the others. If
+    /// a list further inside is longer than all of these, it comes first.
     private static func preferred(_ lists: [FoundList], _ json: JSONValue) -> [FoundList] {
         guard lists.count > 1 else { return lists }
         let outermost = lists.map(\.steps.count).min() ?? 0

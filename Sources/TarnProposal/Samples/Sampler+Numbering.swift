@@ -12,7 +12,8 @@ extension Sampler {
     /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
     /// those that most servers have.
     ///
-    /// - Parameter isLikely: whether the answer says that there is more, or other lists may be longer.
+    /// - Parameter isLikely: whether the answer says that there is more, or other lists may be
+    ///   longer.
     func lookBehind(
         _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ declared: CountedStyle?,
         _ bounds: inout PageSequence.Bounds, isLikely: Bool

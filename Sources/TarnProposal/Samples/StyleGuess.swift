@@ -243,8 +243,8 @@ struct StyleGuess {
         return guess
     }
 
-    /// The style with 1 as the number of the first page, if the URL has 0: servers that count from 1
-    /// often answer to 0 with the first page.
+    /// The style with 1 as the number of the first page, if the URL has 0: servers that count from
+    /// 1 often answer to 0 with the first page.
     var countedFromOne: StyleGuess? {
         guard var counted, counted.unit == .pages, counted.start == 0 else { return nil }
         counted.start = 1

@@ -71,8 +71,8 @@ extension Pagination {
     /// - Parameters:
     ///   - path: the path of the cursor in the body. The scan ends if it is missing, null or empty.
     ///   - sends: the parameter that carries the cursor.
-    ///   - start: the cursor that the request for the first page sends, such as `*`; nil if it sends
-    ///     none.
+    ///   - start: the cursor that the request for the first page sends, such as `*`; nil if it
+    ///     sends none.
     ///   - hasMore: the path of a flag for more records; false ends the scan.
     ///   - last: the cursor that marks the last page, such as `0`.
     ///   - endsAtEmptyPage: whether a page without records is the last one, regardless of its

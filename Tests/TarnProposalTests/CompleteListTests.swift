@@ -424,6 +424,19 @@ struct CompleteListTests {
         try await expectAll(proposal)
     }
 
+    @Test("a server that answers with its last page to larger numbers", arguments: ["", "?page=1"])
+    func repeatedLast(query: String) async throws {
+        let server = try ScriptedServer { request in
+            let page = min(2, ItemList.number("page", in: request.target) ?? 1)
+            return .init(body: ItemList.items(page == 1 ? 1...20 : 21...37))
+        }
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.text.contains("end: repeated"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 37)
+    }
+
     @Test("a parameter of the URL that seems to number pages, and leads to no others, is uncertain")
     func ignoredNumber() async throws {
         let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }

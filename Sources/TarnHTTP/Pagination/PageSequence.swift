@@ -254,7 +254,10 @@ package struct PageSequence: Sendable, Hashable {
         // A server may ignore a parameter that was computed or guessed.
         let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
         if isRepeated(facts), isGuessed || repeated >= PageSequence.mostRepeated {
-            throw .samePage(url: request.url)
+            guard pagination.style.endsAtRepeatedPage, !PageSequence.hasMore(counts, listed: self.listed) else {
+                throw .samePage(url: request.url)
+            }
+            return Step(choice: choice, listed: self.listed, window: window, counts: counts)
         }
         let sum = self.listed.addingClamped(facts.recordCount)
         // After a restart, a total counts the records behind the restart.
@@ -303,8 +306,12 @@ package struct PageSequence: Sendable, Hashable {
     private static func mayBeBehindLast(
         _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int
     ) -> Bool {
-        guard facts.recordCount == 0, listed > 0, !style.isCounted else { return false }
-        return !counts.contains { name, count in
+        facts.recordCount == 0 && listed > 0 && !style.isCounted && !hasMore(counts, listed: listed)
+    }
+
+    /// Whether a total is larger than the number of listed records.
+    private static func hasMore(_ counts: [String: Int], listed: Int) -> Bool {
+        counts.contains { name, count in
             count > listed && !PageEvidence.isPageCount(name) && PageEvidence.meaning(of: name) != .count
         }
     }

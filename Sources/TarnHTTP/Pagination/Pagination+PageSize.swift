@@ -22,5 +22,8 @@ extension Pagination {
         case short
         /// A page without records: for servers whose pages may be short.
         case empty
+        /// A page with the records of the page before: for servers that answer to all larger
+        /// numbers with the last page.
+        case repeated
     }
 }

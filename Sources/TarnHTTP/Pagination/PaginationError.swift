@@ -36,7 +36,7 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
             "the next page was fetched already, the server's pages go in a circle: \(Redaction.shown(url))"
         case .samePage(let url):
             "this page lists the same records as the one before, the server seems to ignore what tells pages apart: \(Redaction.shown(url)); "
-                + "check the names of the parameters under paginate"
+                + "check the names of the parameters under paginate, or write end: repeated if the server repeats its last page"
         case .tooManyPages(let limit, let url):
             "more than \(limit) pages, the limit of one scan: stopped before \(Redaction.shown(url)); "
                 + "limit: { pages: … } at the endpoint allows more, and the next scan goes on there"

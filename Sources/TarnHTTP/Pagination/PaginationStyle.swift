@@ -86,3 +86,14 @@ extension PaginationStyle {
     public func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? { nil }
     public func choice(at request: PageRequest, _ facts: PageFacts) -> PaginationChoice? { nil }
 }
+
+extension PaginationStyle {
+    /// Whether a page with the records of the page before is behind the last one.
+    var endsAtRepeatedPage: Bool {
+        switch self {
+        case let style as PageNumberPagination: style.end == .repeated
+        case let style as OffsetPagination: style.end == .repeated
+        default: false
+        }
+    }
+}

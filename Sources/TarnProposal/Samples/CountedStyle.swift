@@ -17,6 +17,8 @@ struct CountedStyle: Sendable {
     var count = ""
     /// Whether only a page without records is the last one: a server may return fewer than `size`.
     var endsEmpty = false
+    /// Whether the server answers with the last page to all larger numbers.
+    var endsRepeated = false
 
     /// The style as a description writes it.
     var text: String {
@@ -24,7 +26,11 @@ struct CountedStyle: Sendable {
         if let start { parts.append("start: \(start)") }
         if let size { parts.append("per_page: { \(YAMLText.scalar(size.name)): \(size.value) }") }
         if !count.isEmpty { parts.append(count) }
-        if endsEmpty, size != nil, count.isEmpty { parts.append("end: empty") }
+        if endsRepeated, count.isEmpty {
+            parts.append("end: repeated")
+        } else if endsEmpty, size != nil, count.isEmpty {
+            parts.append("end: empty")
+        }
         return "{ \(unit == .pages ? "page_number" : "offset"): { \(parts.joined(separator: ", ")) } }"
     }
 

@@ -31,6 +31,8 @@ package struct Sample: Sendable {
     var style = SampledStyle()
     /// The status with which the server refuses a page behind the last one; nil if it does not.
     var endStatus: Int?
+    /// Whether the server answers with the last page to larger numbers.
+    var repeatsLast = false
     /// Whether the last page of the list was fetched.
     package var isComplete = true
     /// Other base URLs of the API that links begin with.
@@ -64,6 +66,15 @@ struct SampledStyle: Sendable {
 
     /// Whether the answers leave open that the style leads to other records.
     var isGuess = false
+
+    /// Writes that a page with the records of the page before is the end, unless a count says where
+    /// it is.
+    mutating func endAtRepeatedPage() {
+        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
+        let isCounted = ["total", "has_more", "end: "].contains(where: text.contains)
+        guard isNumbered, !isCounted, text.hasSuffix(" } }") else { return }
+        text = text.dropLast(4) + ", end: repeated } }"
+    }
 
     /// Notes that the URL has a parameter that may number pages or records, and that no style was
     /// found for it.

@@ -32,6 +32,7 @@ extension Sampler {
             let isUsual = !Sampler.otherNames.contains(candidate.parameter)
             guard trial.pages.count > 1 || triesAll && isUsual || declared != nil else { continue }
             if counted.count.isEmpty { counted.count = StyleGuess.end(facts) }
+            counted.endsRepeated = trial.repeatsLast
             counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
             trial.style = counted.sampled(
                 trial.pages.count > 1

@@ -170,6 +170,7 @@ package struct Sampler: Sendable {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            if sample.repeatsLast { sample.style.endAtRepeatedPage() }
             if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
                 await doubt(&sample, plain, choice.pagination, lists, facts, &bounds)
             }
@@ -248,6 +249,7 @@ package struct Sampler: Sendable {
                 counted.start = 0
                 style.reason = "the URL has the parameter \(counted.parameter), and 0 is the first page"
             }
+            counted.endsRepeated = trial.repeatsLast
             style.text = counted.text
             if trial.pages.count == 1, !isComplete {
                 style.reason =
@@ -308,12 +310,13 @@ package struct Sampler: Sendable {
                 if found.allSatisfy({ ListFinder.objects(next.json, $0).isEmpty }), pagination.style.isCounted {
                     return true
                 }
-                // A server that ignores the parameter answers with the same page for ever. The rest
-                // of the answer may differ.
+                // A server that ignores the parameter answers with the same page for ever; others
+                // repeat the last one. The rest of the answer may differ.
                 if pagination.style.isCounted,
                     PageReader.identities(next, like: lists).isSame(as: PageReader.identities(page, like: lists))
                 {
-                    return false
+                    sample.repeatsLast = sample.pages.count > 1
+                    return sample.repeatsLast
                 }
                 sample.pages.append(next)
             } catch {

@@ -355,6 +355,18 @@ struct PaginationGuardTests {
         }
     }
 
+    @Test("a list of a server that repeats its last page ends there, if that is declared and no total is larger")
+    func repeatedLast() throws {
+        func pages(_ fields: [String: String] = [:]) -> [PageFacts] {
+            [page(2, digest: 1, [:], fields), page(1, digest: 2, [:], fields), page(1, digest: 2, [:], fields)]
+        }
+        for style in [Pagination.pageNumber(.query("p"), end: .repeated), .offset(.query("p"), end: .repeated)] {
+            #expect(try Styles.walk(style, pages()).count == 3)
+            #expect(throws: PaginationError.self) { try Styles.walk(style, pages(["X-Total-Count": "9"])) }
+        }
+        #expect(throws: PaginationError.self) { try Styles.walk(.pageNumber(.query("p")), pages()) }
+    }
+
     @Test("equal elements are the same page for a style that counts, although their keys are positions")
     func sameElements() {
         func pages(_ contents: [Int]) -> [PageFacts] {

@@ -86,6 +86,44 @@ struct RepeatedKeyTests {
         #expect(bookings.records == ["Thing": 12], "\(bookings.text)")
     }
 
+    @Test(
+        "a live list whose pages overlap keeps its id, whatever score or position its records have by then",
+        arguments: ["", #","position":%"#, #","author":"a#","created":"2024-01-0#""#])
+    func overlapping(_ more: String) throws {
+        let pages = try (0..<3).map { page -> Sample.Page in
+            let body = list(page * 18..<page * 18 + 20) { id in
+                let rest = more.replacing("%", with: "\(id + page)").replacing("#", with: "\(1 + id % 9)")
+                return #"{"id":\#(id),"title":"t\#(id)","score":\#(id + 3 * page)\#(rest)}"#
+            }
+            let url = "https://api.test.example/hot?page=\(page + 1)"
+            return Sample.Page(url: url, body: Array(body.utf8), json: try JSONValue(body))
+        }
+        let proposal = try Proposal([Sample(origin: "https://api.test.example/hot", isURL: true, pages: pages)])
+        #expect(proposal.text.contains("    key: id\n") && proposal.records == ["Hot": 56], "\(proposal.text)")
+        #expect(proposal.uncertain.count == 1, "\(proposal.uncertain)")
+        #expect(proposal.uncertain.first?.contains("4 keys name samples with different values (`") == true)
+    }
+
+    @Test("one record of many that is listed twice in an answer takes the id away from none, and is uncertain")
+    func pinned() throws {
+        let posts = list(0...100) {
+            #"{"id":\#(max($0, 1)),"title":"t\#(max($0, 1))","author":\#(max($0, 1) % 9),"section":"\#($0 == 0 ? "pinned" : "new")"}"#
+        }
+        let proposal = try propose(posts)
+        #expect(proposal.text.contains("    key: id\n") && proposal.records == ["Thing": 100], "\(proposal.text)")
+        #expect(proposal.uncertain.count == 1, "\(proposal.uncertain)")
+        #expect(proposal.uncertain.first?.contains("a key names samples with different values (`section`)") == true)
+    }
+
+    @Test("a key without the id of the objects is uncertain, with the id as the alternative")
+    func fallback() throws {
+        let proposal = try propose(list(0..<12) { #"{"id":\#(1 + $0 % 6),"price":\#($0).25}"# })
+        #expect(proposal.text.contains("    key: position\n") && proposal.records == ["Thing": 12], "\(proposal.text)")
+        #expect(proposal.uncertain.count == 1, "\(proposal.uncertain)")
+        #expect(proposal.uncertain.first?.contains("(`price`)") == true, "\(proposal.uncertain)")
+        #expect(proposal.uncertain.first?.contains("write `key: id`") == true, "\(proposal.uncertain)")
+    }
+
     @Test("the lists of two URLs with the same ids and other records are two entities")
     func lists() throws {
         let boards = (1...2).map { board in

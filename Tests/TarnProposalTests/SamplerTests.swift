@@ -75,6 +75,35 @@ struct SamplerTests {
         #expect(sample.pages.count == 1 && sample.style.text == "single_page")
     }
 
+    /// Returns the number of the page that a request asks for.
+    private static func page(_ target: String) -> Int { Int(target.split(separator: "=").last ?? "") ?? 1 }
+
+    @Test("pages with the same ids and other days are different pages")
+    func sameIds() async throws {
+        let server = try ScriptedServer { request in
+            let page = SamplerTests.page(request.target)
+            guard page <= 3 else { return .init(body: "[]") }
+            let records = (1...24).map { #"{"id":\#($0),"day":"2024-01-0\#(page)","temp":\#($0 * page)}"# }
+            return .init(body: "[" + records.joined(separator: ",") + "]")
+        }
+        let sample = try await sampler().sample(server.base + "/observations")
+        let proposal = try Proposal([sample])
+        #expect(sample.pages.count == 3 && proposal.records.map(\.value) == [72], "\(proposal.text)")
+        #expect(proposal.text.contains("    key: [id, day]   # `id` is not unique"), "\(proposal.text)")
+    }
+
+    @Test("a page with the same records and other scores is the same page")
+    func sameRecords() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/items?") else { return .init(status: "404 Not Found") }
+            let score = request.target.utf8.reduce(0) { $0 + Int($1) }
+            let records = (1...4).map { #"{"id":\#($0),"title":"t\#($0)","score":\#(score + $0)}"# }
+            return .init(body: "[" + records.joined(separator: ",") + "]")
+        }
+        let sample = try await sampler().sample(server.base + "/items?page=1&per_page=4")
+        #expect(sample.pages.count == 1 && sample.style.text == "single_page")
+    }
+
     /// An API of 25 records with its own parameters and members.
     struct Form: Sendable, CustomTestStringConvertible {
         var name: String

@@ -84,7 +84,8 @@ struct FieldBuilder {
         key = [name]
         fields.append(Field(attribute: ProposedAttribute(name: name, type: "int", source: "@position")))
         keyComment = "\(guess.reason): the position in the list, which changes if the server inserts records"
-        guard !guess.alternatives.isEmpty else { return }
+        // The doubt names the alternative.
+        guard !guess.alternatives.isEmpty, guess.doubt == nil else { return }
         keyComment +=
             "; if no two records share it: \(guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", "))"
     }

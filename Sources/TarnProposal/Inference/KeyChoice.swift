@@ -84,7 +84,7 @@ struct KeyChoice {
         if let pair = composite(with: Set(ids)) {
             return KeyGuess(
                 fields: pair, reason: "\(repeated), these together differ in all \(distinct.count) samples",
-                isCertain: false, doubt: consistency.hasFewConflicts ? doubt : nil)
+                isCertain: false, doubt: consistency.conflicts * 2 < consistency.keyCount ? doubt : nil)
         }
         if let best = ids.first(where: { isConsistent([$0], isListed: true) }) {
             return KeyGuess(fields: [best], reason: repeated, isCertain: false)

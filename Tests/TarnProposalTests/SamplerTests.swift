@@ -93,7 +93,7 @@ struct SamplerTests {
     }
 
     @Test("a page with the same records and other scores is the same page")
-    func sameRecords() async throws {
+    func otherScores() async throws {
         let server = try ScriptedServer { request in
             guard request.target.hasPrefix("/items?") else { return .init(status: "404 Not Found") }
             let score = request.target.utf8.reduce(0) { $0 + Int($1) }

@@ -303,7 +303,11 @@ package struct Sampler: Sendable {
                 sample.gaps.append("\(Sampler.unfetched) \(Redaction.url(page.url)) was not fetched: \(error)")
                 return false
             }
-            guard sample.pages.count < options.pages else { return false }
+            // Behind a page that is shorter than the first one, the server shows how its lists end.
+            let mayEnd =
+                pagination.style.isCounted && sample.pages.count == options.pages
+                && Sampler.isShort(sample.pages, lists)
+            guard sample.pages.count < options.pages || mayEnd else { return false }
             do throws(SampleError) {
                 let next = try await self.page(sequence.url, like: lists)
                 let found = ListFinder.lists(in: next.json, like: lists)

@@ -428,7 +428,7 @@ struct CompleteListTests {
         "a server that answers with its last page to larger numbers", arguments: ["", "?page=1"], [37, 57])
     func repeatedLast(query: String, count: Int) async throws {
         let server = try ScriptedServer { request in
-            let page = min((count + 19) / 20, ItemList.number("page", in: request.target) ?? 1)
+            let page = max(1, min((count + 19) / 20, ItemList.number("page", in: request.target) ?? 1))
             return .init(body: ItemList.items(page * 20 - 19...min(page * 20, count)))
         }
         let proposal = try await propose(urls: [server.base + "/items" + query])

@@ -40,7 +40,16 @@ struct StoreImportCommand: ParsableCommand {
         if merge, schemaOf != nil {
             throw ValidationError("--merge keeps the schema of the store: leave out --schema-of")
         }
-        if merge, lines == "-" { throw ValidationError("--merge reads the file twice: it needs a file, not a pipe") }
+        if merge, lines == "-" || StoreImportCommand.isStream(lines) {
+            throw ValidationError("--merge reads the file twice: it needs a file, not a pipe")
+        }
+    }
+
+    /// Whether a path leads to a pipe or the like, of which a second reading finds nothing.
+    private static func isStream(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     func run() throws {

@@ -100,7 +100,8 @@ public final class Environment: Sendable {
     let turn: WriterQueue?
     /// The lock file that liblmdb has mapped; nil without locks.
     let lockFile: FileIdentity?
-    /// The directory in which the files are verified before each write; nil if it is read-only.
+    /// The directory in which the files are verified before each write, and for observers; nil
+    /// if the environment is immutable.
     let directory: OpenDirectory?
     private let openingLock = Lock()
     /// Held during a transaction that opens tables.
@@ -188,7 +189,10 @@ public final class Environment: Sendable {
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
         var files = Files()
-        if !options.isReadOnly {
+        if options.isReadOnly {
+            // Only observers look at it.
+            if !options.isImmutable { files.directory = try? OpenDirectory(path: path) }
+        } else {
             files.directory = try OpenDirectory(path: path)
             files.turn = try WriterQueue(directory: path)
         }

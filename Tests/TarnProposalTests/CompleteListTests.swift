@@ -445,7 +445,19 @@ struct CompleteListTests {
         #expect(proposal.uncertain.contains { $0.contains("parameter `page`") }, "\(proposal.uncertain)")
     }
 
-    @Test("a list inside of another object that is longer than those beside it is described too")
+    @Test("a longer list of facets beside a list is not what the pages have")
+    func facets() async throws {
+        let server = try ScriptedServer { request in
+            let items = ItemList.items(behind: ((ItemList.number("page", in: request.target) ?? 1) - 1) * 10, size: 10)
+            return .init(body: #"{"products":\#(items),"lookup":{"countries":\#(ItemList.items(500...540))}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/products"])
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Product") == ItemList.count, "\(proposal.text)")
+    }
+
+    @Test("a list inside of another object that alone tells of other pages is described too")
     func innerList() async throws {
         let server = try ScriptedServer { request in
             let page = ItemList.number("page", in: request.target) ?? 0

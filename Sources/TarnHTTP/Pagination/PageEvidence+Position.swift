@@ -62,6 +62,14 @@ extension PageEvidence {
     /// Returns whether a value at a path is a flag that is true if there are more records.
     package static func isMore(_ path: String) -> Bool { meaning(of: path) == .more }
 
+    /// Returns whether a value at a path tells of other pages: a link, a cursor, a flag or a total.
+    package static func isSign(_ path: String) -> Bool {
+        switch meaning(of: path) {
+        case .link, .cursor, .nextPage, .more, .total: true
+        default: false
+        }
+    }
+
     /// Returns whether a value at a path is the number of all records.
     package static func isTotal(_ path: String) -> Bool { meaning(of: path) == .total }
 

@@ -82,6 +82,10 @@ package struct PageSequence: Sendable, Hashable {
     private var repeated = 0
     /// The number of such pages that a style which does not count may have.
     private static let mostRepeated = 20
+    /// The number of pages without records in a row.
+    private var empty = 0
+    private static let endless =
+        "more than 20 pages in a row have no records, and name another one. If they are the end, write end: empty for a cursor; if not, more: ignore"
     /// The progress since the last restart, and the value behind which the scan restarted.
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
@@ -209,6 +213,7 @@ package struct PageSequence: Sendable, Hashable {
         // with the records of the page before: those with the value behind which it begins.
         let isRestart = step.window.pages == 0
         repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
+        empty = facts.recordCount == 0 && !isRestart ? empty + 1 : 0
         lastDigest = isRestart ? nil : facts.digest
         lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts
@@ -267,10 +272,6 @@ package struct PageSequence: Sendable, Hashable {
             counts[found.name] = min(found.count, counts[found.name] ?? found.count)
         }
         let found = try pagination.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
-        let mayBeBehind = PageSequence.mayBeBehindLast(facts, pagination.style, counts, listed: listed)
-        if mayBeBehind, PageSequence.isDeclaredEnd(facts) {
-            return Step(choice: choice, listed: sum, window: window, counts: counts)
-        }
         var next = request
         switch found {
         case .end:
@@ -286,9 +287,14 @@ package struct PageSequence: Sendable, Hashable {
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
         case .nextBody(let body): next.body = body
         }
+        let mayBeBehind = PageSequence.mayBeBehindLast(
+            facts, pagination.style, counts, listed: listed, pages: ordinal)
         // A page without records that leads to itself: nothing follows yet.
         if mayBeBehind, next == request {
             return Step(choice: choice, listed: sum, window: window, counts: counts)
+        }
+        if mayBeBehind, empty >= PageSequence.mostRepeated, PageSequence.seemsLast(facts, bounds.more) {
+            throw .refused(by: pagination.style.name, reason: PageSequence.endless)
         }
         var window = window
         window.pages = window.pages.addingClamped(1)
@@ -299,31 +305,6 @@ package struct PageSequence: Sendable, Hashable {
         }
         guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
-    }
-
-    /// Whether a page without records, behind others, may be the end of a list whose server names
-    /// the next page: no total is larger than the number of listed records.
-    private static func mayBeBehindLast(
-        _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int
-    ) -> Bool {
-        facts.recordCount == 0 && listed > 0 && !style.isCounted && !hasMore(counts, listed: listed)
-    }
-
-    /// Whether a total is larger than the number of listed records.
-    private static func hasMore(_ counts: [String: Int], listed: Int) -> Bool {
-        counts.contains { name, count in
-            count > listed && !PageEvidence.isPageCount(name) && PageEvidence.meaning(of: name) != .count
-        }
-    }
-
-    /// Whether a page without records says that none follow, by a flag, or by a total that is
-    /// reached. Some servers name a next page for ever.
-    private static func isDeclaredEnd(_ facts: PageFacts) -> Bool {
-        let flags = facts.values.keys.filter(PageEvidence.isMore).compactMap { facts.flag($0) }
-        if !flags.isEmpty { return !flags.contains(true) }
-        return PageEvidence.counts(facts).contains { count in
-            !count.isPages && count.count > 0 && PageEvidence.meaning(of: count.name) != .count
-        }
     }
 
     /// Returns a style that may go on where another one has ended, as a description writes it.

@@ -5,7 +5,7 @@ import Tarn
 /// Tells members that change although the record is the same: counters, times of changes, and
 /// links, which differ by place.
 ///
-/// What a name means is kept, because the objects of a list have the same names.
+/// The meaning of a name is kept: the objects of a list have the same names.
 struct VolatileNames {
     private enum Kind { case always, ifNumber, never }
 

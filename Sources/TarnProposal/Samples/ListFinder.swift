@@ -79,7 +79,10 @@ enum ListFinder {
     /// An empty list in an envelope looks like nothing by itself, and its envelope like a record.
     static func lists(in json: JSONValue, like first: [FoundList]) -> [FoundList] {
         let found = lists(in: json)
-        guard !found.contains(where: first.contains) else { return found }
+        if found.contains(where: first.contains) {
+            // The last page may not tell of others.
+            return found + first.filter { $0.isList && !found.contains($0) && isArray(json, $0) }
+        }
         let empty = first.filter { $0.isList && isArray(json, $0) && objects(json, $0).isEmpty }
         return empty.isEmpty ? found : empty
     }
@@ -94,8 +97,8 @@ enum ListFinder {
         return if case .array = value { true } else { false }
     }
 
-    /// Of several lists, those of the outermost level; one under a wrapper excludes the others. If
-    /// a list further inside is longer than all of these, it comes first.
+    /// Of several lists, those of the outermost level; one under a wrapper excludes the others. A
+    /// list further inside comes first if only the objects that lead to it tell of other pages.
     private static func preferred(_ lists: [FoundList], _ json: JSONValue) -> [FoundList] {
         guard lists.count > 1 else { return lists }
         let outermost = lists.map(\.steps.count).min() ?? 0
@@ -105,10 +108,33 @@ enum ListFinder {
             return [wrapper] + others
         }
         guard outermost <= 1 else { return Array(lists.prefix(8)) }
-        func count(_ list: FoundList) -> Int { objects(json, list).count }
-        let inner = lists.filter { $0.steps.count > outermost }.max { count($0) < count($1) }
-        guard let inner, top.allSatisfy({ count($0) < count(inner) }) else { return top }
-        return [inner] + top
+        guard !hasSign(json) else { return top }
+        let inner = lists.first { list in
+            list.steps.count > outermost && !list.steps.contains { isCompanionStep($0) }
+                && envelopes(of: list, in: json).contains(where: hasSign)
+        }
+        return (inner.map { [$0] } ?? []) + top
+    }
+
+    private static func isCompanionStep(_ step: ListStep) -> Bool {
+        if case .key(let key) = step { companions.contains(key.lowercased()) } else { false }
+    }
+
+    /// The objects that lead to a list, without the outermost one.
+    private static func envelopes(of list: FoundList, in json: JSONValue) -> [JSONValue] {
+        var found: [JSONValue] = [], value = json
+        for case .key(let key) in list.steps.prefix(while: { $0 != .each }) {
+            guard let inner = value[key], inner.isObject else { break }
+            found.append(inner)
+            value = inner
+        }
+        return found
+    }
+
+    /// Whether a member of an object tells of other pages.
+    private static func hasSign(_ object: JSONValue) -> Bool {
+        guard case .object(let members) = object else { return false }
+        return members.contains { $0.value.scalarText != nil && PageEvidence.isSign($0.key) }
     }
 
     private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {

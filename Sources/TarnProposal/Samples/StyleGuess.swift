@@ -265,9 +265,6 @@ struct StyleGuess {
         style.text = choice.style
         style.reason = choice.reason
         let parameters = QueryParameters.values(in: url)
-        for name in pageNames + offsetNames where choice.style.contains("param: \(name),") {
-            style.parameters.insert(name)
-        }
         for case .query(let name) in choice.pagination.style.parameters { style.parameters.insert(name) }
         let isNumbered = choice.style.hasPrefix("{ page_number:") || choice.style.hasPrefix("{ offset:")
         if isNumbered, choice.style.hasSuffix(" } }"),

@@ -98,19 +98,6 @@ struct PaginationStyleTests {
             pages: [page(2, ["next": "1"]), page(0, ["next": "1"])],
             asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
-            name: "a next page for ever, and a total that is reached",
-            pagination: .cursor(path: "next", sends: .query("c")),
-            pages: [page(2, ["next": "1", "total": "2"]), page(0, ["next": "2", "total": "2"])],
-            asked: ["/items?state=all", "/items?state=all&c=1"]),
-        Row(
-            name: "a next page for ever, and a flag that says that there is none",
-            pagination: .jsonLink(path: "next"),
-            pages: [
-                page(2, ["next": "/items?p=2", "has_more": "true"]),
-                page(0, ["next": "/items?p=3", "has_more": "false"]),
-            ],
-            asked: ["/items?state=all", "/items?p=2"]),
-        Row(
             name: "an empty page in between, before a total that is not reached",
             pagination: .cursor(path: "next", sends: .query("c")),
             pages: [
@@ -353,6 +340,51 @@ struct PaginationGuardTests {
         #expect(throws: Never.self) {
             try Styles.walk(.pageNumber(parameter: "p"), [page(0, digest: 7), page(0, digest: 7)])
         }
+    }
+
+    @Test(
+        "an empty page in between ends no list of cursors, whatever flags and counts it has",
+        arguments: [
+            ["truncated": "false"], ["has_more": "false"], ["total": "2"], ["more": "false", "go": "true"],
+            ["has_more": "false", "total_pages": "4"],
+        ])
+    func emptyBetween(_ values: [String: String]) throws {
+        let pages = (1...4).map { number in
+            page(number == 3 ? 0 : 2, digest: number, values.merging(["next": number < 4 ? "\(number)" : ""]) { $1 })
+        }
+        let style = Pagination.cursor(path: "next", sends: .query("c"), hasMore: values["go"].map { _ in "go" })
+        let asked = try Styles.walk(style, pages, bounds: { $0.more = .ignore })
+        #expect(asked.count == 4, "\(asked)")
+        let remaining = (1...4).map { number in
+            page(
+                number == 3 ? 0 : 2, digest: number,
+                ["next": number < 4 ? "\(number)" : "", "total": "\(8 - 2 * number)"])
+        }
+        #expect(try Styles.walk(style, remaining, bounds: { $0.more = .ignore }).count == 4)
+    }
+
+    @Test("an empty page that names itself is the end, unless it says that there is more")
+    func emptyItself() throws {
+        let style = Pagination.cursor(path: "next", sends: .query("c"), hasMore: "go")
+        func pages(_ values: [String: String]) -> [PageFacts] {
+            [page(2, ["next": "1"]), page(0, values.merging(["next": "1"]) { $1 })]
+        }
+        #expect(try Styles.walk(style, pages([:])).count == 2)
+        for values in [["go": "true"], ["has_more": "true"], ["total_pages": "4"], ["total": "4"]] {
+            #expect(throws: PaginationError.self) { try Styles.walk(style, pages(values)) }
+        }
+    }
+
+    @Test("pages without records for ever are an error if they seem to be the end, and others are followed")
+    func emptyForEver() {
+        let style = Pagination.cursor(path: "next", sends: .query("c"))
+        func pages(_ values: [String: String]) -> [PageFacts] {
+            (1...40).map { page($0 == 1 ? 2 : 0, values.merging(["next": "\($0)"]) { $1 }) }
+        }
+        #expect(throws: PaginationError.self) { try Styles.walk(style, pages(["total": "2"])) }
+        #expect(throws: PaginationError.self) { try Styles.walk(style, pages(["has_more": "false"])) }
+        #expect(throws: Never.self) { try Styles.walk(style, pages([:])) }
+        #expect(throws: Never.self) { try Styles.walk(style, pages(["total": "2"]), bounds: { $0.more = .ignore }) }
     }
 
     @Test("a list of a server that repeats its last page ends there, if that is declared and no total is larger")

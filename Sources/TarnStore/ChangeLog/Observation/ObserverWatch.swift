@@ -58,7 +58,8 @@ final class ObserverWatch: @unchecked Sendable {
         addWatch()
         // Commits from before the watch was added.
         look()
-        let milliseconds = Int32(clamping: Int64(interval / .milliseconds(1)))
+        let milliseconds = Int32(clamping: Int64(interval / .milliseconds(1))), clock = ContinuousClock()
+        var checked = clock.now
         while true {
             var files = [notifications, ending[0]].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let count = poll(&files, 2, milliseconds)
@@ -68,8 +69,12 @@ final class ObserverWatch: @unchecked Sendable {
                 readNotifications()
             } else {
                 hub.counters.withLock { $0.slowChecks += 1 }
-                if let store { hub.checkFiles(of: store) }
                 if watch < 0 { addWatch() }
+            }
+            // Commits to files that have replaced those of the store touch the same `wake`.
+            if clock.now - checked >= interval, let store {
+                hub.checkFiles(of: store)
+                checked = clock.now
             }
             if !look() { break }
             if count > 0 { rest() }

@@ -422,11 +422,14 @@ struct ObservationTests {
         #expect(!store.observers.isWatching)
     }
 
-    @Test("if the files of a store are replaced or removed, its observers end with an error", arguments: [true, false])
-    func replaced(isReplaced: Bool) async throws {
-        let store = try open()
+    @Test(
+        "if the files of a store are replaced or removed, its observers end with an error",
+        arguments: [true, false], [true, false])
+    func replaced(isReplaced: Bool, isReadOnly: Bool) async throws {
+        do { try put(try open(), "a") }
+        let options = Store.Options(durability: .volatile, isReadOnly: true)
+        let store = isReadOnly ? try Store.open(at: folder("s"), options: options) : try open()
         store.observers.interval.withLock { $0 = .milliseconds(5) }
-        try put(store, "a")
         let all = Collected(store.observe { try $0.sequence })
         let start = try store.read { try $0.oldestChangeToken }
         let consumer = Task { for try await _ in store.changes(since: start).pages() {} }

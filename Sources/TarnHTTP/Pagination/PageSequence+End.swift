@@ -1,0 +1,39 @@
+// The end of lists whose server does not end them.
+
+extension PageSequence {
+    /// Whether a total is larger than the number of listed records.
+    static func hasMore(_ counts: [String: Int], listed: Int) -> Bool {
+        counts.contains { name, count in
+            count > listed && !PageEvidence.isPageCount(name) && PageEvidence.meaning(of: name) != .count
+        }
+    }
+
+    /// Whether a page without records, behind others, may be the end of a list whose server names
+    /// the next page: no total is larger than the number of listed records, no number of pages
+    /// larger than that of the page, and no flag says that there is more.
+    static func mayBeBehindLast(
+        _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int, pages: Int
+    ) -> Bool {
+        guard facts.recordCount == 0, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
+            return false
+        }
+        let declared = (style as? CursorPagination)?.hasMore
+        let flags = facts.values.keys.filter { PageEvidence.isMore($0) || $0 == declared }
+        guard !flags.contains(where: { facts.flag($0) == true }) else { return false }
+        return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }
+    }
+
+    /// Whether a page says that none follow, by a flag, or by a total that is reached.
+    ///
+    /// Names may have other meanings: no list ends because of it without an error.
+    static func seemsLast(_ facts: PageFacts, _ rule: PageEvidence.Rule) -> Bool {
+        let isFlag = facts.values.keys.contains {
+            PageEvidence.isMore($0) && !rule.ignores($0) && facts.flag($0) == false
+        }
+        return isFlag
+            || PageEvidence.counts(facts).contains { count in
+                !count.isPages && count.count > 0 && !rule.ignores(count.name)
+                    && PageEvidence.meaning(of: count.name) != .count
+            }
+    }
+}

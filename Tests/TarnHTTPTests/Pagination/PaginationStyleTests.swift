@@ -358,7 +358,7 @@ struct PaginationGuardTests {
         let remaining = (1...4).map { number in
             page(
                 number == 3 ? 0 : 2, digest: number,
-                ["next": number < 4 ? "\(number)" : "", "total": "\(8 - 2 * number)"])
+                ["next": number < 4 ? "\(number)" : "", "go": values["go"] ?? "", "total": "\(8 - 2 * number)"])
         }
         #expect(try Styles.walk(style, remaining, bounds: { $0.more = .ignore }).count == 4)
     }

@@ -57,9 +57,10 @@ struct CountCommand: ParsableCommand {
 
     /// Returns what to do instead if an error says that a field is a list; nil for other errors.
     private static func ofList(_ error: any Error, _ path: FieldPath, _ entity: String) -> Failure? {
-        guard case StoreError.wrongType(_, let field, "a single value", let found) = error, field == path.names.last
+        let text = "\(path)", name = text.hasPrefix("nocase(") ? String(text.dropFirst(7).dropLast()) : text
+        guard case StoreError.wrongType(_, let field, "a single value", let found) = error,
+            name == field || name.hasSuffix("." + field)
         else { return nil }
-        let name = path.names.joined(separator: ".")
         return Failure(
             .usage,
             "--by \(name): expected a field with a single value, found \(found). Count the records with one element: "

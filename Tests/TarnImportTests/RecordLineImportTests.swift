@@ -211,7 +211,9 @@ struct RecordLineImportTests {
         let place = try Place()
         _ = try place.create([holder])
         let store = try Store.open(at: place.store)
-        func line(_ text: String) -> String { #"{"entity":"P","key":1,"fields":{"id":1,"n":"\#(text)"}}"# }
+        func line(_ text: String, key: Int = 1) -> String {
+            #"{"entity":"P","key":\#(key),"fields":{"id":\#(key),"n":"\#(text)"}}"#
+        }
         let path = try place.lines([line("first")])
         let replaced = try LineFile(path: path)
         try FileManager.default.removeItem(atPath: path)
@@ -221,7 +223,7 @@ struct RecordLineImportTests {
         let changed = try LineFile(path: path)
         let end = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try end.seekToEnd()
-        try end.write(contentsOf: Data((line("third") + "\n").utf8))
+        try end.write(contentsOf: Data((line("third", key: 2) + "\n").utf8))
         try end.close()
         #expect(throws: LineFile.Changed.self) { try RecordLineImport.merge(changed, into: store) }
         #expect(try store.read { try $0.record("P", RecordKey(1))?["n"] } == .string("first"))

@@ -55,9 +55,11 @@ struct ProxySetting: Sendable, Hashable {
     private var hasEncodedControl: Bool {
         let bytes = Array(url.utf8)
         return bytes.indices.dropLast(2).contains { index in
-            guard bytes[index] == UInt8(ascii: "%") else { return false }
-            let byte = UInt8(String(decoding: bytes[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
-            return byte.map { $0 < 0x20 || $0 == 0x7F } ?? false
+            let digits = String(decoding: bytes[(index + 1)...(index + 2)], as: UTF8.self)
+            guard bytes[index] == UInt8(ascii: "%"), digits.allSatisfy(\.isHexDigit),
+                let byte = UInt8(digits, radix: 16)
+            else { return false }
+            return byte < 0x20 || byte == 0x7F
         }
     }
 

@@ -59,7 +59,7 @@ struct ProxySetting: Sendable, Hashable {
             guard bytes[index] == UInt8(ascii: "%"), digits.allSatisfy(\.isHexDigit),
                 let byte = UInt8(digits, radix: 16)
             else { return false }
-            return byte < 0x20 || byte == 0x7F
+            return byte < 0x20
         }
     }
 

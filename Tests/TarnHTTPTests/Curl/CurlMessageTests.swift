@@ -208,7 +208,7 @@ struct CurlMessageTests {
             "foo://u:s3c.t9x@127.0.0.1:9", "http://u:s3c#t9x@127.0.0.1:9", "http://u:s3c/t9x@127.0.0.1:9",
             "http://u:s3c?t9x@127.0.0.1:9", "http://u:s3c t9x@127.0.0.1:9", "http://u:s3c@t9x@127.0.0.1:9",
             "http://u:s3c.t9x@127.0.0.1:99999", "http://u:s3c.t9x@[::1", "http://u:s3c.t9x@",
-            "http://u:s3c%00t9x@127.0.0.1:9", "http://s3c%1ft9x@127.0.0.1:9", "u:s3c%7Ft9x@127.0.0.1:9",
+            "http://u:s3c%00t9x@127.0.0.1:9", "http://s3c%1ft9x@127.0.0.1:9", "u:s3c%09t9x@127.0.0.1:9",
         ])
     func unusableProxy(_ url: String) async throws {
         let server = try LocalServer([CurlTransportTests.page])

@@ -47,6 +47,8 @@ final class CurlTransfer {
     /// The number of bytes of the request's body that were sent by then.
     private var sentSize: curl_off_t = 0
     private var lastProgress = SuspendingClock.now
+    /// The time in seconds that is added to the idle time while a body is sent.
+    private static let sendingPause: Int64 = 5
 
     /// The reason why a coded body was refused.
     private enum CodingProblem {
@@ -272,8 +274,11 @@ final class CurlTransfer {
             (hasReceived, sentSize, lastProgress) = (false, sent, now)
         }
         // Whole seconds, as documented.
-        let seconds = submission.options.idleTimeout.components
-        return now - lastProgress >= .seconds(max(1, seconds.attoseconds > 0 ? seconds.seconds + 1 : seconds.seconds))
+        let (seconds, attoseconds) = submission.options.idleTimeout.components
+        let limit = max(1, min(seconds, 1 << 31) + (attoseconds > 0 ? 1 : 0))
+        // The system takes a body in large pieces, and sends them for some time.
+        let isSending = sentSize > 0 && !isHeadComplete
+        return now - lastProgress >= .seconds(isSending ? limit + CurlTransfer.sendingPause : limit)
     }
 
     /// The failure of a transfer that is idle.

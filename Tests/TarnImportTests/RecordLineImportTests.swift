@@ -166,7 +166,8 @@ struct RecordLineImportTests {
         let place = try Place()
         _ = try place.create([holder])
         let store = try Store.open(at: place.store)
-        let report = try RecordLineImport.merge(try place.lines(mergedLines()), into: store, skippingProblems: true)
+        let report = try RecordLineImport.merge(
+            LineFile(path: try place.lines(mergedLines())), into: store, skippingProblems: true)
         #expect(report.isStored && report.stoppedAt == nil && report.problems.map(\.line) == [10, 4200])
         #expect(report.problems.allSatisfy { $0.reason.contains("must be unique") }, "\(report.problems)")
         #expect(try store.read { try $0.count("P") } == 4499)
@@ -178,11 +179,11 @@ struct RecordLineImportTests {
         _ = try place.create([holder])
         let store = try Store.open(at: place.store)
         var lines = mergedLines()
-        let first = try RecordLineImport.merge(try place.lines(lines), into: store)
+        let first = try RecordLineImport.merge(LineFile(path: try place.lines(lines)), into: store)
         #expect(!first.isStored && first.stoppedAt == 1 && first.problems.map(\.line) == [10], "\(first)")
         #expect(try store.read { try $0.count("P") } == 1)
         lines[9] = #"{"entity":"P","key":5000,"fields":{"id":5000,"o":1010}}"#
-        let later = try RecordLineImport.merge(try place.lines(lines), into: store)
+        let later = try RecordLineImport.merge(LineFile(path: try place.lines(lines)), into: store)
         #expect(later.isStored && later.stoppedAt == 4001 && later.problems.map(\.line) == [4200], "\(later)")
     }
 
@@ -195,14 +196,37 @@ struct RecordLineImportTests {
             [("1", "a"), ("2", "b"), ("1", "c"), ("1", "d"), ("3", "e")].map {
                 "{\"entity\":\"P\",\"key\":\($0.0),\"fields\":{\"id\":\($0.0),\"n\":\"\($0.1)\"}}"
             })
-        let refused = try RecordLineImport.merge(path, into: store)
+        let refused = try RecordLineImport.merge(LineFile(path: path), into: store)
         #expect(!refused.isStored && refused.problems.map(\.line) == [3, 4], "\(refused.problems)")
         #expect(refused.problems.first?.reason == "the record of line 1 occurs twice")
         #expect(try store.read { try $0.count("P") } == 1)
-        let report = try RecordLineImport.merge(path, into: store, skippingProblems: true)
+        let report = try RecordLineImport.merge(LineFile(path: path), into: store, skippingProblems: true)
         #expect(report.isStored && report.problems.map(\.line) == [3, 4], "\(report.problems)")
         #expect(try store.read { try $0.record("P", RecordKey(1))?["n"] } == .string("a"))
         #expect(try store.read { try $0.count("P") } == 4)
+    }
+
+    @Test("a merge reads one file twice, also if its path leads to another one by now, and refuses a changed one")
+    func mergeChanged() throws {
+        let place = try Place()
+        _ = try place.create([holder])
+        let store = try Store.open(at: place.store)
+        func line(_ text: String, key: Int = 1) -> String {
+            #"{"entity":"P","key":\#(key),"fields":{"id":\#(key),"n":"\#(text)"}}"#
+        }
+        let path = try place.lines([line("first")])
+        let replaced = try LineFile(path: path)
+        try FileManager.default.removeItem(atPath: path)
+        _ = try place.lines([line("second")])
+        #expect(try RecordLineImport.merge(replaced, into: store).isStored)
+        #expect(try store.read { try $0.record("P", RecordKey(1))?["n"] } == .string("first"))
+        let changed = try LineFile(path: path)
+        let end = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try end.seekToEnd()
+        try end.write(contentsOf: Data((line("third", key: 2) + "\n").utf8))
+        try end.close()
+        #expect(throws: LineFile.Changed.self) { try RecordLineImport.merge(changed, into: store) }
+        #expect(try store.read { try $0.record("P", RecordKey(1))?["n"] } == .string("first"))
     }
 
     @Test("repeated records are found across the parts that do not fit in memory", arguments: [1, 3, 7, 1000])

@@ -21,7 +21,11 @@ package struct BaseReplacements: Sendable, Hashable {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let isNamed = parts.count == 2 && !parts[0].contains { ":/?#".contains($0) }
             let name = isNamed ? String(parts[0]) : nil, url = isNamed ? String(parts[1]) : text
-            guard (try? HTTPURL(url)) != nil else { throw Problem(description: "\(text): not an http or https URL") }
+            guard (try? HTTPURL(url)) != nil else {
+                // It may contain a password.
+                let shown = text.contains("@") ? "with user or password" : text
+                throw Problem(description: "\(shown): not an http or https URL")
+            }
             if let name {
                 guard names.contains(name) else {
                     throw Problem(

@@ -11,6 +11,10 @@ struct CountCommand: ParsableCommand {
               tarn count Issue
               tarn count Issue --where 'state = open and labels contains 7'
               tarn count Issue --by author.login --where 'createdAt >= 2025-01-01'
+
+            A list is no single value. The records with an element, and the elements of all records:
+              tarn count Issue --where 'labels contains 7'
+              tarn list Issue --fields labels --format ndjson | jq -c '.labels[]?' | sort | uniq -c
             """)
 
     @Argument(help: "Name of the entity in the description.") var entity: String
@@ -35,7 +39,10 @@ struct CountCommand: ParsableCommand {
                     .usage, "--by \(by): the values are in ascending order; name the field only, or sort the output")
             }
             let path = field.path
-            let groups = try reader.counts(by: path, query)
+            let groups: [(value: Value, count: Int)]
+            do { groups = try reader.counts(by: path, query) } catch {
+                throw CountCommand.ofList(error, path, entity.name) ?? error
+            }
             format.beginOutput()
             var rows = RowWriter([by, "count"], format.style, rightAligned: [1])
             for group in groups {
@@ -46,5 +53,18 @@ struct CountCommand: ParsableCommand {
             }
             rows.end()
         }
+    }
+
+    /// Returns what to do instead if an error says that a field is a list; nil for other errors.
+    private static func ofList(_ error: any Error, _ path: FieldPath, _ entity: String) -> Failure? {
+        let text = "\(path)", name = text.hasPrefix("nocase(") ? String(text.dropFirst(7).dropLast()) : text
+        guard case StoreError.wrongType(_, let field, "a single value", let found) = error,
+            name == field || name.hasSuffix("." + field)
+        else { return nil }
+        return Failure(
+            .usage,
+            "--by \(name): expected a field with a single value, found \(found). Count the records with one element: "
+                + "`tarn count \(entity) --where '\(name) contains VALUE'`; or each element: "
+                + "`tarn list \(entity) --fields \(name) --format ndjson | jq -c '.[][]?' | sort | uniq -c`")
     }
 }

@@ -17,8 +17,8 @@ struct StoreImportCommand: ParsableCommand {
             all lines are checked first. Lines with problems are reported with their number, and nothing is imported \
             (exit code 1); with --skip-bad, all others are imported (exit code 3). Of two lines of a record, the \
             second one is a problem. If the store refuses a line of --merge, such as a value that must be unique, \
-            the transactions before it stay (exit code 3). So they do if the store itself fails, such as on a full \
-            disk (exit code 6).
+            the transactions before it stay (exit code 3). So they do if the file changes meanwhile, or if the store \
+            itself fails, such as on a full disk (exit code 6).
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -67,8 +67,9 @@ struct StoreImportCommand: ParsableCommand {
                     + (stored.isEmpty ? "" : ": " + stored.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")))
         }
         if let failure = report.failure {
-            Output.error("\(lines):" + (report.stoppedAt.map { "\($0):" } ?? "") + " not imported from here on")
-            throw failure
+            if let line = report.stoppedAt { Output.error("\(lines):\(line): not imported from here on") }
+            guard failure is LineFile.Changed else { throw failure }
+            throw Failure(.partly, "\(lines): changed while it was read: repeat the import")
         }
         guard report.problemCount > 0 else { return }
         let problems = countText(report.problemCount, "line") + " with a problem"
@@ -97,8 +98,11 @@ struct StoreImportCommand: ParsableCommand {
     private func mergeLines() throws -> RecordLineImport.Report {
         let path = store
         let store = try Failure.ofLocking { try Store.open(at: path) }
-        _ = try lineFile()
-        return try RecordLineImport.merge(lines, into: store, skippingProblems: skipBad)
+        do {
+            return try RecordLineImport.merge(try lineFile(), into: store, skippingProblems: skipBad)
+        } catch is LineFile.Changed {
+            throw Failure(.failed, "\(lines): changed while it was read; nothing was imported: repeat the import")
+        }
     }
 
     private func lineFile() throws -> LineFile {

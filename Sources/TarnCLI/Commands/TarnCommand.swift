@@ -55,6 +55,7 @@ struct TarnCommand: AsyncParsableCommand {
         Store.reportLongWaits(after: 3, Output.notice)
         let arguments = CommandLine.arguments.dropFirst()
         do {
+            try ArgumentBytes.requireUTF8()
             if answered(Array(arguments)) { end(0) }
             try requireHelpTopic(arguments)
             var command = try parseAsRoot()

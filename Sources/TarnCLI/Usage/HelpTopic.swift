@@ -51,8 +51,8 @@ enum HelpTopic: String, CaseIterable {
           TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not
                              set: no pager.
           TZ                 Time zone of --local.
-          http_proxy, https_proxy, no_proxy
-                             Proxies, as libcurl reads them.
+          http_proxy, https_proxy, all_proxy, no_proxy
+                             Proxies, as libcurl reads them. User and password are percent-encoded.
 
         A description names the variables of its credentials itself: auth: { bearer: { env: NAME } }.
         """

@@ -166,6 +166,7 @@ final class CurlEngine: Sendable {
             loop.add(submissions)
             if hasCancellations { loop.dropCancelled() }
             loop.perform()
+            loop.dropIdle()
             if isFinishing, loop.isEmpty {
                 let isDone = state.withLock { state in
                     if state.submissions.isEmpty { state.multi = nil }
@@ -179,7 +180,8 @@ final class CurlEngine: Sendable {
                 return state.isWaiting
             }
             // libcurl keeps a wake-up from here on: the poll then returns at once.
-            if waits, curl_multi_poll(multi, nil, 0, 60_000, nil) != CURLM_OK {
+            let longest: Int32 = loop.isEmpty ? 60_000 : CurlLoop.measurementInterval
+            if waits, curl_multi_poll(multi, nil, 0, longest, nil) != CURLM_OK {
                 // Without memory, for example. The next attempt is not made at once.
                 usleep(10_000)
             }
@@ -197,6 +199,9 @@ private final class CurlLoop {
     /// Handles for reuse: libcurl creates a handle more slowly than it resets one.
     private var idle: [CurlHandle] = []
     private static let idleLimit = 64
+    /// The time between two measurements of the idle time of transfers, in milliseconds.
+    static let measurementInterval: Int32 = 250
+    private var nextMeasurement = SuspendingClock.now
 
     init(multi: UnsafeMutableRawPointer, concurrencyPerHost: Int) {
         self.multi = multi
@@ -239,6 +244,19 @@ private final class CurlLoop {
             let code = tarn_curl_message_result(message)
             guard let transfer = remove(easy, isReusable: code == CURLE_OK) else { continue }
             transfer.submission.receiver.completion(transfer.result(code))
+            startNext(transfer.line)
+        }
+    }
+
+    /// Completes the transfers that are idle for too long.
+    func dropIdle() {
+        guard !active.isEmpty else { return }
+        let now = SuspendingClock.now
+        guard now >= nextMeasurement else { return }
+        nextMeasurement = now + .milliseconds(CurlLoop.measurementInterval)
+        for transfer in active.values where transfer.isIdle(at: now) {
+            _ = remove(transfer.easy, isReusable: false)
+            transfer.submission.receiver.completion(.failure(transfer.idleFailure))
             startNext(transfer.line)
         }
     }

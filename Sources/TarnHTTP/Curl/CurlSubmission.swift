@@ -15,6 +15,9 @@ final class CurlSubmission: Sendable {
     var origin: String { direct.origin }
     var options: CurlTransport.Options { settings.options }
 
+    /// Whether the URL of the proxy is one that libcurl would read as another one, or ignore.
+    var hasUnusableProxy: Bool { settings.unusableProxies.contains(url.scheme) }
+
     /// Whether content codings are removed, or only checked, by ``ContentDecoder``; otherwise
     /// libcurl removes them, or they stay.
     var decodesContent: Bool { options.decodesContent && ContentDecoder.accepted != nil }
@@ -45,6 +48,13 @@ final class CurlSubmission: Sendable {
 /// The options of a transport. A class: submissions share it.
 final class CurlSettings: Sendable {
     let options: CurlTransport.Options
+    /// The schemes of requests whose proxy cannot be used: see ``ProxySetting/isUsable``.
+    let unusableProxies: [String]
 
-    init(_ options: CurlTransport.Options) { self.options = options }
+    init(_ options: CurlTransport.Options) {
+        self.options = options
+        unusableProxies = ["http", "https"].filter { scheme in
+            ProxySetting(forScheme: scheme, option: options.proxy).map { !$0.isUsable } ?? false
+        }
+    }
 }

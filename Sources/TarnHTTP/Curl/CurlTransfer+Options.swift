@@ -32,13 +32,14 @@ extension CurlTransfer {
             setConnection(&options)
             setReceivers(&options)
         }
+        if submission.hasUnusableProxy { options.set(CURLOPT_PROXY, ProxySetting.unusable) }
         // RFC 9110 §8.6: a method that anticipates content declares a length of 0 if there is none.
         let method = submission.request.method
         let body = submission.request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? [] : nil)
         if let body { set(body, &options) }
         guard appendHeaders(hasBody: body != nil) else { return false }
         setTransfer(&options)
-        handle.isPrepared = options.isAccepted && submission.isPlain
+        handle.isPrepared = options.isAccepted && submission.isPlain && !submission.hasUnusableProxy
         return options.isAccepted
     }
 
@@ -66,8 +67,6 @@ extension CurlTransfer {
         // A cancelled transfer does not wait for the resolver's thread, which ends on its own.
         options.set(CURLOPT_QUICK_EXIT, 1)
         options.set(CURLOPT_CONNECTTIMEOUT_MS, submission.options.connectTimeout.milliseconds)
-        options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        options.set(CURLOPT_LOW_SPEED_TIME, max(1, (submission.options.idleTimeout.milliseconds + 999) / 1000))
     }
 
     private func setConnection(_ options: inout CurlOptions) {

@@ -42,6 +42,13 @@ final class CurlTransfer {
     /// The number of decoded bytes, if the body keeps its coding.
     private var decodedSize = 0
     private var codingProblem: CodingProblem?
+    /// Whether something was received since the idle time was measured last.
+    private var hasReceived = true
+    /// The number of bytes of the request's body that were sent by then.
+    private var sentSize: curl_off_t = 0
+    private var lastProgress = SuspendingClock.now
+    /// The time in seconds that is added to the idle time while a body is sent.
+    private static let sendingPause: Int64 = 5
 
     /// The reason why a coded body was refused.
     private enum CodingProblem {
@@ -78,6 +85,7 @@ final class CurlTransfer {
         guard let bytes, let context else { return 0 }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
         let buffer = UnsafeRawBufferPointer(start: bytes, count: count)
+        transfer.hasReceived = true
         if isHead { return transfer.receiveHead(buffer) }
         return transfer.receiveBody(buffer)
     }
@@ -252,6 +260,34 @@ final class CurlTransfer {
         return line
     }
 
+    // MARK: Idle time
+
+    /// Returns whether, for the idle time, nothing was received and nothing of a body was sent.
+    ///
+    /// libcurl's own limit (CURLOPT_LOW_SPEED_TIME) does not count header fields and interim
+    /// responses.
+    func isIdle(at now: SuspendingClock.Instant) -> Bool {
+        var sent: curl_off_t = 0
+        tarn_curl_get_offset(easy, CURLINFO_SIZE_UPLOAD_T, &sent)
+        // Before the request is sent, the time limit of connections applies.
+        if hasReceived || sent != sentSize || time(CURLINFO_PRETRANSFER_TIME_T) == .zero {
+            (hasReceived, sentSize, lastProgress) = (false, sent, now)
+        }
+        // Whole seconds, as documented.
+        let (seconds, attoseconds) = submission.options.idleTimeout.components
+        let limit = max(1, min(seconds, 1 << 31) + (attoseconds > 0 ? 1 : 0))
+        // The system takes a body in large pieces, and sends them for some time.
+        let isSending = sentSize > 0 && !isHeadComplete
+        return now - lastProgress >= .seconds(isSending ? limit + CurlTransfer.sendingPause : limit)
+    }
+
+    /// The failure of a transfer that is idle.
+    var idleFailure: CurlFailure {
+        let url = submission.url
+        return CurlFailure(
+            kind: .timeout, detail: "\(url.host):\(url.port) sent nothing for \(submission.options.idleTimeout)")
+    }
+
     // MARK: After
 
     /// Converts the end of the transfer to a response or a failure.
@@ -313,7 +349,7 @@ final class CurlTransfer {
         let url = submission.url
         let place = "\(url.host):\(url.port)"
         let said = said(code)
-        if let failure = failureOfMessage(code, place) ?? failureOfProxy(place) { return failure }
+        if let failure = failureOfMessage(code, place) ?? failureOfProxy(place, said) { return failure }
         switch code {
         case CURLE_GOT_NOTHING,
             CURLE_ABORTED_BY_CALLBACK where isRepetition:
@@ -328,7 +364,8 @@ final class CurlTransfer {
         case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
         case CURLE_COULDNT_RESOLVE_HOST:
             return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
-        case CURLE_COULDNT_RESOLVE_PROXY: return CurlFailure(kind: .resolve, detail: said)
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return CurlFailure(kind: .resolve, detail: proxySetting.map { "\(said) (\($0.name))" } ?? said)
         case CURLE_COULDNT_CONNECT where [EMFILE, ENFILE].contains(handle.socketError.pointee):
             return CurlFailure(
                 kind: .resources,
@@ -389,8 +426,18 @@ final class CurlTransfer {
         }
     }
 
-    /// The failure of a proxy that refuses a tunnel (RFC 9110 §9.3.6); nil if there is none.
-    private func failureOfProxy(_ place: String) -> CurlFailure? {
+    /// The proxy of the transfer; nil if there is none.
+    private var proxySetting: ProxySetting? {
+        ProxySetting(forScheme: submission.url.scheme, option: submission.options.proxy)
+    }
+
+    /// The failure of a proxy whose URL cannot be used, or that refuses a tunnel (RFC 9110 §9.3.6);
+    /// nil if there is none.
+    private func failureOfProxy(_ place: String, _ said: String) -> CurlFailure? {
+        // libcurl's messages repeat the URL, with its password (lib/url.c).
+        if said.hasPrefix("Unsupported proxy") {
+            return CurlFailure(kind: .connect, detail: proxySetting?.refusal ?? "libcurl cannot use the proxy")
+        }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
         guard status != 0, status / 100 != 2 else { return nil }
@@ -426,19 +473,15 @@ final class CurlTransfer {
             }
             return CurlFailure(kind: .tls, detail: "no secure connection to \(place) within \(limit)")
         }
-        // libcurl has one code for both limits; its messages differ (lib/speedcheck.c,
-        // lib/multi.c).
-        if said.hasPrefix("Operation too slow") {
-            return CurlFailure(kind: .timeout, detail: "\(place) sent nothing for \(options.idleTimeout)")
-        }
         return CurlFailure(kind: .timeout, detail: "no complete response from \(place) within \(options.totalTimeout)")
     }
 
-    /// Returns libcurl's error message on one line.
+    /// Returns libcurl's error message on one line, without the password of a proxy.
     private func said(_ code: CURLcode) -> String {
         let specific = String(cString: handle.errorText)
         let text = specific.isEmpty ? String(cString: curl_easy_strerror(code)) : specific
-        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return proxySetting?.redacting(line) ?? line
     }
 
     /// Returns a duration that libcurl has measured.

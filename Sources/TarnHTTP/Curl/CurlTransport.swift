@@ -25,7 +25,8 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         public var connectTimeout: Duration = .seconds(10)
         /// The time without received data after which a transfer fails.
         ///
-        /// It is rounded up to whole seconds, at least one.
+        /// Header fields, interim responses and sent parts of a body count as well. It is rounded
+        /// up to whole seconds, at least one.
         public var idleTimeout: Duration = .seconds(30)
         /// The time limit from the start of a transfer to its last byte, redirects included.
         ///
@@ -63,7 +64,8 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         public var clientKey: String?
         /// The URL of a proxy; empty for none, nil for the one of the environment.
         public var proxy: String?
-        /// The maximum size of all header lines of one response in bytes.
+        /// The maximum size of all header lines of one response in bytes, with those of the interim
+        /// responses before it.
         var maximumHeaderSize = 256 << 10
         /// The maximum number of header fields of one response.
         var maximumHeaderFields = 1000

@@ -32,6 +32,14 @@ package enum Redaction {
             text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
         else { return text }
         var reference = URLReference(text)
+        // A `/`, `?` or `#` in a password ends the authority too early: no port is left there.
+        if let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), let authority = reference.authority,
+            !authority.contains("@"),
+            let port = authority.split(separator: ":", omittingEmptySubsequences: false).dropFirst().last,
+            !authority.contains("]"), !port.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        {
+            return (reference.scheme.map { $0 + "://" } ?? "//") + "***" + url(String(text[at...]), hiding: others)
+        }
         if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
             reference.authority = "***" + authority[at...]
         }

@@ -19,16 +19,50 @@ package final class LineFile {
     /// A line is too long to be read.
     struct TooLong: Error {}
 
+    /// Another process has changed the file since it was opened.
+    package struct Changed: Error {}
+
+    /// What changes with the content of a file.
+    private struct Version: Equatable {
+        var device, inode, size, seconds, nanoseconds: Int
+
+        /// Returns nil if the file has no status.
+        init?(_ file: FileHandle) {
+            var status = stat()
+            guard fstat(file.fileDescriptor, &status) == 0 else { return nil }
+            (device, inode) = (Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino))
+            (size, seconds, nanoseconds) = (Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        }
+    }
+
     /// A line is no UTF-8. The next call reads the line after it.
     struct NotUTF8: Error {}
 
-    package init(_ file: FileHandle) { self.file = file }
+    private let version: Version?
+
+    package init(_ file: FileHandle) {
+        self.file = file
+        version = Version(file)
+    }
 
     /// Opens a file.
     ///
     /// - Throws: errors of the file system.
     package convenience init(path: String) throws {
         self.init(try FileHandle(forReadingFrom: URL(fileURLWithPath: path)))
+    }
+
+    /// Returns to the first line of the same file, also if its path leads to another one by now.
+    ///
+    /// - Throws: errors of the file system, such as for a pipe.
+    func rewind() throws {
+        try file.seek(toOffset: 0)
+        (buffer, start, searched, hasEnded, number) = (Data(), 0, 0, false, 0)
+    }
+
+    /// Throws `Changed` if the file has another size or another time of modification by now.
+    func requireUnchanged() throws {
+        guard Version(file) == version else { throw Changed() }
     }
 
     /// Returns the next line without its end; nil after the last one.

@@ -140,19 +140,21 @@ package struct RecordLineImport {
     ///
     /// All lines are checked before the first change. Batches are transactions: if one contains a
     /// record that the store refuses, those before it are committed, and the report has the first
-    /// line that is not. So it is if the store fails, such as on a full disk.
+    /// line that is not. So it is if the store fails, such as on a full disk, or if the file
+    /// changes.
     ///
     /// - Parameters:
-    ///   - path: The file, which is read twice.
+    ///   - lines: The file, which is read twice.
     ///   - skipsProblems: Whether lines with problems are left out, also those that the store
     ///     refuses: their batch is divided until only they are left.
-    /// - Throws: errors of reading and writing; of a batch only if it is the first.
+    /// - Throws: errors of reading and writing, `LineFile.Changed`; of a batch only if it is the
+    ///   first.
     package static func merge(
-        _ path: String, into store: Store, skippingProblems skipsProblems: Bool = false
+        _ lines: LineFile, into store: Store, skippingProblems skipsProblems: Bool = false
     ) throws -> Report {
         var check = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
         let digests = RecordDigests()
-        try check.forEachBatch(.ofChanges, of: try LineFile(path: path)) { batch, _ in
+        try check.forEachBatch(.ofChanges, of: lines) { batch, _ in
             for item in batch {
                 guard let entity = store.catalog.entity(item.record.entity) else { continue }
                 try digests.add(
@@ -164,7 +166,9 @@ package struct RecordLineImport {
         for line in repeated { check.report.add(line) }
         guard check.report.problemCount == 0 || skipsProblems else { return check.report }
         var run = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
-        try run.forEachBatch(.ofChanges, of: try LineFile(path: path)) { batch, run in
+        try lines.rewind()
+        try lines.requireUnchanged()
+        try run.forEachBatch(.ofChanges, of: lines) { batch, run in
             let items = batch.filter { item in
                 guard repeated.first?.line == item.line else { return true }
                 run.report.add(repeated.removeFirst())
@@ -172,14 +176,24 @@ package struct RecordLineImport {
             }
             guard !items.isEmpty else { return }
             do {
+                // What was checked is what was read a second time.
+                try lines.requireUnchanged()
                 try run.merge(items[...], into: store)
             } catch let error where !(error is Stopped) {
                 guard run.report.isStored else { throw error }
+                if error is LineFile.Changed { run.report.stoppedAt = items.first?.line }
                 run.report.failure = error
                 throw Stopped()
             }
         }
         run.finish()
+        // The end that was read may not be the one that was checked.
+        if run.report.stoppedAt == nil, run.report.failure == nil {
+            do { try lines.requireUnchanged() } catch {
+                guard run.report.isStored else { throw error }
+                run.report.failure = error
+            }
+        }
         return run.report
     }
 

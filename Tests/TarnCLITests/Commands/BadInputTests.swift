@@ -72,6 +72,18 @@ struct BadInputTests {
         #expect(try list.lines.map { try json($0)["id"] as? Int } == each.keys)
     }
 
+    @Test("an argument that is not UTF-8 is refused with its position and its bytes, and no other path is used")
+    func argumentBytes() async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store
+        let result = try await shell(
+            "cd '\(folder.path)' && \"$TARN\" store backup '\(store)' $'out\\xff\\x01'")
+        #expect(result.status == 2 && result.output == "", "\(result)")
+        #expect(result.error.hasPrefix(#"tarn: argument 4 is not valid UTF-8: out\xff\x01: "#), "\(result.error)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        let history = try await shell("TARN_HISTORY=$'/tmp/\\xe9' \"$TARN\" --version")
+        #expect(history.status == 2 && history.error.contains(#"TARN_HISTORY is not valid UTF-8: /tmp/\xe9"#))
+    }
+
     @Test("what a sync leaves out is one line a field, with the number and one example, as text and as JSON")
     func omissions() async throws {
         let folder = try TemporaryFolder()

@@ -77,6 +77,10 @@ struct QueryCommandTests {
         #expect(
             wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels is to-many"),
             "\(wrong.error)")
+        let list = try await run("count", "User", "--by", "spokenLanguages")
+        #expect(
+            list.status == 2 && list.error.contains("--where 'spokenLanguages contains VALUE'")
+                && list.error.contains("jq -c '.[][]?'"), "\(list.error)")
         let ordered = try await run("count", "Issue", "--by", "state desc")
         #expect(ordered.status == 2 && ordered.error.contains("ascending order"), "\(ordered.error)")
     }

@@ -112,6 +112,21 @@ struct StoreImportCommandTests {
         #expect(try await Forge.dump(copy) == after)
     }
 
+    @Test(
+        "--merge refuses every pipe, of which a second reading finds nothing",
+        arguments: ["- < 'FILE'", "/dev/stdin < <(cat 'FILE')", "<(cat 'FILE')", "'FOLDER/fifo'"])
+    func mergedPipe(_ lines: String) async throws {
+        let folder = try TemporaryFolder(), copy = folder.path + "/copy.tarn"
+        try FileManager.default.copyItem(atPath: try await Forge.store, toPath: copy)
+        let before = try await Forge.dump(copy), file = try write(before[0] + "\n", folder)
+        let argument = lines.replacing("FILE", with: file).replacing("FOLDER", with: folder.path)
+        // To open the pipe would wait for a writer.
+        let result = try await shell(
+            "mkfifo '\(folder.path)/fifo'; timeout 60 \"$TARN\" store import '\(copy)' \(argument) --merge")
+        #expect(result.status == 2 && result.error.contains("it needs a file, not a pipe"), "\(result)")
+        #expect(try await Forge.dump(copy) == before)
+    }
+
     @Test("a standard input that cannot be read is named", arguments: ["<&-", "</"])
     func unreadableInput(_ redirection: String) async throws {
         let folder = try TemporaryFolder(), store = try await Forge.store

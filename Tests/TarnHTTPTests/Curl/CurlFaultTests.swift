@@ -229,6 +229,19 @@ struct CurlFaultTests {
         #expect(error?.detail == "127.0.0.1:\(server.port) sent nothing for 1.0 seconds")
     }
 
+    @Test("header fields and interim responses are signs of life, but not without end")
+    func slowHead() async throws {
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+        let pieces = Array(repeating: early, count: 5) + ["HTTP/1.1 200 OK\r\n"] + (0..<5).map { "X-\($0): a\r\n" }
+        let answer = (pieces + ["Content-Length: 2\r\n\r\n[]"]).joined(separator: "\0")
+        let slow = try RawServer([Array(answer.utf8)], pause: 0.5)
+        let transport = CurlTransport(options { $0.idleTimeout = .seconds(3) })
+        let response = try await transport.send(TransportRequest(url: slow.base + "/"))
+        #expect(response.status == 200 && response.headers["X-4"] == "a")
+        let endless = try RawServer([Array(String(repeating: early, count: 10_000).utf8)])
+        await expectFailure(.tooLarge) { try await transport.send(TransportRequest(url: endless.base + "/")) }
+    }
+
     @Test("a server that drips is given up after the total time, since it is never idle")
     func dripAndTotalTimeout() async throws {
         let server = try LocalServer([Self.page], "--fault", "page:drip:100")

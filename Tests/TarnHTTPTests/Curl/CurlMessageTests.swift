@@ -202,6 +202,44 @@ struct CurlMessageTests {
         #expect(refusing.requests.first?.hasPrefix("CONNECT forge.invalid:443 ") == true)
     }
 
+    @Test(
+        "a proxy URL that cannot be used is refused without its password, and nothing is sent around the proxy",
+        arguments: [
+            "foo://u:s3c.t9x@127.0.0.1:9", "http://u:s3c#t9x@127.0.0.1:9", "http://u:s3c/t9x@127.0.0.1:9",
+            "http://u:s3c?t9x@127.0.0.1:9", "http://u:s3c t9x@127.0.0.1:9", "http://u:s3c@t9x@127.0.0.1:9",
+            "http://u:s3c.t9x@127.0.0.1:99999", "http://u:s3c.t9x@[::1", "http://u:s3c.t9x@",
+            "http://u:s3c%00t9x@127.0.0.1:9", "http://s3c%1ft9x@127.0.0.1:9", "u:s3c%09t9x@127.0.0.1:9",
+        ])
+    func unusableProxy(_ url: String) async throws {
+        let server = try LocalServer([CurlTransportTests.page])
+        var options = CurlTransport.Options()
+        options.proxy = url
+        let error = await expectFailure(.connect) {
+            try await CurlTransport(options).send(TransportRequest(url: server.base + "/issues?page=1"))
+        }
+        let detail = error?.detail ?? ""
+        #expect(detail.hasPrefix("the proxy URL in `proxy` under `transport` cannot be used: "), "\(detail)")
+        #expect(!detail.contains("s3c") && !detail.contains("t9x"), "\(detail)")
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("a proxy is found by libcurl's rules and named by its variable, and texts are shown without its password")
+    func proxySetting() {
+        func name(_ scheme: String, _ variables: [String: String], option: String? = nil) -> String? {
+            ProxySetting(forScheme: scheme, option: option, environment: { variables[$0] })?.name
+        }
+        #expect(name("http", ["HTTP_PROXY": "a"]) == nil)
+        #expect(name("http", ["http_proxy": "a", "all_proxy": "b"]) == "`http_proxy`")
+        #expect(name("http", ["http_proxy": "", "ALL_PROXY": "b"]) == "`ALL_PROXY`")
+        #expect(name("https", ["http_proxy": "a", "HTTPS_PROXY": "b", "all_proxy": "c"]) == "`HTTPS_PROXY`")
+        #expect(name("http", ["http_proxy": "a"], option: "") == nil)
+        let setting = ProxySetting(forScheme: "http", option: "http://u:s3cr3t%40@h:1", environment: { _ in nil })
+        #expect(setting?.isUsable == true)
+        #expect(setting?.redacting("in 'http://u:s3cr") == "in ***")
+        #expect(setting?.redacting("user u:s3cr3t%40 failed") == "user *** failed")
+        #expect(setting?.redacting("Could not resolve proxy: h") == "Could not resolve proxy: h")
+    }
+
     // MARK: IPv6
 
     private static let hasIPv6: Bool = {

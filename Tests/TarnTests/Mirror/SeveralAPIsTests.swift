@@ -266,6 +266,7 @@ struct SeveralAPIsTests {
         for (texts, expected) in [
             (["http://127.0.0.1:1"], "write forge=URL"), (["poeple=http://a"], "did you mean \"people\"?"),
             (["people=ftp://a"], "not an http or https URL"),
+            (["people=http://u:p@a"], "with user or password: not an"),
             (["people=http://a", "people=http://b"], "replaced twice"),
         ] {
             let error = #expect(throws: BaseReplacements.Problem.self) { try BaseReplacements(texts, of: several) }

@@ -142,7 +142,7 @@ struct MirrorListEndTests {
     }
 
     @Test(
-        "the page with which a list goes on may be refused for ever: the error names what helps, and after a week it ends"
+        "an error at the page with which a list goes on names what helps, and after a week the list begins anew"
     )
     func failingPosition() async throws {
         let store = try MirrorStore(

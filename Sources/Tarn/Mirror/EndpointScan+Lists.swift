@@ -172,7 +172,11 @@ extension EndpointScan {
                 // The unit is lost with the pages of other parents, which are requested again.
                 overtaken.formUnion(batch.pages.map(\.target).filter { $0 != current?.index })
                 discard()
-                if let beginning = current?.target.beginning { current?.target.checkpoint = beginning }
+                if var beginning = current?.target.beginning {
+                    // A position that was given up stays so.
+                    if current?.target.checkpoint.nextURL == nil { beginning.nextURL = nil }
+                    current?.target.checkpoint = beginning
+                }
             }
             if holdsCommits { return report.failures.append(error) }
             return await passBy(error, notBegun: list)
@@ -183,10 +187,27 @@ extension EndpointScan {
         // or if a record without a key has failed the unit. Otherwise pages that were fetched
         // before are kept.
         if case .cancelled = error, !sharesCommits { return discard() }
-        if holdsCommits || unit == .scan || batch.isEmpty || importer.hasFailed { return discard() }
+        if holdsCommits || unit == .scan || batch.isEmpty || importer.hasFailed {
+            discard()
+            return await giveUpCheckpoint()
+        }
         await end()
         // The repeated scan reports the error if it meets it again.
         if !overtaken.isEmpty, !endsScans { report.failures.removeLast() }
+    }
+
+    /// Stores that the position of the current list was given up, if its pages are discarded.
+    ///
+    /// The list would be continued there again and again.
+    private func giveUpCheckpoint() async {
+        guard !holdsCommits, !options.isDryRun, let target = current?.target, target.checkpoint.nextURL == nil,
+            target.checkpoint.state == .underWay, target.beginning.pages > 0
+        else { return }
+        var checkpoint = target.beginning
+        checkpoint.nextURL = nil
+        checkpoint.sync = syncID
+        batch.add(checkpoint, target.name)
+        await end()
     }
 
     /// Notes that a list has failed: what the others miss may have moved to it, unless it is gone.
@@ -210,6 +231,7 @@ extension EndpointScan {
         if syncRun != nil, var list {
             list.progress.sync = syncID
             list.progress.holdsOthers = holdsOthers
+            if !holdsOthers { list.progress.knownSince = client.now }
             list.progress.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
             batch.add(list.progress, list.name)
         }
@@ -259,6 +281,7 @@ extension EndpointScan {
         if syncRun != nil {
             let kind = EndpointScan.ignored + "\(status)", decides = endpoint.hasSeveralLists && endpoint.orphans != nil
             let isKnown = list.target.beginning.failure?.kind == kind
+            if isKnown || ["404", "410"].contains("\(status)") { checkpoint.knownSince = client.now }
             checkpoint.holdsOthers = decides && !isKnown && noteFailure("\(status)")
             checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
             checkpoint.sync = syncID

@@ -33,7 +33,7 @@ extension EndpointScan {
         }
         let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
         let continued = old.flatMap { old in
-            old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
+            old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins && !isTooOld(old) ? old : nil
         }
         var request = request
         let known = old?.plan == plan ? old?.since : nil
@@ -48,6 +48,7 @@ extension EndpointScan {
             let members = continued.members == checkpoint.members ? continued.members : nil
             checkpoint = continued
             checkpoint.members = members
+            checkpoint.continuedAt = client.now
             if continued.pages > 0, request.endpoint.movesWhileInterrupted {
                 checkpoint.heldSince = continued.heldSince ?? continued.seen
             }
@@ -86,6 +87,11 @@ extension EndpointScan {
         measured.resumedRecords += checkpoint.records
     }
 
+    /// Whether too much time has passed since the last run that has committed a page of a list.
+    private func isTooOld(_ checkpoint: Checkpoint) -> Bool {
+        client.now.elapsed(since: checkpoint.continuedAt ?? checkpoint.startedAt) >= SyncRun.longestPause
+    }
+
     /// The progress of a list at its beginning.
     private func beginning(
         at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
@@ -97,6 +103,11 @@ extension EndpointScan {
         checkpoint.isCutOff = old?.isCutOff ?? false
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
+        checkpoint.knownSince = old?.lastKnown
+        if let old, old.plan == plan {
+            checkpoint.settledScan = old.settledScan
+            (checkpoint.awaitedScan, checkpoint.awaitedSince) = (old.awaitedScan, old.awaitedSince)
+        }
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
         checkpoint.scanned = old?.scanned
@@ -316,10 +327,11 @@ extension EndpointScan {
                 return .expired
             }
             if refusesPosition(response, list) { return .unknownPosition }
-            let hint = list.pages.hint(afterStatus: response.status)
+            let hints = [list.pages.hint(afterStatus: response.status), hint(forContinued: list, response.status)]
             throw MirrorError.refusal(
                 response, method: endpoint.method, url: shownURL,
-                message: [response.refusalMessage, hint ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
+                message: ([response.refusalMessage] + hints.compactMap(\.self)).filter { !$0.isEmpty }
+                    .joined(separator: "; "))
         }
     }
 
@@ -424,6 +436,7 @@ extension EndpointScan {
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
         checkpoint.isCutOff = isCutOff
+        noteKnown(target, &checkpoint, isInDoubt: isInDoubt)
         if isCutOff {
             report.cutOff += 1
         } else {

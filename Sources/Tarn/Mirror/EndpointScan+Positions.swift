@@ -17,6 +17,19 @@ extension EndpointScan {
             && !RetryPolicy.isPassing(.answer(status: status, headers: response.headers))
     }
 
+    /// What helps if the server goes on refusing the page with which an interrupted scan goes on:
+    /// an expired cursor may have any status.
+    ///
+    /// - Returns: nil for other pages, refused credentials and rate limits.
+    func hint(forContinued list: ListScan, _ status: Int) -> String? {
+        let begun = list.target.beginning
+        guard begun.pages > 0, list.target.checkpoint.pages == begun.pages, ![401, 407, 429].contains(status) else {
+            return nil
+        }
+        return "an earlier sync ended before this page: if it is refused again, tarn sync --restart "
+            + "begins the list anew"
+    }
+
     /// Begins an interrupted scan again with the first page, as a further scan.
     func giveUpPosition(_ list: ListScan) async throws {
         let given = list.target.beginning

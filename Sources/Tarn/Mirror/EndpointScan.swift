@@ -76,6 +76,8 @@ final class EndpointScan {
     var hasEarlierPages = false
     /// The lists of other endpoints, read from the store when they are needed.
     lazy var otherLists = OtherLists(request)
+    /// The scans of other endpoints to which orphans may have moved; nil if there are none.
+    lazy var otherScans = scansOfOthers()
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.

@@ -47,7 +47,7 @@ final class SyncRun: Sendable {
     /// The time during which an interrupted sync can be continued, in microseconds.
     ///
     /// It is counted from the beginning of the last run that committed a page of the sync.
-    private static let longestPause: Int64 = 7 * 86_400 * 1_000_000
+    static let longestPause: Int64 = 7 * 86_400 * 1_000_000
 
     /// Continues the interrupted sync of the selection, or begins a new one.
     ///

@@ -49,6 +49,21 @@ extension EndpointScan {
         if let refusal { refuseOrphans(refusal) }
     }
 
+    /// Notes when a scan began whose end tells what the list has: records of other lists that it
+    /// has not listed have not moved to it before.
+    ///
+    /// The list of an endpoint with a limit ends there. Its end is in doubt only once, as for the
+    /// orphans of several lists.
+    func noteKnown(_ target: ScanTarget, _ checkpoint: inout Checkpoint, isInDoubt: Bool) {
+        let isSuddenlyEmpty =
+            checkpoint.records == 0 && target.request.since == nil && !target.wasEmpty
+            && endpoint.orphans?.allowsEmpty != true
+        guard !isInDoubt || target.beginning.wasInDoubt, !checkpoint.isOfTwoShapes,
+            checkpoint.skipped <= target.skippedBefore, !isSuddenlyEmpty
+        else { return }
+        checkpoint.knownSince = checkpoint.startedAt
+    }
+
     private func refuseOrphans(_ refusal: String) {
         var orphans = OrphanReport()
         orphans.refusals = [refusal]
@@ -60,8 +75,8 @@ extension EndpointScan {
     /// A record that one list misses may have moved to any other one. A list that keeps failing
     /// does not count: the others would never have orphans.
     ///
-    /// It may also have moved to a list that an interrupted part of the sync has scanned, also of
-    /// another endpoint. Then a further scan has to miss it: all lists are scanned between the two.
+    /// It may also have moved to a list that an interrupted part of the sync has scanned. Then a
+    /// further scan has to miss it: all lists are scanned between the two.
     func lookForHeldOrphans() async {
         let held = heldOrphans
         heldOrphans = []
@@ -129,11 +144,12 @@ extension EndpointScan {
         guard var rules = endpoint.orphans else { return }
         if isOnlyAnswered {
             rules.scans = .max
-        } else if endpoint.hasSeveralLists && hasEarlierPages || syncRun?.resumed != nil && hasOtherEndpoints {
+        } else if endpoint.hasSeveralLists && hasEarlierPages {
             rules.scans = max(rules.scans, rules.scans &+ 1)
         }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
+        pass.otherScans = otherScans
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)
@@ -142,16 +158,19 @@ extension EndpointScan {
         try await pass.run()
     }
 
-    /// Whether other endpoints of the API list records of the entity: an orphan may have moved
-    /// there.
+    /// The scans of other endpoints of the API that list records of the entity: an orphan may have
+    /// moved there.
     ///
-    /// Endpoints that request each record itself do not count.
-    private var hasOtherEndpoints: Bool {
-        let catalog = client.store.catalog, root = catalog.entity(endpoint.entity)?.root
-        return client.description.endpoints.contains { other in
+    /// Endpoints that request each record itself do not count. A request of a program decides by
+    /// itself.
+    func scansOfOthers() -> OtherScans? {
+        let catalog = client.store.catalog
+        guard syncRun != nil, let root = catalog.entity(endpoint.entity)?.root else { return nil }
+        let others = client.description.endpoints.filter { other in
             other.name != endpoint.name && other.api == endpoint.api && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } != root
         }
+        return others.isEmpty ? nil : OtherScans(request, others)
     }
 
     /// Notes that scans have no orphans left: an interrupted sync does not look for them again.

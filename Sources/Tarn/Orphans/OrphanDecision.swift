@@ -24,10 +24,20 @@ struct OrphanDecision: Sendable {
     let checkpointName: String
     /// Whether only requests for records decide: what the lists miss does not count.
     let isOnlyAnswered: Bool
+    /// What scans of other endpoints tell about records that moved to them; nil if there are none.
+    let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
     let unused: UnusedLists?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
+
+    /// What scans of the other endpoints of an entity tell about records that may have moved.
+    struct Moves: Sendable {
+        /// The last scan whose missing records are known not to have moved to another endpoint.
+        var settled: UInt64
+        /// The names of endpoints that were not scanned as a whole although there was time for it.
+        var missing: [String] = []
+    }
 
     /// Decides about candidates and removes those that are due, up to the limit of a step.
     ///
@@ -126,6 +136,9 @@ struct OrphanDecision: Sendable {
             outcome.listedElsewhere = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
             outcome.waiting = 1
+        } else if answer != .gone, let moves, firstMiss(member) > moves.settled {
+            outcome.waiting = 1
+            if !moves.missing.isEmpty { outcome.refusals = [OrphanDecision.hint(moves.missing)] }
         } else if isKept {
             outcome.kept = 1
         } else if isSettled, answer != .gone {
@@ -142,6 +155,19 @@ struct OrphanDecision: Sendable {
             return true
         }
         return false
+    }
+
+    /// The first of the scans in a row that have missed a record, or a later one of them.
+    ///
+    /// Between them may be scans that have decided nothing.
+    private func firstMiss(_ member: ScanMember) -> UInt64 {
+        scan - min(scan, max(1, member.misses) - 1)
+    }
+
+    private static func hint(_ endpoints: [String]) -> String {
+        let names = endpoints.count > 3 ? endpoints.prefix(3) + ["others"] : endpoints
+        return "no complete scan of \(names.joined(separator: ", ")) has begun since the list misses records: "
+            + "they may have moved there"
     }
 
     /// Whether operations wait that change the record: the server may not have it yet.

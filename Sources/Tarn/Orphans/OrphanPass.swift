@@ -26,6 +26,10 @@ struct OrphanPass {
     private let previous: Timestamp?
     /// Whether only requests for records decide: what the lists miss does not count.
     var isOnlyAnswered = false
+    /// The scans of other endpoints to which a record may have moved; nil if there are none.
+    var otherScans: OtherScans?
+    /// What these scans tell; nil if there are none, or before the first candidate.
+    private var moves: OrphanDecision.Moves?
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -80,6 +84,7 @@ struct OrphanPass {
                 others = others.dropFirst(candidates.count)
             }
             guard !candidates.isEmpty else { return }
+            if moves == nil, let otherScans { moves = try await moves(otherScans) }
             if let previous {
                 let others = try otherLists(candidates, before: previous)
                 unused = UnusedLists(
@@ -139,7 +144,8 @@ struct OrphanPass {
 
     /// The records of the scope that this scan has not listed and that are not yet processed.
     ///
-    /// Partial records are excluded: no response has ever listed them.
+    /// Partial records are excluded that no earlier scan of the list has listed: others only refer
+    /// to them. The list has the excerpts of records whose details never came.
     private func scopeRecords() throws -> [ListedRecord] {
         let condition: Condition
         switch rules.scope {
@@ -154,9 +160,10 @@ struct OrphanPass {
         return try client.store.read { reader in
             guard let root = reader.catalog.entity(endpoint.entity)?.root else { return [] }
             var records: [ListedRecord] = []
-            try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
+            try reader.forEach(Query(endpoint.entity, where: condition)) { record in
                 let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
                 let member = try reader.access.scans.member(listed, of: members)
+                if record.isPartial, member.map({ $0.lastListed == 0 }) ?? true { return true }
                 if member.map({ $0.lastListed < scan && $0.decided < scan }) ?? true { records.append(listed) }
                 return true
             }
@@ -182,6 +189,36 @@ struct OrphanPass {
             }
         }
         return isNeeded ? try others.all() : [:]
+    }
+
+    // MARK: Other endpoints
+
+    /// Notes up to which scan the other endpoints are known to lack what the list has missed.
+    ///
+    /// A scan is settled when scans of all other lists have begun after its end and have reached
+    /// their ends. Then the present one is the next to be settled.
+    private func moves(_ others: OtherScans) async throws -> OrphanDecision.Moves {
+        let now = client.now, name = checkpointName, scan = scan
+        guard let old = try client.store.read({ try $0.checkpoint(name) }), old.scan == scan else {
+            return OrphanDecision.Moves(settled: 0)
+        }
+        var checkpoint = old, missing: [String] = []
+        // A time in the future is from when the clock was ahead.
+        if let awaited = old.awaitedScan, let time = old.awaitedSince, awaited <= scan, time <= now {
+            missing = try others.endpoints(notScannedSince: time)
+            if missing.isEmpty {
+                checkpoint.settledScan = awaited
+                (checkpoint.awaitedScan, checkpoint.awaitedSince) = (scan, now)
+            }
+        } else {
+            (checkpoint.awaitedScan, checkpoint.awaitedSince) = (scan, now)
+        }
+        if checkpoint != old {
+            let changed = checkpoint
+            try await client.store.write(alone: true) { try $0.setCheckpoint(name, changed) }
+        }
+        let isLate = checkpoint.awaitedScan.map { $0 < scan } ?? false
+        return OrphanDecision.Moves(settled: checkpoint.settledScan ?? 0, missing: isLate ? missing : [])
     }
 
     // MARK: Asking
@@ -255,6 +292,7 @@ struct OrphanPass {
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
+            moves: moves,
             unused: unused,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit

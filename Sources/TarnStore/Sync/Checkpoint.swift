@@ -42,7 +42,7 @@ package struct Checkpoint: Sendable, Hashable {
     package var syncs: [String: UInt64] = [:]
     /// The reason why that sync has passed by the scan; nil if it has not.
     package var failure: Failure?
-    /// The time when the last attempt began that has committed a page; in a sync's own checkpoint.
+    /// The time when the last attempt began that has committed a page.
     package var continuedAt: Timestamp?
 
     /// The failure of the last attempt; nil if it has succeeded since.
@@ -78,6 +78,14 @@ package struct Checkpoint: Sendable, Hashable {
     package var holdsOthers = false
     /// The last scan that has reached all pages of the whole list; nil if there was none.
     package var whole: WholeScan?
+    /// The time when the last scan began that has reached the end of its list; nil if it is
+    /// unknown.
+    package var knownSince: Timestamp?
+    /// The last scan after whose end a scan of every other list of the entity began and reached its
+    /// end: what this one missed has not moved there.
+    package var settledScan: UInt64?
+    /// The scan that is to be settled next, and the time when it had ended; nil for none.
+    package var awaitedScan: UInt64?, awaitedSince: Timestamp?
 
     /// A scan whose end has shown which pages the list has: it has no others of earlier scans.
     package struct WholeScan: Sendable, Hashable {
@@ -157,7 +165,8 @@ package struct Checkpoint: Sendable, Hashable {
         static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23, wholeIdentity: UInt16 = 24, wholeScan: UInt16 = 25
         static let syncs: UInt16 = 30, wasInDoubt: UInt16 = 31, isKnownEmpty: UInt16 = 32
         static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
-        static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36
+        static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36, knownSince: UInt16 = 37
+        static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
     }
 
     package init?(_ row: EncodedRow) {
@@ -189,6 +198,10 @@ package struct Checkpoint: Sendable, Hashable {
         scanned = row.text(ID.scanned)
         hasArrays = row.number(ID.hasArrays) == 1
         hasObject = row.number(ID.hasObject) == 1
+        knownSince = row.date(ID.knownSince)
+        settledScan = row.unsigned(ID.settledScan)
+        awaitedScan = row.unsigned(ID.awaitedScan)
+        awaitedSince = row.date(ID.awaitedSince)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -228,6 +241,10 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.scanned, scanned)
         if hasArrays { row.field(ID.hasArrays, 1) }
         if hasObject { row.field(ID.hasObject, 1) }
+        row.field(ID.knownSince, knownSince)
+        row.field(ID.settledScan, settledScan)
+        row.field(ID.awaitedScan, awaitedScan)
+        row.field(ID.awaitedSince, awaitedSince)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -112,4 +112,57 @@ struct MirrorListEndTests {
         #expect(asked.withLock { $0 } == ["2"])
         #expect(try store.checkpoint("items").map { $0.state == .underWay && $0.pages == 1 } == true)
     }
+
+    @Test(
+        "a position that a list has reached its end at too early is given up, whatever the commit unit is",
+        arguments: ["page", "walk"])
+    func givenUpPosition(unit: String) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                "records: data\n    paginate: { cursor: { path: cur, param: cursor } }\n    commit: \(unit)"))
+        let generation = Mutex("a"), asked = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let cursor = request.url.components(separatedBy: "cursor=").dropFirst().first ?? ""
+            asked.withLock { $0.append(cursor) }
+            let current = generation.withLock { $0 }
+            // A cursor that has expired leads to an empty page.
+            if !cursor.isEmpty, !cursor.hasPrefix(current) { return Self.response(#"{"data":[],"total":3}"#) }
+            let page = cursor.last.flatMap { Int(String($0)) } ?? 1
+            let next = page < 3 ? #","cur":"\#(current)\#(page + 1)""# : ""
+            return Self.response(#"{"data":[{"id":\#(page),"name":"n"}],"total":3\#(next)}"#)
+        }
+        _ = try await store.sync(nil, transport: transport) { $0.mirror.limit = 1 }
+        generation.withLock { $0 = "b" }
+        asked.withLock { $0 = [] }
+        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
+        #expect(try store.checkpoint("items").map { $0.nextURL == nil } == true)
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(asked.withLock { $0 } == ["a2", "", "b2", "b3"])
+    }
+
+    @Test(
+        "an error at the page with which a list goes on names what helps, and after a week the list begins anew"
+    )
+    func failingPosition() async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: { page_number: { param: page, per_page: { size: 1 } } }"))
+        let asked = Mutex<[Int]>([])
+        let transport = ClosureTransport { request in
+            let page = request.url.contains("page=2") ? 2 : 1
+            asked.withLock { $0.append(page) }
+            return page == 2 ? Self.response("{}", status: 500) : Self.response(#"[{"id":1,"name":"n"}]"#)
+        }
+        let hint = "tarn sync --restart begins the list anew"
+        let first = try await store.sync(nil, transport: transport)
+        #expect(first.texts.count == 1 && first.texts.first?.contains(hint) == false)
+        for (days, pages) in [(0.0, [2]), (6.0, [2]), (8.0, [1, 2])] {
+            asked.withLock { $0 = [] }
+            let report = try await store.sync(nil, transport: transport) {
+                $0.time.now = { Date().addingTimeInterval(days * 86_400) }
+            }
+            #expect(report.texts.first?.contains(hint) == (pages == [2]), "\(report.texts)")
+            #expect(asked.withLock { $0 } == pages)
+        }
+    }
 }

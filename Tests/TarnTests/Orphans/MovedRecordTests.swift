@@ -1,0 +1,73 @@
+// Records that move between endpoints of one entity, some of which are scanned in part or rarely.
+
+import Tarn
+import Testing
+
+@Suite("Mirror: records that move between endpoints", .timeLimit(.minutes(5)))
+struct MovedRecordTests {
+    private func endpoints(_ orphans: String, isLongFirst: Bool = true) throws -> MirrorStore {
+        let long = "  long: { path: /long, entity: Item, paginate: header_link, orphans: \(orphans) }"
+        let short = "  short: { path: /short, entity: Item, orphans: \(orphans) }"
+        return try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                \((isLongFirst ? [long, short] : [short, long]).joined(separator: "\n"))
+                """)
+    }
+
+    @discardableResult
+    private func scan(
+        _ store: MirrorStore, _ long: [[Int]], _ short: [Int], names: Set<String>? = nil, limit: Int? = nil,
+        fails: Bool = false
+    ) async throws -> SyncReport {
+        var pages = writtenPages(long, path: "/long")
+        if fails {
+            let last = "/v1/long?page=\(long.count)"
+            pages[long.count - 1] = recording(last, "{}", status: "500 Internal Server Error")
+        }
+        let transport = try WrittenTransport(pages + writtenPages([short], path: "/short"))
+        return try await store.sync(nil, transport: transport, names: names) { $0.mirror.limit = limit }
+    }
+
+    @Test(
+        "a record that has moved to pages that a scan in parts has passed stays, and one that is gone goes at last",
+        arguments: ["after_one_scan", "after_two_scans"], [true, false])
+    func passedPages(orphans: String, fails: Bool) async throws {
+        let store = try endpoints(orphans)
+        let limit = fails ? nil : 1
+        try await scan(store, [[1], [2], [3], [4]], [9, 8, 7])
+        try await scan(store, [[1], [2], [3], [4]], [9, 8, 7], limit: limit, fails: fails)
+        for _ in 0..<4 {
+            try await scan(store, [[9], [1], [2], [3], [4]], [8], limit: limit, fails: fails)
+            #expect(try store.items() == [1, 2, 3, 4, 7, 8, 9])
+        }
+        for _ in 0..<4 { try await scan(store, [[9], [1], [2], [3], [4]], [8]) }
+        #expect(try store.items() == [1, 2, 3, 4, 8, 9])
+    }
+
+    @Test("a record stays while the endpoint that it moved to is not synced, and the report names that endpoint")
+    func oneEndpointAlone() async throws {
+        let store = try endpoints("after_two_scans")
+        try await scan(store, [[1]], [9, 8, 7])
+        for _ in 0..<3 { try await scan(store, [[9], [1]], [8], names: ["short"]) }
+        #expect(try store.items() == [1, 7, 8, 9])
+        let report = try await scan(store, [[9], [1]], [8], names: ["short"])
+        #expect(report.orphans?.refusals.first?.contains("no complete scan of long") == true)
+        try await scan(store, [[9], [1]], [8])
+        try await scan(store, [[9], [1]], [8])
+        #expect(try store.items() == [1, 8, 9])
+    }
+
+    @Test("an endpoint that is scanned first does not delete what a later one lists by now")
+    func laterEndpoint() async throws {
+        let store = try endpoints("after_one_scan", isLongFirst: false)
+        try await scan(store, [[1]], [9, 8])
+        let report = try await scan(store, [[9], [1]], [8])
+        #expect(report.orphans?.deleted == 0 && report.report.deleted == 0)
+        #expect(found(try await scan(store, [[9], [1]], [8])) == ["candidates": 1, "elsewhere": 1])
+        #expect(try store.items() == [1, 8, 9])
+    }
+}

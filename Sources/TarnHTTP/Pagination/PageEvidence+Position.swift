@@ -70,6 +70,14 @@ extension PageEvidence {
         }
     }
 
+    /// Returns whether a value at a path is a sign of other pages, or a number of pages or of one.
+    package static func isAboutPages(_ path: String) -> Bool {
+        switch meaning(of: path) {
+        case .pages, .pageNumber, .lastPage: true
+        default: isSign(path)
+        }
+    }
+
     /// Returns whether a value at a path is the number of all records.
     package static func isTotal(_ path: String) -> Bool { meaning(of: path) == .total }
 

@@ -156,6 +156,40 @@ struct CompleteListTests {
         #expect(try mirror.count("Item") == 27)
     }
 
+    @Test("a server that refuses the page behind a full last one ends the list with it", arguments: [20, 40])
+    func refusedBehindFullPage(count: Int) async throws {
+        let server = try ScriptedServer { request in
+            let first = ((ItemList.number("page", in: request.target) ?? 1) - 1) * 20 + 1
+            return !request.target.hasPrefix("/items/") && (1..<count).contains(first)
+                ? .init(body: ItemList.items(first..<first + 20)) : .init(status: "404 Not Found")
+        }
+        let proposal = try await propose(urls: [server.base + "/items?page=1&per_page=20"])
+        #expect(proposal.text.contains("responses: [{ status: 404, then: stop }]"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == count)
+    }
+
+    @Test(
+        "a cursor that is a word for nothing marks the last page", arguments: ["null", "LTE=", "0", "-1"],
+        [true, false])
+    func lastCursor(value: String, isRefused: Bool) async throws {
+        let server = try ScriptedServer { request in
+            let cursor = QueryParameters.values(in: request.target).first { $0.name == "cursor" }?.value
+            guard !request.target.hasPrefix("/items/"), cursor != value || !isRefused else {
+                return .init(status: "400 Bad Request")
+            }
+            let before = cursor.flatMap { Int($0.dropFirst(3)) } ?? 0, next = before < 40 ? "tok\(before + 20)" : value
+            return .init(body: #"{"items":\#(ItemList.items(before..<before + 20)),"next_cursor":"\#(next)"}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains(", last: ") && proposal.text.contains(value), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 60)
+    }
+
     @Test("a page size without a parameter of the position is uncertain")
     func sizeAlone() async throws {
         let specification = Specification(

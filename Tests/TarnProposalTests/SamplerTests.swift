@@ -104,6 +104,23 @@ struct SamplerTests {
         #expect(sample.pages.count == 1 && sample.style.text == "single_page")
     }
 
+    @Test("a first answer without records that states an error is no sample")
+    func statedError() async throws {
+        let server = try ScriptedServer { _ in .init(body: #"{"items":[],"error":"timeout"}"#) }
+        await #expect { try await sampler().sample(server.base + "/items") } throws: {
+            "\($0)".contains("has no records, and `error` says \"timeout\"")
+        }
+    }
+
+    @Test("a list beside an object in an array is named by its position, and others are uncertain")
+    func mixedArrays() async throws {
+        let proposal = try propose(#"[{"page":1,"pages":1,"total":2},[{"id":1},{"id":2}]]"#)
+        #expect(proposal.text.contains("records: '[1]'") && proposal.records.map(\.value) == [2], "\(proposal.text)")
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"x"},[{"id":2,"name":"y"}]]"#) }
+        let other = try Proposal([try await sampler().sample(server.base + "/items")])
+        #expect(other.uncertain.contains { $0.contains("which is not understood") }, "\(other.uncertain)")
+    }
+
     /// An API of 25 records with its own parameters and members.
     struct Form: Sendable, CustomTestStringConvertible {
         var name: String
@@ -200,6 +217,29 @@ struct SamplerTests {
             name: "Elasticsearch", parameter: ("from", 0), step: 1,
             body: { #"{"took":\#($0),"hits":{"total":{"value":25},"hits":\#($1)}}"# },
             style: "{ offset: { param: from, total: hits.total.value } }"),
+        Form(
+            name: "OData 2 with relative links", parameter: ("$skiptoken", 0), step: 1,
+            body: { #"{"d":{"results":\#($1)\#($0 < 15 ? #","__next":"items?$skiptoken=\#($0 + 10)""# : "")}}"# },
+            style: "{ json_link: { path: 'd.__next' } }"),
+        Form(
+            name: "Strapi", parameter: ("pagination[page]", 1), step: 10,
+            body: { #"{"data":\#($1),"meta":{"pagination":{"page":\#($0 / 10 + 1),"pageCount":3}}}"# },
+            style: "{ page_number: { param: 'pagination[page]', total_pages: meta.pagination.pageCount } }"),
+        Form(
+            name: "Socrata", target: "/items?$limit=10&$offset=0", parameter: ("$offset", 0), step: 1,
+            body: { _, records in records }, style: "{ offset: { param: $offset, per_page: { $limit: 10 } } }"),
+        Form(
+            name: "JSON:API's size", target: "/items?page[limit]=10", parameter: ("page[offset]", 0), step: 1,
+            body: { before, records in #"{"data":\#(records)}"# },
+            style: "{ offset: { param: 'page[offset]', per_page: { 'page[limit]': 10 } } }"),
+        Form(
+            name: "ArcGIS", parameter: ("resultOffset", 0), step: 1,
+            body: { #"{"features":\#($1)\#($0 < 15 ? #","exceededTransferLimit":true"# : "")}"# },
+            style: "{ offset: { param: resultOffset, has_more: exceededTransferLimit } }"),
+        Form(
+            name: "the World Bank", parameter: ("page", 1), step: 10,
+            body: { #"[{"page":\#($0 / 10 + 1),"pages":3,"total":25},\#($1)]"# },
+            style: "{ page_number: { param: page, total_pages: '[0].pages' } }"),
     ]
 
     @Test(

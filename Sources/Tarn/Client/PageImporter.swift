@@ -108,11 +108,23 @@ struct PageImporter {
     /// Checks that an answer without records says that there are none.
     private func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
         // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
-        guard response.status == 202 || response.status == 205 else { return }
+        guard response.status != 202, response.status != 205 else {
+            throw MirrorError.status(
+                code: response.status, method: request.endpoint.method, url: page.shownURL,
+                message: "it lists no records, and does not say that there are none; sync again later, or declare "
+                    + "what it means (responses)")
+        }
+        // A list must not end because the server has failed, and says so with status 200.
+        let endpoint = request.endpoint, parts = endpoint.envelope.map(\.path)
+        guard
+            let error = StatedError.find(
+                in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
+        else { return }
+        let said = error.text.isEmpty ? "states an error" : "says \"\(error.text)\""
         throw MirrorError.status(
-            code: response.status, method: request.endpoint.method, url: page.shownURL,
-            message: "it lists no records, and does not say that there are none; sync again later, or declare "
-                + "what it means (responses)")
+            code: response.status, method: endpoint.method, url: page.shownURL,
+            message: "it lists no records, and `\(error.path)` \(said); sync again later, or, if that is no error, "
+                + "write more: { ignore: ['\(error.path)'] }")
     }
 
     /// The relationship of listed records to the parent record.

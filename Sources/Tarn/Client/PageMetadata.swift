@@ -30,7 +30,7 @@ package struct PageMetadata {
                 let isRefused = facts.containers.contains(index) && wants.scalars.contains(path)
                 return isRefused ? (path, PageFacts.container) : nil
             }
-            + facts.members.map { ($0.path, $0.text) }
+            + facts.members.filter { PageEvidence.isOfEnvelope($0.path) }.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
         if values == nil, records == nil, kept == nil, increment == nil { return nil }

@@ -62,11 +62,25 @@ extension PageEvidence {
     /// Returns whether a value at a path is a flag that is true if there are more records.
     package static func isMore(_ path: String) -> Bool { meaning(of: path) == .more }
 
+    /// Returns whether a value around a list is one of the answer: the `properties` of an object
+    /// may have any names, and only a flag of more records counts there, as in GeoJSON of ArcGIS.
+    package static func isOfEnvelope(_ path: String) -> Bool {
+        !path.split(separator: ".").dropLast().contains("properties") || isMore(path)
+    }
+
     /// Returns whether a value at a path tells of other pages: a link, a cursor, a flag or a total.
     package static func isSign(_ path: String) -> Bool {
         switch meaning(of: path) {
         case .link, .cursor, .nextPage, .more, .total: true
         default: false
+        }
+    }
+
+    /// Returns whether a value at a path is a sign of other pages, or a number of pages or of one.
+    package static func isAboutPages(_ path: String) -> Bool {
+        switch meaning(of: path) {
+        case .pages, .pageNumber, .lastPage: true
+        default: isSign(path)
         }
     }
 

@@ -22,7 +22,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         /// Evidence at these paths, and in these header fields, is ignored.
         case ignoring(Set<String>)
 
-        func ignores(_ name: String) -> Bool {
+        package func ignores(_ name: String) -> Bool {
             switch self {
             case .fail: false
             case .ignore: true
@@ -58,7 +58,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo",
             "paginator", "links", "link", "info",
             "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet",
-            "searchMetadata", "searchInfo", "total",
+            "searchMetadata", "searchInfo", "total", "properties",
             "hydra:view", "view", "summary", "pageable", "lastEvaluatedKey", "id", "key", "pk", "sk",
         ],
         ["continue"]
@@ -410,11 +410,31 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
 
     static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
 
+    /// Returns whether a cursor may mark the end of a list: a word for nothing, or a number in
+    /// plain text or in Base64 (`LTE=` is -1) behind which no list goes on.
+    ///
+    /// Some server may mean a page by it: no list ends because of it.
+    package static func maySayEnd(_ text: String) -> Bool {
+        isNoCursor(text)
+            || ["null", "nil", "none", "undefined", "nan", "end", "eof"].contains(text.lowercased())
+            || ["LTE=", "LTE", "MA==", "MA"].contains(text)
+    }
+
     static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
 
     /// Returns whether a text is a link: a member named `next` may also hold a number or a cursor.
     static func isLink(_ text: String) -> Bool {
         text.hasPrefix("http://") || text.hasPrefix("https://") || text.hasPrefix("/") || text.hasPrefix("?")
+            || isRelativeLink(text)
+    }
+
+    /// Returns whether a text is a relative reference with a query, such as
+    /// `Products?$skiptoken=20`: no encoding of a cursor has a `?`.
+    private static func isRelativeLink(_ text: String) -> Bool {
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")), text[mark...].contains("=") else { return false }
+        let others = Array("\"<>\\^`{|}".utf8)
+        return text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !others.contains($0) }
+            && !text[..<mark].prefix { $0 != "/" }.contains(":")
     }
 }
 
@@ -431,8 +451,11 @@ extension PageRequest {
         for (name, value) in QueryParameters.values(in: url) {
             guard let number = Int(value), number > 1 else { continue }
             switch name.lowercased() {
-            case "offset", "skip", "$skip", "start", "startindex", "from", "startat": passed.records = number
-            case "page", "page[number]", "page_number", "pagenumber", "p", "_page": passed.pages = number - 1
+            case "offset", "skip", "$skip", "start", "startindex", "from", "startat", "$offset", "resultoffset",
+                "page[offset]", "pagination[start]":
+                passed.records = number
+            case "page", "page[number]", "page_number", "pagenumber", "p", "_page", "pagination[page]":
+                passed.pages = number - 1
             default: break
             }
         }

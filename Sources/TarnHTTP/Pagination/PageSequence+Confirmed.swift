@@ -31,6 +31,7 @@ extension PageSequence {
         let sizes = [
             "per_page", "perpage", "page_size", "pagesize", "limit", "size", "count", "maxresults", "pagelen", "first",
             "top", "$top", "take", "rows", "page[size]", "page[limit]",
+            "pagination[pagesize]", "pagination[limit]", "$limit", "resultrecordcount",
         ]
         let named = QueryParameters.values(in: request.url).first { sizes.contains($0.name.lowercased()) }
         if let size = named.flatMap({ Int($0.value) }), size > 0 { return count >= size }

@@ -36,4 +36,36 @@ extension PageSequence {
                     && PageEvidence.meaning(of: count.name) != .count
             }
     }
+
+    // MARK: Ends that a description has to name
+
+    /// Returns the mend of a list whose server refuses the page behind the last one; nil if a page
+    /// has said where the list ends.
+    func hintOfEnd(_ pagination: Pagination, _ status: Int) -> String? {
+        guard pagination.isCounted, !hasCounts else { return nil }
+        return "the page before may be the last one: if the server refuses what is behind it, write "
+            + "responses: [{ status: \(status), then: stop }] at the endpoint"
+    }
+
+    /// Returns the mend of a list whose last page has a word for nothing as its cursor, if the
+    /// current page was requested with it; nil for other pages.
+    func lastCursorHint(_ pagination: Pagination, _ choice: PaginationChoice?) -> String? {
+        guard ordinal > 1, let style = pagination.style as? CursorPagination, style.last == nil,
+            let cursor = request.value(at: style.sends), cursor != style.start, PageEvidence.maySayEnd(cursor)
+        else { return nil }
+        let last = "last: '\(cursor)'"
+        let advice = choice.flatMap { choice in
+            choice.style.hasSuffix(" } }") ? "paginate: \(choice.style.dropLast(4)), \(last) } }" : nil
+        }
+        return "the page before has the cursor '\(cursor)', which may mark the end of the list: if it does, write "
+            + (advice ?? "\(last) under paginate")
+    }
+
+    /// Returns the error of a page that was requested with a word for nothing as its cursor, and
+    /// leads back to the beginning of the list; nil for other pages.
+    func lastCursorError(_ pagination: Pagination, _ choice: PaginationChoice?) -> PaginationError? {
+        lastCursorHint(pagination, choice).map {
+            .refused(by: pagination.style.name, reason: "the server's pages go in a circle; " + $0)
+        }
+    }
 }

@@ -260,7 +260,7 @@ package struct PageSequence: Sendable, Hashable {
         let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
         if isRepeated(facts), isGuessed || repeated >= PageSequence.mostRepeated {
             guard pagination.style.endsAtRepeatedPage, !PageSequence.hasMore(counts, listed: self.listed) else {
-                throw .samePage(url: request.url)
+                throw lastCursorError(pagination, choice) ?? PaginationError.samePage(url: request.url)
             }
             return Step(choice: choice, listed: self.listed, window: window, counts: counts)
         }
@@ -303,7 +303,9 @@ package struct PageSequence: Sendable, Hashable {
         if let deep, deep.isReached(pages: window.pages, records: window.records) {
             (next, window) = try restart(deep, window)
         }
-        guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
+        guard !visited.contains(Visit(next)) else {
+            throw lastCursorError(pagination, choice) ?? PaginationError.repeated(url: next.url)
+        }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
     }
 
@@ -362,12 +364,21 @@ package struct PageSequence: Sendable, Hashable {
         isBehindTotal && [400, 404, 410, 416, 422].contains(status)
     }
 
-    /// Returns what may be wrong if the server refuses the last page by the number of pages.
+    /// Returns what may be wrong if the server refuses the page behind the last one, or the last
+    /// page by the number of pages.
     ///
     /// Nil for other pages.
     package func hint(afterStatus status: Int) -> String? {
-        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1,
-            let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
+        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1 else { return nil }
+        let pagination = choice?.pagination ?? self.pagination
+        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfEnd(pagination, status)
+    }
+
+    /// Whether a page has said how many there are, or that there is another one.
+    var hasCounts: Bool { !counts.isEmpty || isAnnounced }
+
+    private func hintOfLastPage() -> String? {
+        guard let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
             let number = request.value(at: style.sends).flatMap({ Int($0) }),
             let name = counts.keys.sorted().first(where: { counts[$0] == number && PageEvidence.isPageCount($0) })
         else { return nil }

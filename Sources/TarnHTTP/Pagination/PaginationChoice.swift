@@ -34,6 +34,9 @@ public struct PaginationChoice: Sendable, Hashable, CustomStringConvertible {
 
     /// The style with 0 as the number of the first page; nil if it does not number pages.
     package var styleFromZero: String? {
-        numbering.map { style.replacing("{ param: \($0.parameter)", with: "{ param: \($0.parameter), start: 0") }
+        numbering.map { numbering in
+            let parameter = CountingParameters.written(numbering.parameter)
+            return style.replacing("{ param: \(parameter)", with: "{ param: \(parameter), start: 0")
+        }
     }
 }

@@ -25,13 +25,23 @@ struct MemberScan {
 
     /// Scans the objects that lead to lists.
     ///
-    /// A record that is not in a list has no envelope: its members are its own.
+    /// A record that is not in a list has no envelope: its members are its own. The objects beside
+    /// a list in an array lead to it: `[{"page": 1, "pages": 2}, […]]`.
     mutating func add(around lists: [JSONPath]) {
         var objects: [(object: Int, prefix: String)] = []
         for list in lists {
             var path: [(object: Int, prefix: String)] = [], on: [Int] = [], index = Tape.root, prefix = "",
                 isKeyed = true
             for step in list.steps {
+                if case .index(let number) = step, tape.kind(index) == .array,
+                    let value = tape.element(number, of: index), tape.kind(value) == .array
+                {
+                    let position = elements(of: index, prefix, but: value, &path)
+                    on.append(value)
+                    index = value
+                    prefix += "[\(position)]"
+                    continue
+                }
                 guard case .key(let key) = step else {
                     isKeyed = false
                     break
@@ -47,6 +57,23 @@ struct MemberScan {
             onTheWay.formUnion(on)
         }
         for (object, prefix) in objects where scanned.insert(object).inserted { scan(object, prefix, depth: 0) }
+    }
+
+    /// Adds the objects of an array beside one of its elements.
+    ///
+    /// - Returns: the position of that element.
+    private func elements(
+        of array: Int, _ prefix: String, but value: Int, _ objects: inout [(object: Int, prefix: String)]
+    ) -> Int {
+        var number = 0, position = 0
+        tape.forEachElement(array) { element in
+            if element == value { position = number }
+            if number < MemberScan.mostElements, element != value, tape.kind(element) == .object {
+                objects.append((element, prefix + "[\(number)]"))
+            }
+            number += 1
+        }
+        return position
     }
 
     /// - Parameter isOpen: whether every scalar of the object is read.

@@ -37,6 +37,8 @@ struct ProposedEndpoint {
 enum ListStep: Hashable {
     case key(String)
     case each
+    /// An element of an array, from 0.
+    case index(Int)
 }
 
 /// A parameter of a proposed request.

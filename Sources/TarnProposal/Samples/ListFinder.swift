@@ -13,6 +13,18 @@ struct FoundList: Hashable {
         for case .key(let key) in steps.reversed() where key != "node" { return key }
         return ""
     }
+    /// The steps as a key path.
+    var path: JSONPath {
+        JSONPath(
+            .record,
+            steps: steps.map { step in
+                switch step {
+                case .key(let key): .key(key)
+                case .each: .each
+                case .index(let number): .index(number)
+                }
+            })
+    }
 }
 
 /// Finds the lists of records in a response.
@@ -49,6 +61,7 @@ enum ListFinder {
     static func lists(in json: JSONValue) -> [FoundList] {
         switch json {
         case .array(let elements):
+            if let list = besideObject(elements) { return [list] }
             return elements.isEmpty || elements.contains(where: \.isObject) ? [FoundList(steps: [], isList: true)] : []
         case .object(let members):
             guard !members.isEmpty else { return [] }
@@ -74,6 +87,23 @@ enum ListFinder {
         }
     }
 
+    /// Returns the list in an array that also has an object with what tells of the pages:
+    /// `[{"page": 1, "pages": 2}, […]]` of the World Bank's API.
+    private static func besideObject(_ elements: [JSONValue]) -> FoundList? {
+        let lists = elements.indices.filter { index in
+            if case .array(let inner) = elements[index] { inner.contains(where: \.isObject) } else { false }
+        }
+        guard lists.count == 1, let index = lists.first, (2...4).contains(elements.count) else { return nil }
+        let others = elements.indices.filter { $0 != index }.map { elements[$0] }
+        return others.contains(where: hasCount) ? FoundList(steps: [.index(index)], isList: true) : nil
+    }
+
+    /// Whether an object has a member that tells of pages, and is no record.
+    private static func hasCount(_ object: JSONValue) -> Bool {
+        guard case .object(let members) = object, !members.contains(where: { $0.key == "id" }) else { return false }
+        return members.contains { $0.value.scalarText != nil && PageEvidence.isAboutPages($0.key) }
+    }
+
     /// Returns the lists of a further page of a response with these lists.
     ///
     /// An empty list in an envelope looks like nothing by itself, and its envelope like a record.
@@ -87,11 +117,20 @@ enum ListFinder {
         return empty.isEmpty ? found : empty
     }
 
-    /// Whether the keys of a list lead to an array.
+    /// Returns the value to which a step leads that is none through all elements of an array.
+    private static func element(_ step: ListStep, of value: JSONValue) -> JSONValue? {
+        switch (step, value) {
+        case (.key(let key), .object): return value[key]
+        case (.index(let index), .array(let elements)) where elements.indices.contains(index): return elements[index]
+        default: return nil
+        }
+    }
+
+    /// Whether the steps of a list lead to an array.
     private static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
         var value = json
-        for case .key(let key) in list.steps.prefix(while: { $0 != .each }) {
-            guard let inner = value[key] else { return false }
+        for step in list.steps.prefix(while: { $0 != .each }) {
+            guard let inner = element(step, of: value) else { return false }
             value = inner
         }
         return if case .array = value { true } else { false }
@@ -171,7 +210,7 @@ enum ListFinder {
         var values = [json]
         for step in list.steps {
             switch step {
-            case .key(let key): values = values.compactMap { $0[key] }
+            case .key, .index: values = values.compactMap { element(step, of: $0) }
             case .each:
                 values = values.flatMap { value -> [JSONValue] in
                     if case .array(let elements) = value { elements } else { [] }

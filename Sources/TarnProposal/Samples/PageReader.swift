@@ -14,7 +14,9 @@ enum PageReader {
         let objects = lists.flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
-            collect(page.json, [], &values, except: lists)
+            for (envelope, steps) in envelopes(of: first, in: page.json) {
+                collect(envelope, steps, &values, except: lists)
+            }
         }
         for path in wants.values where values[path] == nil {
             values[path] = JSONPath(path).flatMap { value(at: $0.steps, in: page.json) }?.scalarText
@@ -55,15 +57,21 @@ enum PageReader {
         return value
     }
 
+    /// Returns the objects around a list: the body, or those beside the list in an array.
+    private static func envelopes(of list: FoundList, in json: JSONValue) -> [(JSONValue, [JSONPath.Step])] {
+        guard case .array(let elements) = json, case .index(let index)? = list.steps.first else { return [(json, [])] }
+        return elements.enumerated().filter { $0.offset != index }.map { ($0.element, [.index($0.offset)]) }
+    }
+
     private static func collect(
-        _ json: JSONValue, _ keys: [String], _ values: inout [String: String], except lists: [FoundList]
+        _ json: JSONValue, _ steps: [JSONPath.Step], _ values: inout [String: String], except lists: [FoundList]
     ) {
-        guard case .object(let members) = json, keys.count < depthLimit else { return }
+        guard case .object(let members) = json, steps.count < depthLimit else { return }
         for member in members.prefix(100) where values.count < valueLimit && !member.key.isEmpty {
-            let path = keys + [member.key]
+            let path = steps + [.key(member.key)]
             switch member.value {
-            case .number(let text), .string(let text): values[JSONPath(keys: path).description] = text
-            case .bool(let flag): values[JSONPath(keys: path).description] = flag ? "true" : "false"
+            case .number(let text), .string(let text): values[JSONPath(.record, steps: path).description] = text
+            case .bool(let flag): values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
             case .object: collect(member.value, path, &values, except: lists)
             case .null, .array: break
             }

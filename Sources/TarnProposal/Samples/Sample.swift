@@ -31,6 +31,10 @@ package struct Sample: Sendable {
     var style = SampledStyle()
     /// The status with which the server refuses a page behind the last one; nil if it does not.
     var endStatus: Int?
+    /// The status with which the server has refused the page behind the last one that was fetched.
+    var refusal: Int?
+    /// The cursor of the last page, if it is a word for nothing; nil if there is none.
+    var lastCursor: String?
     /// Whether the server answers with the last page to larger numbers.
     var repeatsLast = false
     /// Whether the last page of the list was fetched.
@@ -74,6 +78,12 @@ struct SampledStyle: Sendable {
         let isCounted = ["total", "has_more", "end: "].contains(where: text.contains)
         guard isNumbered, !isCounted, text.hasSuffix(" } }") else { return }
         text = text.dropLast(4) + ", end: repeated } }"
+    }
+
+    /// Writes that a cursor marks the last page.
+    mutating func end(atCursor cursor: String) {
+        guard text.hasPrefix("{ cursor:"), text.hasSuffix(" } }"), !text.contains(", last: ") else { return }
+        text = text.dropLast(4) + ", last: \(YAMLText.scalar(cursor)) } }"
     }
 
     /// Notes that the URL has a parameter that may number pages or records, and that no style was

@@ -15,6 +15,8 @@ package enum SampleError: Error, CustomStringConvertible {
     case notJSON(String, reason: String)
     /// The response has no objects.
     case noRecords(String)
+    /// The response has no records, and states an error beside the list.
+    case statedError(String, path: String, text: String, isFirst: Bool)
     /// The records of the response are the members of an object, and not the elements of a list.
     case mapOfRecords(String, map: String)
     /// The document is no OpenAPI 3 specification.
@@ -34,6 +36,10 @@ package enum SampleError: Error, CustomStringConvertible {
                 "\(Redaction.url(url)): the server redirects to another one, \(Redaction.url(target)): name that URL if you trust it with your credentials"
         case .notJSON(let name, let reason): return "\(name): no JSON: \(reason)"
         case .noRecords(let name): return "\(name): the response has no objects, so there are no records to describe"
+        case .statedError(let name, let path, let text, let isFirst):
+            let said = text.isEmpty ? "states an error" : "says \"\(YAMLText.comment(text, limit: 80))\""
+            return "\(name): the response has no records, and `\(path)` \(said)"
+                + (isFirst ? ". Is a token missing? (`--auth-env`)" : "")
         case .mapOfRecords(let name, let map):
             return "\(name): \(map): they are not described, because `records` names lists only"
         case .specification(let name, let reason): return "\(name): \(reason)"

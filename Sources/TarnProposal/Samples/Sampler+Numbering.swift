@@ -65,6 +65,9 @@ extension Sampler {
         guard names.isDisjoint(with: StyleGuess.pageNames + StyleGuess.offsetNames),
             !names.contains(StyleGuess.limitOfAll)
         else { return [] }
+        if let size, let beside = CountingParameters.beside(size: size.name) {
+            return [CountedStyle(unit: beside.countsPages ? .pages : .records, parameter: beside.name)]
+        }
         let prefix = size?.name.hasPrefix("_") == true ? "_" : ""
         let pages = CountedStyle(unit: .pages, parameter: prefix + "page")
         let records = CountedStyle(
@@ -72,7 +75,10 @@ extension Sampler {
         let others =
             hasSign && prefix.isEmpty
             ? [CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page")] : []
-        return (["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]) + others
+        // The paths of Socrata's data sets.
+        let path = URLReference(url).path, isSocrata = path.contains("/resource/") && path.hasSuffix(".json")
+        let ofSocrata = isSocrata ? [CountedStyle(unit: .records, parameter: "$offset")] : []
+        return (["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]) + ofSocrata + others
     }
 
     /// Returns a detected style with the number of its first page.

@@ -47,6 +47,7 @@ package struct Sampler: Sendable {
         let first = try await page(url)
         let lists = ListFinder.lists(in: first.json)
         guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
+        if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
         sample.gaps = Sampler.gaps(first.json, lists)
         if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
@@ -129,9 +130,24 @@ package struct Sampler: Sendable {
         RecordMap.maps(in: json).first.map { .mapOfRecords(name, map: $0.description) } ?? .noRecords(name)
     }
 
-    /// Returns remarks about maps of records beside lists.
+    /// Returns the error of a page without records that states an error; nil for other pages.
+    private static func statedError(_ page: Sample.Page, _ lists: [FoundList], isFirst: Bool) -> SampleError? {
+        guard lists.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty }),
+            let error = StatedError.find(in: page.json, around: lists.map(\.path))
+        else { return nil }
+        return .statedError(Redaction.url(page.url), path: error.path, text: error.text, isFirst: isFirst)
+    }
+
+    /// Returns remarks about maps of records beside lists, and about lists beside records.
     private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
         guard lists.contains(where: \.isList) else { return [] }
+        if case .array(let elements) = json, lists[0].steps.isEmpty,
+            elements.contains(where: { if case .array = $0 { true } else { false } })
+        {
+            return [
+                "the answer is a list of objects and of lists, which is not understood: if one of the lists has the records, name it by its position from 0, such as `records: '[1]'`."
+            ]
+        }
         return RecordMap.maps(in: json).prefix(8).map {
             "\($0.description): they are not described, because `records` names lists only."
         }
@@ -171,8 +187,9 @@ package struct Sampler: Sendable {
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
             if sample.repeatsLast { sample.style.endAtRepeatedPage() }
+            if let cursor = sample.lastCursor { sample.style.end(atCursor: cursor) }
             if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
-                await doubt(&sample, plain, choice.pagination, lists, facts, &bounds)
+                await doubt(&sample, plain, choice, lists, facts, &bounds)
             }
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
@@ -204,12 +221,20 @@ package struct Sampler: Sendable {
     ///
     /// - Parameters:
     ///   - plain: the sample before the style was followed.
-    ///   - followed: the style.
+    ///   - followed: the style that was followed.
     private func doubt(
-        _ sample: inout Sample, _ plain: Sample, _ followed: Pagination, _ lists: [FoundList], _ facts: PageFacts,
-        _ bounds: inout PageSequence.Bounds
+        _ sample: inout Sample, _ plain: Sample, _ followed: PaginationChoice, _ lists: [FoundList],
+        _ facts: PageFacts, _ bounds: inout PageSequence.Bounds
     ) async {
-        for guess in StyleGuess.byName(facts, sample.origin) where guess.pagination != followed {
+        for other in StyleGuess.bracketed(followed) {
+            var trial = plain
+            trial.style = StyleGuess.completed(other, url: sample.origin, recordCount: facts.recordCount)
+            trial.isComplete = await follow(other.pagination, &trial, lists, &bounds)
+            guard trial.pages.count > 1, !Sampler.isAlone(trial.pages, lists) else { continue }
+            sample = trial
+            return
+        }
+        for guess in StyleGuess.byName(facts, sample.origin) where guess.pagination != followed.pagination {
             guard let trial = await trial(guess, plain, lists, facts, &bounds) else { continue }
             sample = trial
             return
@@ -235,15 +260,22 @@ package struct Sampler: Sendable {
             // Another page, or an empty one behind the first.
             let isRefused = trial.pages.count == 1 && trial.notes.count > sample.notes.count
             let isShort = counted.size.map { facts.recordCount < $0.value } ?? false
+            let isMissing = isRefused && [404, 410].contains(trial.refusal ?? 0)
             if trial.pages.count == 1, !isComplete, !isRefused, let next = guess.countedFromOne,
                 await answer(counted.parameter, 2, sample.pages[0]) == .other
             {
                 return await self.trial(next, sample, lists, facts, &bounds)
             }
-            guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort else { return nil }
+            guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort || isMissing else {
+                return nil
+            }
+            if isMissing, !isShort {
+                trial.endStatus = trial.refusal
+                trial.notes = sample.notes
+            }
             if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
             // The URL may name the second page of a server that counts from 0.
-            if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete,
+            if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete || isMissing,
                 await answer(counted.parameter, 0, sample.pages[0]) == .other
             {
                 counted.start = 0
@@ -262,8 +294,9 @@ package struct Sampler: Sendable {
             guard !next.isSame(as: known) else { return nil }
             if guess.isByName, next.isEmpty || known.overlaps(next) { return nil }
         }
+        if let cursor = trial.lastCursor { style.end(atCursor: cursor) }
         trial.style = style
-        trial.isComplete = isComplete
+        trial.isComplete = isComplete || trial.endStatus != nil
         return trial
     }
 
@@ -304,14 +337,22 @@ package struct Sampler: Sendable {
                 return false
             }
             // Behind a page that is shorter than the first one, the server shows how its lists end.
+            let cursor = Sampler.lastCursor(facts, pagination)
             let mayEnd =
-                pagination.style.isCounted && sample.pages.count == options.pages
-                && Sampler.isShort(sample.pages, lists)
+                sample.pages.count == options.pages
+                && (cursor != nil || pagination.style.isCounted && Sampler.isShort(sample.pages, lists))
             guard sample.pages.count < options.pages || mayEnd else { return false }
             do throws(SampleError) {
                 let next = try await self.page(sequence.url, like: lists)
                 let found = ListFinder.lists(in: next.json, like: lists)
-                if found.allSatisfy({ ListFinder.objects(next.json, $0).isEmpty }), pagination.style.isCounted {
+                if let error = Sampler.statedError(next, found, isFirst: false) {
+                    sample.notes.append("\(error)")
+                    return false
+                }
+                let isEmpty = found.allSatisfy { ListFinder.objects(next.json, $0).isEmpty }
+                if isEmpty, pagination.style.isCounted { return true }
+                if let cursor, isEmpty || Sampler.isBeginning(next, of: sample, lists) {
+                    sample.lastCursor = cursor
                     return true
                 }
                 // A server that ignores the parameter answers with the same page for ever; others
@@ -324,18 +365,34 @@ package struct Sampler: Sendable {
                 }
                 sample.pages.append(next)
             } catch {
-                if case .status(let code, _) = error, [400, 404, 410, 416, 422].contains(code),
-                    pagination.style.isCounted,
-                    Sampler.isShort(sample.pages, lists)
-                {
-                    sample.endStatus = code
-                    return true
+                if case .status(let code, _) = error, [400, 404, 410, 416, 422].contains(code) {
+                    sample.lastCursor = cursor
+                    // A page that is not there is behind the last one, also behind a full page.
+                    let isEnd = Sampler.isShort(sample.pages, lists) || code != 400 && code != 422
+                    if pagination.style.isCounted, sample.pages.count > 1, isEnd { sample.endStatus = code }
+                    if cursor != nil || sample.endStatus != nil { return true }
+                    sample.refusal = code
                 }
                 sample.notes.append("\(error)")
                 return false
             }
         }
         return false
+    }
+
+    /// Returns the cursor of a page that may mark the end of the list; nil for other pages.
+    private static func lastCursor(_ facts: PageFacts, _ pagination: Pagination) -> String? {
+        let style = pagination.style
+        // A flag says where the list ends.
+        guard style.name == "cursor", style.wants.values.count == 1, let cursor = facts.values[style.wants.values[0]]
+        else { return nil }
+        return PageEvidence.maySayEnd(cursor) ? cursor : nil
+    }
+
+    /// Whether a page behind others is the first one again.
+    private static func isBeginning(_ page: Sample.Page, of sample: Sample, _ lists: [FoundList]) -> Bool {
+        sample.pages.count > 1
+            && PageReader.identities(page, like: lists).isSame(as: PageReader.identities(sample.pages[0], like: lists))
     }
 
     /// Whether the last of several pages has fewer records than the first one.

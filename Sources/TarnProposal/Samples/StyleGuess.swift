@@ -4,14 +4,16 @@ import Tarn
 
 /// A pagination that the query parameters of a URL, or a sign in an answer, suggest.
 struct StyleGuess {
-    static let pageNames = ["page", "_page", "p", "page_number", "pageNumber", "pageno", "page[number]", "currentPage"]
-    static let offsetNames = [
-        "offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from", "$skip",
-    ]
-    static let sizeNames = [
-        "per_page", "perPage", "per-page", "limit", "_limit", "page_size", "pageSize", "pagesize", "size", "count",
-        "page[size]", "maxResults", "max_results", "take", "rows", "num",
-    ]
+    static let pageNames =
+        ["page", "_page", "p", "page_number", "pageNumber", "pageno", "currentPage"] + CountingParameters.pages
+    static let offsetNames =
+        ["offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from", "$skip"]
+        + CountingParameters.offsets
+    static let sizeNames =
+        [
+            "per_page", "perPage", "per-page", "limit", "_limit", "page_size", "pageSize", "pagesize", "size", "count",
+            "maxResults", "max_results", "take", "rows", "num",
+        ] + CountingParameters.sizes
     /// The parameter of OData that limits the whole list, and not a page of it (OData 4.01 part 1,
     /// 11.2.6.3): it is never sent.
     static let limitOfAll = "$top"
@@ -93,7 +95,7 @@ struct StyleGuess {
         var guesses: [StyleGuess] = []
         for path in facts.values.keys.sorted() {
             guard isCursor(facts.values[path]), let keys = JSONPath(path)?.keys else { continue }
-            guesses += parameters(keys).compactMap { byName(path, $0, facts, url) }
+            guesses += (inBrackets(keys, url) + parameters(keys)).compactMap { byName(path, $0, facts, url) }
         }
         return Array(guesses.prefix(4))
     }
@@ -129,6 +131,17 @@ struct StyleGuess {
     private static func isCursor(_ value: String?) -> Bool {
         guard let value, !["", "true", "false", "0"].contains(value) else { return false }
         return !["http://", "https://", "/", "?"].contains(where: value.hasPrefix)
+    }
+
+    /// Returns the parameter that may take a cursor beside a page size in brackets: `page[after]`
+    /// beside `page[size]`.
+    private static func inBrackets(_ keys: [String], _ url: String) -> [String] {
+        guard let last = keys.last, ["after", "cursor", "next", "nextCursor", "next_cursor"].contains(last) else {
+            return []
+        }
+        let names = QueryParameters.values(in: url).map(\.name)
+        guard names.contains(where: { $0 == "page[size]" || $0 == "page[limit]" }) else { return [] }
+        return last == "after" ? ["page[after]"] : ["page[cursor]", "page[after]"]
     }
 
     /// Returns the parameters that may take the cursor at a path of these keys.
@@ -252,6 +265,31 @@ struct StyleGuess {
         var guess = StyleGuess(pagination: counted.pagination, style: counted.sampled(reason))
         guess.counted = counted
         return guess
+    }
+
+    /// Returns styles that send the number of a page, or of records, under a name with brackets or
+    /// a prefix: the answers of such APIs name it without them.
+    static func bracketed(_ choice: PaginationChoice) -> [PaginationChoice] {
+        let styles: [(start: String, unit: CountedStyle.Unit, names: [String])] = [
+            ("{ page_number: { param: page", .pages, ["pagination[page]", "page[number]"]),
+            ("{ offset: { param: start", .records, ["pagination[start]"]),
+            ("{ offset: { param: offset", .records, ["page[offset]", "pagination[start]"]),
+        ]
+        return styles.flatMap { style -> [PaginationChoice] in
+            guard choice.style.hasPrefix(style.start + " ") || choice.style.hasPrefix(style.start + ",") else {
+                return []
+            }
+            let isFromZero = choice.style.contains(", start: 0"), kind = String(style.start.prefix { $0 != ":" })
+            return style.names.map { name in
+                let counted = CountedStyle(
+                    unit: style.unit, parameter: name, start: isFromZero ? 0 : nil)
+                return PaginationChoice(
+                    pagination: counted.pagination,
+                    style: choice.style.replacing(
+                        style.start, with: "\(kind): { param: \(YAMLText.scalar(name))"),
+                    reason: "\(choice.reason), and the parameter \(name) leads to other records")
+            }
+        }
     }
 
     /// The parameter of a URL that numbers pages or records; nil without one.

@@ -214,17 +214,7 @@ struct ProposalWriter {
     }
 
     /// Returns the key path of a list.
-    static func path(_ steps: [ListStep]) -> String {
-        JSONPath(
-            .record,
-            steps: steps.map { step in
-                switch step {
-                case .key(let key): .key(key)
-                case .each: .each
-                }
-            }
-        ).description
-    }
+    static func path(_ steps: [ListStep]) -> String { FoundList(steps: steps, isList: true).path.description }
 
     // MARK: Lines
 

@@ -36,6 +36,12 @@ struct AutomaticPaginationTests {
             name: "OData", page: page(2, ["@odata\\.nextLink": "http://h/items?$skip=2"]),
             pagination: .jsonLink(path: "@odata\\.nextLink")),
         Row(
+            name: "OData with a relative link", page: page(2, ["@odata\\.nextLink": "Products?$skiptoken=2"]),
+            pagination: .jsonLink(path: "@odata\\.nextLink")),
+        Row(
+            name: "OData 2", page: page(2, ["d.__next": "../V2/Products?$skiptoken=2"]),
+            pagination: .jsonLink(path: "d.__next")),
+        Row(
             name: "Slack", page: page(2, ["response_metadata.next_cursor": "dXNlcjpVMDYx"]),
             pagination: .cursor(path: "response_metadata.next_cursor", sends: .query("cursor"))),
         Row(
@@ -132,6 +138,42 @@ struct AutomaticPaginationTests {
             pagination: .pageNumber(.query("page"), start: 0, totalPages: "pagination.total_pages")),
     ]
 
+    static let bracketed: [Row] = [
+        Row(
+            name: "Strapi", url: "http://h/items?pagination%5Bpage%5D=1",
+            page: page(2, ["meta.pagination.page": "1", "meta.pagination.pageCount": "3"]),
+            pagination: .pageNumber(.query("pagination[page]"), totalPages: "meta.pagination.pageCount")),
+        Row(
+            name: "Strapi's offset", url: "http://h/items?pagination[limit]=2",
+            page: page(2, ["meta.pagination.start": "0", "meta.pagination.total": "9"]),
+            pagination: .offset(.query("pagination[start]"), total: "meta.pagination.total")),
+        Row(
+            name: "JSON:API's size", url: "http://h/items?page[size]=2", page: page(2, ["meta.total": "9"]),
+            pagination: .pageNumber(.query("page[number]"), total: "meta.total")),
+        Row(
+            name: "JSON:API's offset", url: "http://h/items?page[offset]=0&page[limit]=2",
+            page: page(2, ["meta.total": "9"]), pagination: .offset(.query("page[offset]"), total: "meta.total")),
+        Row(
+            name: "ArcGIS", page: page(2, ["exceededTransferLimit": "true"]),
+            pagination: .offset(.query("resultOffset"), hasMore: "exceededTransferLimit")),
+        Row(
+            name: "the World Bank", page: page(2, ["[0].page": "1", "[0].pages": "3", "[0].total": "5"]),
+            pagination: .pageNumber(.query("page"), totalPages: "[0].pages")),
+    ]
+
+    @Test("names that YAML reads as something else are in quotes")
+    func quotedNames() {
+        for (url, values, style) in [
+            (
+                "http://h/items?pagination[page]=0", ["pages": "3"],
+                "{ page_number: { param: 'pagination[page]', start: 0, total_pages: pages } }"
+            ),
+            ("http://h/items", ["[0].pages": "3"], "{ page_number: { param: page, total_pages: '[0].pages' } }"),
+        ] {
+            #expect(AutomaticPagination.choose(PageRequest(url: url), Self.page(2, values)).style == style)
+        }
+    }
+
     static let positions: [Row] = [
         Row(
             name: "a cursor in next", page: page(10, ["next.cursor": "10"]),
@@ -188,7 +230,9 @@ struct AutomaticPaginationTests {
         Row(name: "DynamoDB", page: page(10, ["LastEvaluatedKey.id": "10"]), pagination: .singlePage),
     ]
 
-    @Test("the style follows from the first page, and the reason is said", arguments: rows + numbers + positions)
+    @Test(
+        "the style follows from the first page, and the reason is said",
+        arguments: rows + numbers + bracketed + positions)
     func choice(_ row: Row) throws {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)

@@ -315,6 +315,12 @@ struct PageEvidenceTests {
         }
     }
 
+    @Test("of properties, only a flag of more records belongs to the answer")
+    func properties() {
+        #expect(PageEvidence.isOfEnvelope("properties.exceededTransferLimit"))
+        #expect(PageEvidence.isOfEnvelope("meta.total") && !PageEvidence.isOfEnvelope("properties.pages"))
+    }
+
     @Test("if a server refuses the last page by the number of pages, the number of the first page is named")
     func refusedLastPage() throws {
         let style = Pagination.pageNumber(.query("page"), totalPages: "pages")

@@ -326,6 +326,43 @@ struct PaginationGuardTests {
         }
     }
 
+    @Test(
+        "a cursor that is a word for nothing, and leads back to the beginning, is an error that names the mend",
+        arguments: ["null", "LTE=", "0", "-1"])
+    func lastCursor(value: String) throws {
+        let cursor = Pagination.cursor(path: "next", sends: .query("c"))
+        let pages = ["a", value, "a"].map { page(2, ["next": $0]) }
+        let error = #expect(throws: PaginationError.self) { try Styles.walk(cursor, pages) }
+        let text = "\(try #require(error))"
+        #expect(text.contains("go in a circle") && text.contains("write last: '\(value)' under paginate"), "\(text)")
+        // The server may know the value.
+        let others = ["a", value, "b"].map { page(2, ["next": $0]) }
+        #expect(try Styles.walk(cursor, others + [page(1, [:])]).count == 4)
+    }
+
+    @Test("a server that refuses what is behind the last page gets an error that names the mend")
+    func refusedEnd() throws {
+        let request = PageRequest(url: "http://h/items"), bounds = PageSequence.Bounds(base: "http://h")
+        var numbered = try PageSequence(.pageNumber(.query("page")), request, bounds)
+        #expect(numbered.hint(afterStatus: 404) == nil)
+        #expect(try numbered.advance(page(10)))
+        #expect(numbered.hint(afterStatus: 404)?.contains("responses: [{ status: 404, then: stop }]") == true)
+        #expect(numbered.hint(afterStatus: 403) == nil)
+        var cursors = try PageSequence(.cursor(path: "next", sends: .query("c")), request, bounds)
+        #expect(try cursors.advance(page(10, ["next": "ab"])))
+        #expect(cursors.hint(afterStatus: 400) == nil)
+        #expect(try cursors.advance(page(10, ["next": "null"])))
+        #expect(cursors.hint(afterStatus: 400)?.contains("write last: 'null' under paginate") == true)
+    }
+
+    @Test("a relative link is relative to the URL of the page")
+    func relativeLink() throws {
+        let asked = try Styles.walk(
+            .jsonLink(path: "next"), from: PageRequest(url: "http://h/v4/items?x=1"),
+            [page(2, ["next": "items?token=2"]), page(2, ["next": "../v4/items?token=3"]), page(1)])
+        #expect(asked == ["/v4/items?x=1", "/v4/items?token=2", "/v4/items?token=3"])
+    }
+
     @Test("a server that ignores what tells pages apart gives the same page for ever: that is seen at the second one")
     func samePage() {
         let pages = [page(2, digest: 7), page(2, digest: 7)]

@@ -50,6 +50,18 @@ struct DocumentFactsTests {
         #expect(added.facts.members.map(\.text) == ["10"])
     }
 
+    @Test("the objects beside a list in an array lead to it")
+    func besideList() throws {
+        let bed = try thing([AttributeDefinition("name", .string, optional: true)])
+        let document = Array(#"[{"pages":2,"meta":{"total":3},"x":1},[{"id":1},{"id":2}]]"#.utf8)
+        let names = MemberNames(scalars: ["total", "pages"], nested: [], objects: ["meta"])
+        let added = try bed.importer.add(
+            document, records: "[1]", entity: "Thing", asking: DocumentQuestions(members: names))
+        #expect(added.count == 2)
+        #expect(added.facts.members.map(\.path) == ["[0].pages", "[0].meta.total"])
+        #expect(added.facts.members.map(\.text) == ["2", "3"])
+    }
+
     @Test("a document that is read in parts says the same, but for what stands in its list")
     func divided() throws {
         let bed = try thing([AttributeDefinition("name", .string, optional: true)])

@@ -68,6 +68,37 @@ struct MirrorUnsignedEndTests {
         #expect(found == "abcxy")
     }
 
+    @Test(
+        "a page without records that states an error is no end of the list, first or later",
+        arguments: [#""error":"timeout""#, #""Errors":[{"code":5,"message":"timeout"}]"#], [1, 2])
+    func statedError(member: String, page: Int) async throws {
+        let transport = ClosureTransport { request in
+            let isLast = request.url.contains("page=\(page)")
+            let body = isLast ? #"{"items":[],\#(member)}"# : #"{"items":[{"id":1,"name":"a"}]}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let style = "records: items\n    paginate: { page_number: { param: page } }"
+        let store = try MirrorStore(yaml: itemsYAML(style))
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.count == 1)
+        #expect(report.texts.first?.contains("says \"timeout\"; sync again later") == true, "\(report.texts)")
+        #expect(try store.items().count == page - 1)
+        let name = member.contains("Errors") ? "Errors" : "error"
+        let other = try MirrorStore(yaml: itemsYAML(style + "\n    more: { ignore: [\(name)] }"))
+        #expect(try await other.sync(nil, transport: transport).failures.isEmpty)
+    }
+
+    @Test(
+        "a member with the name of an error that states none is no error",
+        arguments: [#""error":null"#, #""error":"""#, #""error":false"#, #""errors":[]"#, #""error":{"code":0}"#])
+    func noError(member: String) async throws {
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(#"{"items":[],\#(member)}"#.utf8))
+        }
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    paginate: single_page"))
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+    }
+
     @Test("a server that ignores the number is seen at the second page, also if the position is the key")
     func samePositions() async throws {
         let transport = ClosureTransport { request in

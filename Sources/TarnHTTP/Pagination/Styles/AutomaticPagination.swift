@@ -89,7 +89,7 @@ struct AutomaticPagination: PaginationStyle {
         }
         for path in links {
             guard let link = [path, path + ".href", path + ".url"].lazy.compactMap({ facts.values[$0] }).first,
-                isLink(link)
+                isLink(link) || isLink(link, of: path)
             else { continue }
             return PaginationChoice(
                 pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
@@ -97,7 +97,7 @@ struct AutomaticPagination: PaginationStyle {
         }
         // Envelopes that `links` does not list.
         for path in paths(facts, .link, .nextPage) {
-            guard let link = facts.values[path], isLink(link) else { continue }
+            guard let link = facts.values[path], isLink(link) || isLink(link, of: path) else { continue }
             let parent = [".href", ".url", ".uri"].first(where: path.hasSuffix).map { String(path.dropLast($0.count)) }
             let named =
                 parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
@@ -183,13 +183,17 @@ struct AutomaticPagination: PaginationStyle {
     private static func numbered(
         _ facts: PageFacts, _ parameters: [(name: String, value: String)]
     ) -> PaginationChoice {
-        let page = parameters.first { ["page", "page_number", "pageNumber", "p"].contains($0.name) }
-        let name = page?.name ?? "page", current = paths(facts, .pageNumber).first ?? numberPath(facts)
+        let page = parameters.first {
+            (["page", "page_number", "pageNumber", "p"] + CountingParameters.pages).contains($0.name)
+        }
+        let besideSize = CountingParameters.beside(parameters, countsPages: true)
+        let name = page?.name ?? besideSize ?? "page", current = paths(facts, .pageNumber).first ?? numberPath(facts)
         for path in paths(facts, .nextPage) {
             guard let next = facts.number(path), next > current.flatMap({ facts.number($0) }) ?? 1 else { continue }
             return PaginationChoice(
                 pagination: .cursor(path: path, sends: .query(name)),
-                style: "{ cursor: { path: \(path), param: \(name) } }",
+                style: "{ cursor: { path: \(CountingParameters.written(path)), "
+                    + "param: \(CountingParameters.written(name)) } }",
                 reason: "the answer has the number of a next page at \(path)")
         }
         // If the first page has the number 0, the second one has the number 1.
@@ -226,11 +230,12 @@ struct AutomaticPagination: PaginationStyle {
             let listed = "the answer lists \(facts.recordCount) of \(total) records (\(path))"
             if let choice = records(total: path, "\(listed) and speaks of an offset") { return choice }
             if page != nil || current != nil { return pages(total: path, "\(listed) and has a page's number") }
+            if let besideSize { return pages(total: path, "\(listed), and \(besideSize) goes with the page size") }
         }
         if let next = facts.headers["X-Next-Page"], Int(next) != nil {
             return PaginationChoice(
                 pagination: .headerCursor(field: "X-Next-Page", sends: .query(name)),
-                style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }",
+                style: "{ header_cursor: { field: X-Next-Page, param: \(CountingParameters.written(name)) } }",
                 reason: "the answer has the field X-Next-Page")
         }
         if let (flag, hasMore) = goesOn(facts) {
@@ -245,7 +250,8 @@ struct AutomaticPagination: PaginationStyle {
     private static func style(
         _ style: String, _ parameter: String, start: Int?, _ keys: [(key: String, path: String?)]
     ) -> String {
-        let keys = keys.compactMap { key, path in path.map { ", \(key): \($0)" } }.joined()
+        let keys = keys.compactMap { key, path in path.map { ", \(key): \(CountingParameters.written($0))" } }.joined()
+        let parameter = CountingParameters.written(parameter)
         return "{ \(style): { param: \(parameter)\(start.map { ", start: \($0)" } ?? "")\(keys) } }"
     }
 
@@ -278,9 +284,11 @@ struct AutomaticPagination: PaginationStyle {
         _ facts: PageFacts, _ parameters: [(name: String, value: String)]
     ) -> (name: String, start: Int)? {
         func start(_ value: Int?) -> Int { value == 1 && facts.recordCount > 1 ? 1 : 0 }
-        if let sent = parameters.first(where: { offsetNames.contains($0.name) }) {
+        if let sent = parameters.first(where: { (offsetNames + CountingParameters.offsets).contains($0.name) }) {
             return (sent.name, start(Int(sent.value)))
         }
+        let flagged = paths(facts, .more).lazy.compactMap { CountingParameters.offset(ofFlag: $0) }.first
+        if let name = CountingParameters.beside(parameters, countsPages: false) ?? flagged { return (name, 0) }
         for path in facts.values.keys.sorted() {
             let name = path.split(separator: ".").last.map(String.init) ?? path
             // A `start` that is not 0 may be a time.
@@ -295,6 +303,12 @@ struct AutomaticPagination: PaginationStyle {
     }
 
     private static func isLink(_ text: String) -> Bool { PageEvidence.isLink(text) }
+
+    /// Whether a member has a URL reference in any form: `odata.nextLink`, and `__next` of OData 2.
+    private static func isLink(_ text: String, of path: String) -> Bool {
+        ["odata\\.nextLink", "__next"].contains(where: path.hasSuffix) && !PageEvidence.isNoCursor(text)
+            && !text.contains(where: \.isWhitespace) && Int(text) == nil
+    }
 }
 
 extension Pagination {

@@ -1,0 +1,93 @@
+// Errors that answers with status 200 state beside a list without records.
+
+import TarnHTTP
+import TarnImport
+
+/// An error beside a list: `{"items": [], "error": "timeout"}`.
+package struct StatedError: Sendable, Hashable {
+    /// The path of the error.
+    package var path: String
+    /// The text of the error; empty if it has none.
+    package var text: String
+
+    private static let names: Set = ["error", "errors"]
+    private static let calmWords: Set = ["", "false", "null", "none", "no", "ok", "success", "no error"]
+    /// Larger answers list something else.
+    private static let longestBody = 1 << 20
+
+    /// Returns the error that a body without records states; nil if it states none.
+    static func find(in body: [UInt8], around lists: [JSONPath], _ rule: PageEvidence.Rule) -> StatedError? {
+        guard body.count <= longestBody, let text = String(validating: body, as: UTF8.self),
+            let json = try? JSONValue(text)
+        else { return nil }
+        return find(in: json, around: lists, rule)
+    }
+
+    /// Returns the error of an object that leads to a list; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - lists: the paths of the lists.
+    ///   - rule: the paths that are ignored.
+    package static func find(
+        in json: JSONValue, around lists: [JSONPath], _ rule: PageEvidence.Rule = .fail
+    ) -> StatedError? {
+        guard rule != .ignore else { return nil }
+        let known = Set(lists.map(\.steps))
+        for list in lists {
+            var value = json, steps: [JSONPath.Step] = []
+            for step in list.steps {
+                guard case .key(let key) = step, case .object(let members) = value else { break }
+                if let found = find(members, steps, but: known, rule) { return found }
+                guard let inner = value[key] else { break }
+                value = inner
+                steps.append(step)
+            }
+        }
+        return nil
+    }
+
+    private static func find(
+        _ members: [JSONValue.Member], _ steps: [JSONPath.Step], but lists: Set<[JSONPath.Step]>,
+        _ rule: PageEvidence.Rule
+    ) -> StatedError? {
+        for member in members where names.contains(member.key.lowercased()) && isStated(member.value) {
+            let steps = steps + [.key(member.key)], path = JSONPath(.record, steps: steps).description
+            guard !lists.contains(where: { $0.starts(with: steps) }), !rule.ignores(path) else { continue }
+            let line = firstText(of: member.value).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return StatedError(path: path, text: line.count > 160 ? line.prefix(160) + "…" : line)
+        }
+        return nil
+    }
+
+    /// Whether a value tells of an error: `"error": false` and `"code": 0` do not.
+    private static func isStated(_ value: JSONValue) -> Bool {
+        switch value {
+        case .null: false
+        case .bool(let flag): flag
+        case .number(let text): Double(text) != 0
+        case .string(let text): !calmWords.contains(text.lowercased()) && Double(text) != 0
+        case .array(let elements): elements.contains(where: isStated)
+        case .object(let members):
+            members.contains { member in
+                guard ["code", "status"].contains(member.key.lowercased()),
+                    (200..<300).contains(Int(firstText(of: member.value)) ?? 0)
+                else { return isStated(member.value) }
+                return false
+            }
+        }
+    }
+
+    /// Returns the first text of an error: the value itself, or its message.
+    private static func firstText(of value: JSONValue) -> String {
+        switch value {
+        case .null, .bool: return ""
+        case .number(let text), .string(let text): return text
+        case .array(let elements): return elements.first(where: isStated).map(firstText) ?? ""
+        case .object(let members):
+            let named = ["message", "detail", "description", "error", "title", "type", "code"].lazy.compactMap {
+                value[$0]
+            }
+            return (named.first { isStated($0) } ?? members.first?.value).map(firstText) ?? ""
+        }
+    }
+}

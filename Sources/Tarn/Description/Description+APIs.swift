@@ -48,7 +48,10 @@ extension Description {
     /// Changes every API.
     package mutating func changeAPIs(_ change: (_ name: String?, inout APIDescription) throws -> Void) rethrows {
         try change(apiName, &api)
-        for index in furtherAPIs.indices { try change(furtherAPIs[index].name, &furtherAPIs[index].api) }
+        // Each change of the list is followed by one of the bases of all.
+        var others = furtherAPIs
+        for index in others.indices { try change(others[index].name, &others[index].api) }
+        furtherAPIs = others
     }
 
     /// Removes the credentials of the APIs that none of the named endpoints belongs to.

@@ -108,7 +108,7 @@ struct SyncCommand: AsyncParsableCommand {
     /// The source of the endpoints' status for a watch.
     ///
     /// It has one client: a command that prints a secret runs once.
-    private func statusSource() throws -> () async throws -> [EndpointStatus] {
+    private func statusSource() throws -> (Set<String>?) async throws -> [EndpointStatus] {
         var description = try loadedDescription()
         if replay != nil { description.changeAPIs { $1.authentication = .none } }
         description.keepCredentials(ofEndpoints: named)
@@ -117,7 +117,9 @@ struct SyncCommand: AsyncParsableCommand {
         options.requiresSecrets = requiresSecrets(description)
         let client = try APIClient(description, store: store, transport: NoTransport(), options: options)
         let named = named
-        return { try await client.status(of: named) }
+        return { names in
+            try await client.status(of: names.map { names in named.map(names.intersection) ?? names } ?? named)
+        }
     }
 
     private func open(_ path: String, _ description: Description) throws -> Store {
@@ -173,7 +175,7 @@ struct SyncCommand: AsyncParsableCommand {
             try progress.write {
                 show(report, summary)
                 if !quiet { SyncScopeNotes(report, scope, names, description).lines.forEach(Output.note) }
-                try conclude(report, summary)
+                try conclude(report, summary, progress)
             }
         } catch let failure as Failure {
             // A watch goes on for the other APIs.
@@ -314,9 +316,12 @@ struct SyncCommand: AsyncParsableCommand {
         return report
     }
 
-    private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
+    private func conclude(_ report: SyncReport, _ summary: SyncSummary, _ progress: SyncDisplay) throws {
         guard let first = report.failures.first else { return try conclude(summary.skipFailure) }
-        let texts = report.failureTexts
+        // An interrupt ends the syncs of all APIs of a watch.
+        let isCancelled = report.failures.allSatisfy { if case .cancelled = $0 { true } else { false } }
+        let isTold = isCancelled && !progress.isFirst("cancelled")
+        let texts = isTold ? [] : report.failureTexts
         for text in texts.prefix(20) { Output.error(text) }
         if texts.count > 20 { Output.error("… and \(countText(texts.count - 20, "more failure"))") }
         // The error that stopped the sync is last, and is more specific than an earlier endpoint's.

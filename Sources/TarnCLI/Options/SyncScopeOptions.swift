@@ -85,11 +85,11 @@ struct SyncScopeOptions: ParsableArguments {
     /// - Parameters:
     ///   - description: returns the description as it is now.
     ///   - display: the display of the syncs' progress.
-    ///   - status: returns the source of the watched endpoints' status.
+    ///   - status: returns the source of the status of watched endpoints; nil stands for all.
     ///   - sync: syncs endpoints; nil stands for those of the command line.
     func repeating(
         _ description: @escaping @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
-        status: @escaping () throws -> () async throws -> [EndpointStatus],
+        status: @escaping () throws -> (Set<String>?) async throws -> [EndpointStatus],
         sync: @escaping (Set<String>?) async throws -> Void
     ) async throws {
         guard let watch else { return try await sync(nil) }

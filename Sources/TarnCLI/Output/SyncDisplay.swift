@@ -36,6 +36,7 @@ final class SyncDisplay: Sendable {
     /// Whether each committed page has a line, too.
     private let isVerbose: Bool
     private let state = Guarded(State())
+    private let told = Guarded<Set<String>>([])
     private let queue = DispatchQueue(label: "tarn.progress")
 
     init(_ form: Form, isVerbose: Bool = false) {
@@ -45,6 +46,9 @@ final class SyncDisplay: Sendable {
 
     /// The form for standard error as it is.
     static func form(isQuiet: Bool) -> Form { isQuiet ? .none : Output.errorIsDrawable ? .lines : .plain }
+
+    /// Returns whether a text was not told before.
+    func isFirst(_ text: String) -> Bool { told.withLock { $0.insert(text).inserted } }
 
     // MARK: Events
 

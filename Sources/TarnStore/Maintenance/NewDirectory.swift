@@ -22,6 +22,10 @@ struct NewDirectory {
         // An existing unfinished directory belongs to another attempt: it is neither used nor
         // removed.
         guard mkdir(unfinished, mode) == 0 else {
+            if errno == ENOENT {
+                let parent = (path as NSString).deletingLastPathComponent
+                throw StoreError.lmdb(LMDBError(code: ENOENT, operation: "make a directory in it", path: parent))
+            }
             throw StoreError.lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
         }
     }

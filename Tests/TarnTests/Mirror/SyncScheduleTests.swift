@@ -159,9 +159,9 @@ struct SyncScheduleTests {
             struct Enough: Error {}
             do {
                 try await SyncWatch(mirrored.description, timing: SyncTiming(), time: clock.source).run(
-                    status: {
+                    status: { names in
                         if runs.withLock({ $0.count }) >= had + count { throw Enough() }
-                        return try await client.status()
+                        return try await client.status(of: names)
                     },
                     sync: { names in
                         var mirror = APIMirror.Options()
@@ -198,7 +198,7 @@ struct SyncScheduleTests {
         struct Enough: Error {}
         await #expect(throws: Enough.self) {
             try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
-                status: {
+                status: { _ in
                     var status = EndpointStatus(named: "items")
                     if isComplete, let last = runs.withLock({ $0.last }) {
                         status.completedAt = Timestamp(microseconds: started.microseconds + last * 1_000_000)
@@ -224,7 +224,7 @@ struct SyncScheduleTests {
         struct Enough: Error {}
         await #expect(throws: Enough.self) {
             try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
-                status: { [EndpointStatus(named: "items")] },
+                status: { _ in [EndpointStatus(named: "items")] },
                 sync: { _ in
                     if attempts.withLock({
                         $0 += 1
@@ -255,7 +255,7 @@ struct SyncScheduleTests {
         struct Enough: Error {}
         await #expect(throws: Enough.self) {
             try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
-                status: { ["slow", "quick", "detail"].map { EndpointStatus(named: $0) } },
+                status: { _ in ["slow", "quick", "detail"].map { EndpointStatus(named: $0) } },
                 sync: { names in
                     runs.withLock { $0.append(names.sorted().joined(separator: " ")) }
                     guard names.contains("slow") else { return await Task.yield() }
@@ -273,7 +273,7 @@ struct SyncScheduleTests {
     func outdated() async throws {
         let description = try Self.description(", every: 10s"), clock = Clock(), runs = Mutex(0)
         let hasChanged = try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
-            status: { [EndpointStatus(named: "items")] }, sync: { _ in runs.withLock { $0 += 1 } },
+            status: { _ in [EndpointStatus(named: "items")] }, sync: { _ in runs.withLock { $0 += 1 } },
             isOutdated: { runs.withLock { $0 } == 2 }, wait: { _, _ in })
         #expect(hasChanged)
         #expect(runs.withLock { $0 } == 2)
@@ -282,14 +282,14 @@ struct SyncScheduleTests {
     @Test("a watch ends when its task is cancelled, and without endpoints at once")
     func ends() async throws {
         let description = try Self.description("")
-        try await SyncWatch(description, timing: SyncTiming()).run(status: { [] }, sync: { _ in }, wait: { _, _ in })
+        try await SyncWatch(description, timing: SyncTiming()).run(status: { _ in [] }, sync: { _ in }, wait: { _, _ in })
         let begun = Mutex(false)
         let task = Task {
             var status = EndpointStatus(named: "items")
             status.completedAt = Timestamp(Date())
             let fixed = status
             try await SyncWatch(description, timing: SyncTiming()).run(
-                status: { [fixed] }, sync: { _ in }, wait: { _, _ in begun.withLock { $0 = true } })
+                status: { _ in [fixed] }, sync: { _ in }, wait: { _, _ in begun.withLock { $0 = true } })
         }
         try await eventually { begun.withLock { $0 } }
         task.cancel()

@@ -19,8 +19,6 @@ package struct SyncWatch: Sendable {
     /// The longest wait without a look at the store: another process may have synced, a clock may
     /// have been set, and a machine may have slept.
     private static let longestWait: Int64 = 60 * 1_000_000
-    /// The time between two looks at the description by groups that wait.
-    private static let leastPause = Duration.seconds(1)
 
     /// Creates a watch over the endpoints of a description.
     package init(_ description: Description, timing: SyncTiming, time: TimeSource = .system) {
@@ -70,16 +68,14 @@ package struct SyncWatch: Sendable {
         isOutdated: @escaping () throws -> Bool = { false },
         wait: @escaping (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws -> Bool {
-        guard groups.count > 1 else { return try await run(nil, status, sync, { _ in try isOutdated() }, wait) }
+        guard groups.count > 1 else { return try await run(nil, status, sync, isOutdated, wait) }
         // A change that is taken back is one for all: those that have seen it have ended.
-        let known = Guarded<(hasChanged: Bool, at: ContinuousClock.Instant?)>((false, nil))
-        let isChanged = { (isBeforeSync: Bool) throws -> Bool in
-            try known.withLock { known throws -> Bool in
-                // Those that wait need not look each by itself.
-                let isRecent = !isBeforeSync && known.at.map { $0.duration(to: .now) < SyncWatch.leastPause } ?? false
-                if !known.hasChanged, !isRecent { known = (try isOutdated(), .now) }
-                return known.hasChanged
-            }
+        let hasChanged = Guarded(false)
+        let isChanged = {
+            if hasChanged.withLock(\.self) { return true }
+            guard try isOutdated() else { return false }
+            hasChanged.withLock { $0 = true }
+            return true
         }
         nonisolated(unsafe) let status = status, sync = sync, isOutdated = isChanged, wait = wait
         return try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -96,12 +92,12 @@ package struct SyncWatch: Sendable {
     /// - Returns: whether the description has changed.
     private func run(
         _ names: Set<String>?, _ status: (Set<String>?) async throws -> [EndpointStatus],
-        _ sync: (Set<String>) async throws -> Void, _ isOutdated: (_ isBeforeSync: Bool) throws -> Bool,
+        _ sync: (Set<String>) async throws -> Void, _ isOutdated: () throws -> Bool,
         _ wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws -> Bool {
         var attempts: [String: Timestamp] = [:], told: Timestamp?
         while !Task.isCancelled {
-            if try isOutdated(false) { return true }
+            if try isOutdated() { return true }
             let now = Timestamp(time.now())
             let watched = try await status(names).filter { names?.contains($0.name) ?? true }
             let due = watched.map { status -> (name: String, at: Timestamp) in
@@ -116,7 +112,6 @@ package struct SyncWatch: Sendable {
             let ready = due.filter { $0.at <= now }.map(\.name)
             guard ready.isEmpty, let next = due.map(\.at).min() else {
                 guard !ready.isEmpty else { return false }
-                if try isOutdated(true) { return true }
                 for name in ready { attempts[name] = now }
                 told = nil
                 try await sync(Set(ready))

@@ -87,11 +87,13 @@ struct SyncCommand: AsyncParsableCommand {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
         let refused = RefusedAPIs(), tokens = TokenKeeper()
         let display = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
+        nonisolated(unsafe) let command = self
+        let known = DescriptionCache { try command.loadedDescription() }
         do {
             try await scope.repeating(
-                try loadedDescription(), isQuiet: quiet, display: display, status: statusSource
+                try known.description(), isQuiet: quiet, display: display, status: statusSource
             ) { names in
-                try await runSync(names, display, refused, tokens)
+                try await runSync(names, try known.description(), display, refused, tokens)
             }
         } catch {
             let failure = Failure(error, ofOneOf: { try? loadedDescription() })
@@ -138,14 +140,16 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// - Parameters:
     ///   - due: the endpoints that are due; nil for those of the command line.
+    ///   - known: the description as it is now.
     ///   - progress: the display of this sync, and of others that are under way.
     ///   - refused: the APIs that have refused their credentials in earlier syncs of a watch.
     ///   - tokens: the access tokens of earlier syncs of a watch.
     private func runSync(
-        _ due: Set<String>?, _ progress: SyncDisplay, _ refused: RefusedAPIs, _ tokens: TokenKeeper
+        _ due: Set<String>?, _ known: Description, _ progress: SyncDisplay, _ refused: RefusedAPIs,
+        _ tokens: TokenKeeper
     ) async throws {
         let names = due ?? named
-        var description = try loadedDescription()
+        var description = known
         var client = try clientOptions(description)
         client.tokens = tokens
         let options = try mirrorOptions()

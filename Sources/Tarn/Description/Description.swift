@@ -70,7 +70,10 @@ public struct Description: Sendable, Hashable {
 
     /// Sets the base URLs of records, if an entity declares URLs.
     private mutating func setBases() {
-        let hasURLs = mapping.entities.values.contains { $0.url != nil || !$0.referenceURLs.isEmpty }
+        let entities = mapping.entities.values
+        let hasURLs = entities.contains { $0.url != nil || !$0.referenceURLs.isEmpty }
+        // Nothing to set: hundreds of APIs would copy the mapping for each change.
+        if !hasURLs, mapping.bases.isEmpty, entities.allSatisfy({ $0.bases == nil }) { return }
         var completed = mapping
         completed.bases = hasURLs ? [api.base] + api.aliases : []
         for (entity, name) in entityAPIs where mapping.entities[entity] != nil {

@@ -171,8 +171,11 @@ struct SyncCommand: AsyncParsableCommand {
             progress.wait(wait)
             events?.wait(wait)
         }
+        var own = description
+        // Hundreds of APIs are watched each by itself.
+        if let due { own.keepAPIs(ofEndpoints: due) }
         let mirror = APIMirror(
-            try APIClient(description, store: store, options: client, transport: transports), options: options)
+            try APIClient(own, store: store, options: client, transport: transports), options: options)
         let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)
         refused.note(report)
         do {

@@ -45,14 +45,19 @@ extension RemotePart {
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
             firstPosition: firstPosition, source: source)
         context.parameters = parameters
-        switch content {
-        case .json(let json):
-            return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
-        case .path(let path) where isOptional:
-            return try importer.add(
-                response.body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
-        case .path(let path):
-            return try importer.add(response.body, records: path, entity: entity, parent: parent, context: context)
+        importer.conceal(secretsOf: response)
+        do throws(ImportError) {
+            switch content {
+            case .json(let json):
+                return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
+            case .path(let path) where isOptional:
+                return try importer.add(
+                    response.body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
+            case .path(let path):
+                return try importer.add(response.body, records: path, entity: entity, parent: parent, context: context)
+            }
+        } catch {
+            throw importer.concealed(error)
         }
     }
 }

@@ -87,14 +87,19 @@ struct PageImporter {
             try checkListsNothing(response, page)
             return Importer.Added(listed: [], count: 0)
         }
+        importer.conceal(secretsOf: response)
         let known = importer.diagnostics.count
         let lists: RecordLists =
             request.endpoint.envelope.isEmpty
             ? .list(request.endpoint.records, entity: request.endpoint.entity, parent: parent)
             : .envelope(request.endpoint.envelope)
-        let added = try importer.add(
-            response.body, lists, context: context(response, page, isRead: importer.readsContext),
-            asking: plan.questions, known: stored)
+        let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
+        do throws(ImportError) {
+            added = try importer.add(
+                response.body, lists, context: context, asking: plan.questions, known: stored)
+        } catch {
+            throw importer.concealed(error)
+        }
         if added.count == 0 { try checkListsNothing(response, page) }
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
@@ -120,7 +125,8 @@ struct PageImporter {
             let error = StatedError.find(
                 in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
         else { return }
-        let said = error.text.isEmpty ? "states an error" : "says \"\(error.text)\""
+        let text = response.secrets?.conceal(error.text) ?? error.text
+        let said = text.isEmpty ? "states an error" : "says \"\(text)\""
         throw MirrorError.status(
             code: response.status, method: endpoint.method, url: page.shownURL,
             message: "it lists no records, and `\(error.path)` \(said); sync again later, or, if that is no error, "

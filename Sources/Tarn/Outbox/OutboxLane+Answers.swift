@@ -242,6 +242,7 @@ extension OutboxLane {
         do { lent = try outbox.importers.take(client.store) } catch { return .unreadable("\(error)") }
         var context = ImportContext()
         context.source = Redaction.shown(message.message.url)
+        lent.value.conceal(secretsOf: response)
         do throws(ImportError) {
             let added = try lent.value.add(response.body, records: message.records, entity: entity, context: context)
             if let reason = problem(added) {
@@ -253,6 +254,7 @@ extension OutboxLane {
             sent.importer = lent
             return .record(added.listed.first?.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) })
         } catch {
+            let error = lent.value.concealed(error)
             outbox.importers.give(back: lent)
             return .unreadable("\(error)")
         }

@@ -28,7 +28,7 @@ struct InspectSchemaCommand: InspectingCommand {
         if json {
             try Output.json(schema.json)
         } else {
-            for line in schema.yaml { Output.line(line, limit: .max) }
+            for line in schema.yaml { Output.yaml(YAMLText.visible(line)) }
         }
         guard !schema.findings.isEmpty else { return }
         for finding in schema.findings {

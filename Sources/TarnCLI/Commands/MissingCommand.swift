@@ -80,7 +80,7 @@ struct MissingCommand: ParsableCommand {
             }
             Output.json(keys.isEmpty ? "[]" : "]", after: keys.isEmpty ? "" : "\n")
         case .yaml:
-            for key in keys { Output.block("- " + YAMLText.value(.value(key), format.style, indent: "  ")) }
+            for key in keys { Output.yaml("- " + YAMLText.value(.value(key), format.style, indent: "  ")) }
             if keys.isEmpty { Output.line("[]") }
         case .csv, .tsv, .markdown:
             var rows = RowWriter(["key"], format.style)

@@ -65,8 +65,13 @@ enum Output {
     /// Writes the program's own lines, such as a help page. Line breaks and tabs stay.
     static func lines(_ text: String) { append { $0 += VisibleText.lines(text, keepsTabs: true).utf8 } }
 
-    /// Writes a text of several lines, such as YAML. Line breaks and tabs stay.
+    /// Writes a text of several lines. Line breaks and tabs stay.
     static func block(_ text: String) { lines(text) }
+
+    /// Writes YAML of ``YAMLText``, complete: it has nothing that acts on a terminal.
+    ///
+    /// An escape that is not YAML's would change its meaning.
+    static func yaml(_ text: String) { append { $0 += text.utf8 } }
 
     /// Writes one line of JSON, complete at any length.
     ///

@@ -48,7 +48,7 @@ struct RowWriter {
             var text = object(try members())
             text.withUTF8 { line(object: UnsafeRawBufferPointer($0)) }
         case .yaml:
-            Output.block(YAMLText.mapping(try members(), style, isInList: !isSingle))
+            Output.yaml(YAMLText.mapping(try members(), style, isInList: !isSingle))
         }
         count += 1
     }

@@ -61,16 +61,11 @@ enum VisibleText {
         }
     }
 
-    /// The maximum number of marks on a character.
-    ///
-    /// Real text has far fewer (Unicode UAX #15, Stream-Safe Text Format).
-    private static let marksLimit = 30
-
     /// Escapes characters that act on a terminal.
     ///
     /// Backslashes are not escaped: no program parses the result.
     private static func escaped(_ text: String, keepsBreaks: Bool = false, keepsTabs: Bool = false) -> String {
-        var text = text, marks = 0
+        var text = text, marks = MarkCount()
         let result = text.withUTF8 { bytes -> [UInt8] in
             var result: [UInt8] = [], copied = 0, index = 0
             result.reserveCapacity(bytes.count + bytes.count / 8 + 16)
@@ -83,19 +78,19 @@ enum VisibleText {
             while index < bytes.count {
                 let byte = bytes[index]
                 if byte >= 0x20, byte < 0x7F {
-                    marks = 0
+                    marks = MarkCount()
                     index += 1
                     continue
                 }
                 let (scalar, end) = scalar(in: bytes, at: index)
-                marks = isMark(scalar) ? marks + 1 : 0
+                let isExcess = marks.isBeyondLimit(scalar)
                 switch scalar {
                 case "\r" where keepsBreaks && end < bytes.count && bytes[end] == 0x0A: replace(upTo: end, "")
                 case "\r": replace(upTo: end, "\\r")
                 case "\n" where !keepsBreaks: replace(upTo: end, "\\n")
                 case "\t" where !keepsTabs: replace(upTo: end, "\\t")
                 case "\n", "\t": index = end
-                case _ where acts(scalar.value) || marks > marksLimit:
+                case _ where acts(scalar.value) || isExcess:
                     replace(upTo: end, "\\u{\(String(scalar.value, radix: 16, uppercase: true))}")
                 default: index = end
                 }
@@ -112,14 +107,6 @@ enum VisibleText {
         var value = UInt32(length == 1 ? lead : lead & (0xFF >> UInt8(length + 1)))
         for byte in bytes[index + 1..<index + length] { value = value << 6 | UInt32(byte & 0x3F) }
         return (Unicode.Scalar(value) ?? "\u{FFFD}", index + length)
-    }
-
-    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        guard scalar.value >= 0x300 else { return false }
-        return switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: true
-        default: false
-        }
     }
 
     private static func cut(_ text: String, _ limit: Int) -> String {

@@ -1,4 +1,5 @@
-// Rows as YAML 1.2: block mappings, with nested values as JSON, which YAML contains.
+// Rows as YAML 1.2: block mappings, with nested values as JSON, which YAML contains. What acts on a
+// terminal is escaped here, as YAML escapes it: `Output` does not know where a scalar ends.
 
 enum YAMLText {
     /// Returns a mapping as lines; in a list, the first one begins with a dash.
@@ -57,16 +58,25 @@ enum YAMLText {
         return visible(quoted)
     }
 
-    /// Returns JSON text in which no character acts on a terminal.
-    private static func visible(_ json: String) -> String {
+    /// Returns JSON text in which no character acts on a terminal, and none has too many marks.
+    ///
+    /// The result is YAML. Such characters occur only in strings.
+    static func visible(_ json: String) -> String {
         var json = json, bytes: [UInt8] = []
         json.withUTF8 { VisibleText.appendJSON($0, to: &bytes) }
         let text = String(decoding: bytes, as: UTF8.self)
-        guard text.unicodeScalars.contains(where: { isExcluded($0) }) else { return text }
-        var escaped = String.UnicodeScalarView()
+        guard VisibleText.hasManyMarks(text) || text.unicodeScalars.contains(where: { isExcluded($0) }) else {
+            return text
+        }
+        var escaped = String.UnicodeScalarView(), marks = VisibleText.MarkCount()
         for scalar in text.unicodeScalars {
-            if isExcluded(scalar) {
-                escaped.append(contentsOf: ("\\u" + String(scalar.value, radix: 16)).unicodeScalars)
+            let isExcess = marks.isBeyondLimit(scalar)
+            if isExcess || isExcluded(scalar) {
+                // YAML 1.2 §5.7: there are no pairs of surrogates, as in JSON.
+                let digits = String(scalar.value, radix: 16),
+                    (letter, width) = scalar.value > 0xFFFF ? ("U", 8) : ("u", 4)
+                let zeros = String(repeating: "0", count: width - digits.utf8.count)
+                escaped.append(contentsOf: "\\\(letter)\(zeros)\(digits)".unicodeScalars)
             } else {
                 escaped.append(scalar)
             }
@@ -103,7 +113,7 @@ enum YAMLText {
             }
             return previous != 0x3A
         }
-        return isPlainASCII ?? isPlainUnicode(text)
+        return isPlainASCII ?? (isPlainUnicode(text) && !VisibleText.hasManyMarks(text))
     }
 
     private static func isPlainUnicode(_ text: String) -> Bool {
@@ -130,7 +140,7 @@ enum YAMLText {
         guard text.utf8.contains(0x0A), text.utf8.first != 0x20, text.utf8.first != 0x0A,
             text.unicodeScalars.allSatisfy({
                 $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF && !isExcluded($0)
-            })
+            }), !VisibleText.hasManyMarks(text)
         else { return nil }
         var text = text
         return text.withUTF8 { bytes in

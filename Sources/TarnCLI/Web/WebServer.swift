@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import Locking
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -11,10 +12,18 @@ import TarnInspectWeb
 final class WebServer: Sendable {
     /// The seconds without traffic after which a connection is closed.
     private static let idleTimeout: Int64 = 30
+    /// The maximum number of connections. A browser opens six at most.
+    private static let maximumConnections = 64
     private let page: InspectPage
+    private let connections = Guarded(Connections())
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     /// The threads that read the store: a view that reads much of it does not stop the others.
     private let threads = NIOThreadPool(numberOfThreads: 4)
+
+    /// The open connections, oldest first.
+    private struct Connections: @unchecked Sendable {
+        var open: [(channel: any Channel, knowsToken: Bool)] = []
+    }
 
     init(_ page: InspectPage) { self.page = page }
 
@@ -27,12 +36,17 @@ final class WebServer: Sendable {
         threads.start()
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { [page, threads] channel in
-                channel.eventLoop.makeCompletedFuture {
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
+            }
+            .childChannelInitializer { [self] channel in
+                guard admit(channel) else { return channel.close() }
+                channel.closeFuture.whenComplete { _ in self.left(channel) }
+                return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
                     try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(Self.idleTimeout)))
-                    try pipeline.addHandler(WebHandler(page, threads))
+                    try pipeline.addHandler(WebHandler(page, threads) { self.trust($0) })
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()
@@ -44,6 +58,35 @@ final class WebServer: Sendable {
         }
         try? await group.shutdownGracefully()
     }
+
+    /// Counts a connection; false if there are too many.
+    ///
+    /// Every user of the machine can open connections. The oldest one that has not been used with
+    /// the token gives way to a new one.
+    private func admit(_ channel: any Channel) -> Bool {
+        connections.withLock { connections in
+            if connections.open.count >= Self.maximumConnections {
+                guard let index = connections.open.firstIndex(where: { !$0.knowsToken }) else { return false }
+                // Not in this call: its end takes the lock.
+                let oldest = connections.open.remove(at: index).channel
+                oldest.eventLoop.execute { oldest.close(promise: nil) }
+            }
+            connections.open.append((channel, false))
+            return true
+        }
+    }
+
+    private func left(_ channel: any Channel) {
+        connections.withLock { $0.open.removeAll { $0.channel === channel } }
+    }
+
+    /// Notes that a request of a connection had the token.
+    private func trust(_ channel: any Channel) {
+        connections.withLock { connections in
+            guard let index = connections.open.firstIndex(where: { $0.channel === channel }) else { return }
+            connections.open[index].knowsToken = true
+        }
+    }
 }
 
 /// Collects a request, has it answered on another thread, and writes the answer.
@@ -53,9 +96,13 @@ private final class WebHandler: ChannelInboundHandler {
 
     private let page: InspectPage
     private let threads: NIOThreadPool
+    private let trust: (any Channel) -> Void
     private var head: HTTPRequestHead?
 
-    init(_ page: InspectPage, _ threads: NIOThreadPool) { (self.page, self.threads) = (page, threads) }
+    /// - Parameter trust: called with a connection whose request had the token.
+    init(_ page: InspectPage, _ threads: NIOThreadPool, trust: @escaping (any Channel) -> Void) {
+        (self.page, self.threads, self.trust) = (page, threads, trust)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -78,6 +125,8 @@ private final class WebHandler: ChannelInboundHandler {
 
     private func write(_ answer: PageAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         var fields = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
+        // Without the token, every answer is a refusal.
+        if answer.status < 400 { trust(context.channel) }
         let isLast = !request.isKeepAlive || request.endsDecoding
         if isLast { fields.replaceOrAdd(name: "Connection", value: "close") }
         let head = HTTPResponseHead(

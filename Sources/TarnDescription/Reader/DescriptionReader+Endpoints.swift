@@ -17,10 +17,13 @@ extension DescriptionReader {
     private mutating func add(
         _ entry: YAMLValue.Entry, _ field: String, _ schema: Schema, to endpoints: inout [Endpoint]
     ) {
-        if endpoints.contains(where: { $0.name == entry.key }) {
+        if endpointNames.contains(entry.key) {
             report(field, entry.keyMark, "another endpoint has this name: write a different one")
         }
-        if let endpoint = endpoint(entry, field, schema) { endpoints.append(endpoint) }
+        if let endpoint = endpoint(entry, field, schema) {
+            endpoints.append(endpoint)
+            endpointNames.insert(endpoint.name)
+        }
         for (child, itsField) in children(of: entry, field) { add(child, itsField, schema, to: &endpoints) }
     }
 

@@ -22,6 +22,12 @@ struct DescriptionReader {
 
     let file: String
     private(set) var problems: [DescriptionError.Problem] = []
+    /// The fields of the problems.
+    private var reportedFields: Set<String> = []
+    /// The fields that contain those of the problems.
+    private var fieldsAboveReported: Set<String> = []
+    /// The names of the endpoints that were read.
+    var endpointNames: Set<String> = []
     /// The locations of keys and values, by dotted path.
     private var places: [String: (key: Mark, value: Mark)] = [:]
 
@@ -100,6 +106,9 @@ struct DescriptionReader {
 
     mutating func report(_ field: String, _ mark: Mark?, _ message: String) {
         problems.append(.init(file: mark?.file ?? file, line: mark?.line, column: mark?.column, field: field, message))
+        if reportedFields.insert(field).inserted {
+            fieldsAboveReported.formUnion(DescriptionReader.fields(above: field))
+        }
     }
 
     /// Reports a problem at the value of a key.
@@ -135,12 +144,20 @@ struct DescriptionReader {
     ///
     /// Problems that follow from it are not worth reporting.
     func isReported(_ field: String) -> Bool {
-        problems.contains { $0.field == field || field.hasPrefix($0.field + ".") }
+        !reportedFields.isEmpty
+            && (reportedFields.contains(field)
+                || DescriptionReader.fields(above: field).contains(where: reportedFields.contains))
     }
 
     /// Whether a problem of this field, of one that contains it, or of one within it is reported.
     func isReported(in field: String) -> Bool {
-        isReported(field) || problems.contains { $0.field.hasPrefix(field + ".") }
+        isReported(field) || fieldsAboveReported.contains(field)
+    }
+
+    /// The dotted paths that contain a field.
+    private static func fields(above field: String) -> [String] {
+        // Only names that are refused have more dots.
+        field.indices.lazy.filter { field[$0] == "." }.prefix(64).map { String(field[..<$0]) }
     }
 
     // MARK: Values

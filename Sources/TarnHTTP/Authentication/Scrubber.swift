@@ -1,9 +1,11 @@
 // Removal of secrets from responses: servers repeat them in links and messages. Pure.
 
 /// The secrets of a request, and their removal from texts.
-struct Scrubber: Sendable {
+struct Scrubber: Sendable, Hashable {
     /// The secrets, the longest first.
     private let secrets: [SecretPattern]
+    /// The texts of the secrets, in the same order.
+    private let texts: [String]
     /// The query parameter that carries a secret, with each of the secrets: `key=…`.
     private let pairs: [SecretPattern]
     /// The secrets that no ordinary value is equal to.
@@ -12,7 +14,8 @@ struct Scrubber: Sendable {
     init(_ secrets: [String], parameter: String?) {
         let known = Set(secrets).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
         // Shorter secrets occur in ordinary words.
-        self.secrets = known.filter { $0.utf8.count >= 4 }.map(SecretPattern.init)
+        texts = known.filter { $0.utf8.count >= 4 }
+        self.secrets = texts.map(SecretPattern.init)
         distinct = known.filter { $0.utf8.count >= 8 && !$0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
             .map(SecretPattern.init)
         pairs = parameter.map { name in known.filter { !$0.isEmpty }.map { SecretPattern("\(name)=\($0)") } } ?? []
@@ -23,6 +26,31 @@ struct Scrubber: Sendable {
 
     /// Returns the text with `***` in place of every secret.
     func text(_ text: String) -> String { Scrubber.concealed(Array(text.utf8), secrets).map(decoded) ?? text }
+
+    /// The number of characters by which the beginning of a secret is recognised.
+    private static let beginningLength = 8
+
+    /// Returns a message with `***` in place of every secret, and of the beginning of one that the
+    /// message has cut (`…`).
+    func message(_ text: String) -> String {
+        var bytes = Array(self.text(text).utf8)
+        let mark = Array("…".utf8)
+        func cut(from start: Int) -> Int? {
+            guard start + mark.count <= bytes.count else { return nil }
+            return (start...bytes.count - mark.count).first { bytes[$0..<$0 + mark.count].elementsEqual(mark) }
+        }
+        guard cut(from: 0) != nil else { return decoded(bytes) }
+        for secret in texts where secret.unicodeScalars.count > Scrubber.beginningLength {
+            let beginning = SecretPattern(String(secret.unicodeScalars.prefix(Scrubber.beginningLength)))
+            var ranges: [Range<Int>] = []
+            for range in beginning.ranges(in: bytes) where range.lowerBound >= ranges.last?.upperBound ?? 0 {
+                guard let end = cut(from: range.upperBound) else { break }
+                ranges.append(range.lowerBound..<end)
+            }
+            if !ranges.isEmpty { bytes = Scrubber.replacing(ranges, in: bytes, by: Array("***".utf8)) }
+        }
+        return decoded(bytes)
+    }
 
     /// Returns the bytes with `***` in place of every secret.
     func bytes(_ bytes: [UInt8]) -> [UInt8] { Scrubber.concealed(bytes, secrets) ?? bytes }
@@ -54,6 +82,7 @@ struct Scrubber: Sendable {
         guard let concealed = Scrubber.concealed(response.body, secrets) else { return response }
         if (200..<300).contains(response.status), Scrubber.isJSON(response.body) {
             response.concealed = concealed
+            response.secrets = KnownSecrets(self)
         } else {
             response.body = concealed
         }

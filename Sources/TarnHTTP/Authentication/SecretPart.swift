@@ -1,7 +1,7 @@
 // A part of a secret in all the forms in which servers repeat it. Pure, on bytes.
 
 /// A run of characters that nothing escapes, or one other character with all its escapes.
-struct SecretPart: Sendable {
+struct SecretPart: Sendable, Hashable {
     /// The forms, apart from the numeric references of HTML, which have any number of zeros.
     private let forms: [[UInt8]]
     /// The character of ``forms``; nil for a run.

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A secret, and the ways in which texts escape its characters.
-struct SecretPattern: Sendable {
+struct SecretPattern: Sendable, Hashable {
     /// The parts of the secret in order.
     ///
     /// Letters, digits and `-._~` are not escaped anywhere: a run of them is one part of one form.

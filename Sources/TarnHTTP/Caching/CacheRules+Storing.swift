@@ -168,18 +168,24 @@ extension TransportHeaders {
     ///
     /// `Connection` may name further ones.
     package var withoutConnectionFields: TransportHeaders {
-        let named = all("Connection").flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).map {
-                String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
+        without(TransportHeaders.connectionFields + connectionOptions)
+    }
+
+    /// The fields that `Connection` names, in lower case.
+    var connectionOptions: Set<String> {
+        var names: Set<String> = []
+        for value in all("Connection") {
+            for name in value.utf8.split(separator: UInt8(ascii: ",")) {
+                names.insert(String(decoding: name.trimmingWhitespace(), as: UTF8.self).lowercased())
             }
         }
-        return without(TransportHeaders.connectionFields + named)
+        return names
     }
 
     /// Returns the fields without those with the names.
     func without(_ names: [String]) -> TransportHeaders {
-        names.isEmpty
-            ? self
-            : TransportHeaders(fields.filter { field in !names.contains { TransportHeaders.same($0, field.name) } })
+        guard !names.isEmpty else { return self }
+        let names = Set(names.map { $0.lowercased() })
+        return TransportHeaders(fields.filter { !names.contains($0.name.lowercased()) })
     }
 }

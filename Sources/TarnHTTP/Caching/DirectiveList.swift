@@ -10,6 +10,10 @@ struct DirectiveList {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
+    /// False once a quoted string has no end: no later one has.
+    ///
+    /// Otherwise a field of many escaped quotes would be searched in quadratic time.
+    private var hasQuoteEnd = true
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
@@ -61,6 +65,7 @@ struct DirectiveList {
 
     /// Parses a quoted string (RFC 9110 §5.6.4); nil, without consuming bytes, if it has no end.
     private mutating func quoted() -> String? {
+        guard hasQuoteEnd else { return nil }
         var text: [UInt8] = [], index = position + 1
         while index < bytes.count {
             switch bytes[index] {
@@ -75,6 +80,7 @@ struct DirectiveList {
                 index += 1
             }
         }
+        hasQuoteEnd = false
         return nil
     }
 

@@ -17,13 +17,21 @@ struct Variance {
         return nil
     }
 
+    /// The maximum number of names in `Vary` that are compared.
+    static let nameLimit = 100
+
     /// Returns the distinct names in `Vary`, in lower case. `*` is returned as it is.
+    ///
+    /// More than ``nameLimit`` names count as `*`: no request selects the response then, except to
+    /// validate it. Each stored response is compared name by name with each request.
     static func names(_ headers: TransportHeaders) -> [String] {
-        var names: [String] = []
+        var names: [String] = [], known: Set<String> = []
         for value in headers.fields where TransportHeaders.same(value.name, "Vary") {
             for part in value.value.utf8.split(separator: UInt8(ascii: ",")) {
                 let name = String(decoding: part.trimmingWhitespace(), as: UTF8.self).lowercased()
-                if !name.isEmpty, !names.contains(name) { names.append(name) }
+                guard !name.isEmpty, known.insert(name).inserted else { continue }
+                guard names.count < nameLimit else { return ["*"] }
+                names.append(name)
             }
         }
         return names

@@ -10,6 +10,8 @@ public struct TransportResponse: Sendable, Hashable {
     public var redirectedTo: String?
     /// The body without secrets, if it is JSON that repeats one; see ``shownBody``.
     var concealed: [UInt8]?
+    /// The secrets that ``concealed`` lacks; nil if there is none.
+    package var secrets: KnownSecrets?
 
     /// Creates a response.
     public init(

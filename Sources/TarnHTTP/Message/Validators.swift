@@ -56,24 +56,23 @@ extension TransportHeaders {
     /// those of the stored body (Content-Length, Content-Encoding, Content-Range, Content-Type). A
     /// 304 has no body, and its fields about one are often wrong.
     package func updated(byNotModified headers: TransportHeaders) -> TransportHeaders {
-        let connectionOptions = headers.all("Connection").flatMap { value in
-            value.split(separator: ",").map { String($0.filter { $0 != " " && $0 != "\t" }) }
+        let connectionOptions = headers.connectionOptions
+        let updates = headers.fields.filter {
+            !TransportHeaders.isNotUpdated($0.name) && !connectionOptions.contains($0.name.lowercased())
         }
-        func isExcluded(_ name: String) -> Bool {
-            TransportHeaders.isNotUpdated(name) || connectionOptions.contains { TransportHeaders.same($0, name) }
-        }
-        var updates = TransportHeaders(headers.fields.filter { !isExcluded($0.name) })
-        var result: [Field] = []
-        result.reserveCapacity(fields.count + updates.fields.count)
+        let updatesByName = Dictionary(grouping: updates) { $0.name.lowercased() }
+        var result: [Field] = [], placed: Set<String> = []
+        result.reserveCapacity(fields.count + updates.count)
         for field in fields {
-            guard headers.index(of: field.name) != nil, !isExcluded(field.name) else {
+            let name = field.name.lowercased()
+            guard let new = updatesByName[name] else {
                 result.append(field)
                 continue
             }
             // All new fields of a name take the place of the first old one.
-            while let index = updates.index(of: field.name) { result.append(updates.fields.remove(at: index)) }
+            if placed.insert(name).inserted { result += new }
         }
-        result += updates.fields
+        result += updates.filter { !placed.contains($0.name.lowercased()) }
         return TransportHeaders(result)
     }
 

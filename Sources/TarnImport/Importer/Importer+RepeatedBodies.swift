@@ -236,10 +236,11 @@ extension Importer {
 
     /// Drafts all bodies of a unit, in their order.
     func draftAgain(_ bodies: KeptBodies) throws {
-        let unit = unit, digest = bodyDigest
+        let unit = unit, concealers = concealers, digest = bodyDigest
         draftedAgain += 1
         discard()
         self.unit = unit
+        self.concealers = concealers
         bodyDigest = nil
         defer { bodyDigest = digest }
         for body in bodies.bodies { _ = try add(body.bytes, body.lists, context: body.context) }

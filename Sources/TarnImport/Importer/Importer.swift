@@ -40,6 +40,8 @@ public final class Importer {
     /// The records of the current merge of which something was left out: see
     /// ``ImportReport/leftOut``.
     var leftOut: Set<ListedRecord> = []
+    /// The closures that remove secrets from texts about the unit, by what they remove.
+    var concealers: [AnyHashable: (String) -> String] = [:]
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.
@@ -258,7 +260,10 @@ public final class Importer {
     var byteCount: Int { drafter.list.byteCount + kept.byteCount }
 
     /// The diagnostics of the unit so far.
-    package var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
+    package var diagnostics: [Diagnostic] {
+        let diagnostics = drafter.diagnostics.diagnostics
+        return concealers.isEmpty ? diagnostics : diagnostics.map(concealed)
+    }
 
     /// Whether the unit has failed and can only be discarded.
     ///
@@ -269,6 +274,7 @@ public final class Importer {
     public func discard() {
         unit = ImportUnit()
         kept = KeptBodies()
+        concealers = [:]
         drafter.reset()
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }

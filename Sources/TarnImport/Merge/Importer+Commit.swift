@@ -14,13 +14,13 @@ extension Importer {
     ///   the unit, or commit it in another transaction. `StoreWriteError.notUnique` if
     ///   ``isStrict``. The errors of ``ImportHooks/afterMerge``: the unit is discarded then.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
-        if let failure = drafter.failure { throw failure }
+        if let failure = drafter.failure { throw concealed(failure) }
         try cancellation?.check()
         try unit.checkRevalidated(writer)
         let repeated = try checkRepeated(writer)
         // The merge discards the drafts, and the rest of the unit with them.
         var unit = unit
-        let kept = kept
+        let kept = kept, concealers = concealers
         (overtaken, overtakenCount) = (try unit.overtaken ?? overtakenRecords(writer), 0)
         defer { overtaken = [] }
         let areOvertaken = !overtaken.isEmpty
@@ -35,6 +35,7 @@ extension Importer {
             if repeated.areChanged {
                 // The drafts have changed what an earlier or later body of the unit has, too.
                 writer.watched = nil
+                self.concealers = concealers
                 try draftAgain(kept)
                 canRecognize = canRecognize && canRecognizeDrafts
                 report.add(try merge(&writer))

@@ -145,6 +145,7 @@ extension Importer {
             }
         }
         merge.report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+        conceal(in: &merge.report)
     }
 
     /// Notes the keys of the report, up to the limit: drafts in document order, then the records

@@ -107,4 +107,17 @@ struct VisibleTextTests {
             #expect(YAMLText.scalar(text, indent: nil) == "\"\(text)\"", "\(text)")
         }
     }
+
+    @Test("marks beyond the limit are escapes of YAML, in double quotes, whatever the text would be otherwise")
+    func yamlMarks() {
+        func marked(_ count: Int, _ mark: String = "\u{301}") -> String { "Z" + String(repeating: mark, count: count) }
+        let most = marked(30)
+        #expect(YAMLText.scalar(marked(32), indent: nil) == "\"\(most)\\u0301\\u0301\"")
+        #expect(YAMLText.scalar("a\n\(marked(31))b\n", indent: "  ") == "\"a\\n\(most)\\u0301b\\n\"")
+        #expect(YAMLText.scalar("a\n\(most)", indent: "  ") == "|-\n  a\n  \(most)")
+        // Beyond 16 bits, YAML has no pairs of surrogates.
+        let flags = marked(31, "\u{E0100}")
+        #expect(YAMLText.scalar(flags, indent: nil) == "\"\(marked(30, "\u{E0100}"))\\U000e0100\"")
+        #expect(YAMLText.visible("[\"\(marked(31))\"]") == "[\"\(most)\\u0301\"]")
+    }
 }

@@ -146,4 +146,18 @@ struct ScrubberTests {
         let replayed = try await FixtureTransport(directory: folder).send(TransportRequest(url: "http://h/x"))
         #expect(String(decoding: replayed.body, as: UTF8.self) == #"{"me":"***","next":"/x?page=2"}"#)
     }
+
+    @Test("a message about JSON that repeats a secret has none of it, also where the message is cut")
+    func messages() throws {
+        let secret = "0123456789abcdef/" + String(repeating: "xyz", count: 40)
+        let scrubber = Scrubber([secret], parameter: nil)
+        func secrets(_ json: String) -> KnownSecrets? {
+            scrubber.response(TransportResponse(status: 200, body: Array(json.utf8))).secrets
+        }
+        #expect(secrets(#"[{"id":1}]"#) == nil)
+        let known = try #require(secrets("[\"\(secret)\"]"))
+        #expect(known.conceal("the text \"\(secret.prefix(40))…\"; kept") == "the text \"***…\"; kept")
+        #expect(known.conceal("$[0].\(secret): \"x\(secret)\" and …") == "$[0].***: \"x***\" and …")
+        #expect(known.conceal("the text \"01234567\"; kept") == "the text \"01234567\"; kept")
+    }
 }

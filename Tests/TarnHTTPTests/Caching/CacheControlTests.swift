@@ -101,4 +101,16 @@ struct CacheControlTests {
         #expect(CacheControl(fields("Cache-Control: max-stale=5")).maxStale == .seconds(5))
         #expect(CacheControl(fields("Cache-Control: max-stale=x")).maxStale == .invalid)
     }
+
+    @Test("§5.2: quotes without an end are read in linear time, and hide no directive")
+    func quotesWithoutEnd() {
+        let value = #"x""# + String(repeating: #"\""#, count: 200_000) + ", max-age=5"
+        var control = CacheControl()
+        let time = ContinuousClock().measure {
+            control = CacheControl(TransportHeaders([.init("Cache-Control", value)]))
+        }
+        #expect(control.maxAge == .seconds(5))
+        // It was more than ten seconds.
+        #expect(time < .seconds(3))
+    }
 }

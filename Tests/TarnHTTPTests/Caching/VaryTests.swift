@@ -67,4 +67,19 @@ struct VaryTests {
         #expect(privateRules.select(responses, for: request(method: "HEAD"), at: t0) == 3)
         #expect(privateRules.select([], for: request(), at: t0) == nil)
     }
+
+    @Test("§4.1: more than 100 names count as *, and are read in linear time")
+    func manyNames() {
+        func vary(_ count: Int) -> String { "Vary: " + (0..<count).map { "X-\($0)" }.joined(separator: ", ") }
+        let most = stored(vary(100) + " | Cache-Control: max-age=60", selecting: "X-7: 1")
+        #expect(privateRules.decide(request("X-7: 1"), most, at: t0).isHit)
+        #expect(privateRules.decide(request("X-7: 2"), most, at: t0).rule == .varies)
+        let more = stored(vary(101) + " | Cache-Control: max-age=60", selecting: "X-7: 1")
+        #expect(privateRules.decide(request("X-7: 1"), more, at: t0).rule == .variesByEverything)
+        #expect(CacheRules.selectingFields(of: fields("X-7: 1"), by: fields(vary(101))).fields.isEmpty)
+        let repeated = fields("Vary: " + Array(repeating: "Foo, bar", count: 200).joined(separator: ", "))
+        #expect(Variance.names(repeated) == ["foo", "bar"])
+        let time = ContinuousClock().measure { #expect(Variance.names(fields(vary(50_000))) == ["*"]) }
+        #expect(time < .seconds(3))
+    }
 }

@@ -105,4 +105,18 @@ struct ValidatorsTests {
             !TransportHeaders.same("a[", "a{") && !TransportHeaders.same("@", "`")
                 && TransportHeaders.same("X-a", "x-A"))
     }
+
+    @Test("a response of many fields, all of which Connection names, takes no quadratic time")
+    func manyFields() {
+        let names = (0..<50_000).map { "x\($0)" }, rest = TransportHeaders.Field("y", "1")
+        var fields = names.map { TransportHeaders.Field($0, "1") }
+        fields.append(TransportHeaders.Field("Connection", names.map { $0.uppercased() }.joined(separator: " , ")))
+        fields.append(rest)
+        let headers = TransportHeaders(fields), stored = TransportHeaders([rest])
+        let time = ContinuousClock().measure {
+            #expect(headers.withoutConnectionFields == stored)
+            #expect(stored.updated(byNotModified: headers) == stored)
+        }
+        #expect(time < .seconds(3))
+    }
 }

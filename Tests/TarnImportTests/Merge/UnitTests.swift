@@ -144,4 +144,19 @@ struct UnitTests {
         let report = try again.write { try importer.commit(into: &$0) }
         #expect(report.unchanged == 1 && report.created + report.updated == 0)
     }
+
+    @Test("what is to be concealed is in no text about the unit, and the next unit does not conceal it")
+    func concealed() throws {
+        let bed = try Forge.store(), json = #"[{"id":"hidden","title":"t"},{"id":1,"title":"hidden","hidden":0}]"#
+        bed.importer.conceal("hidden") { $0.replacing("hidden", with: "***") }
+        try bed.add(json, "Issue")
+        #expect(bed.importer.diagnostics.allSatisfy { !"\($0) \($0.sample ?? "")".contains("hidden") })
+        let report = try bed.commit()
+        #expect(report.unmapped.map(\.path) == ["***"] && report.diagnosticCount == 1)
+        for diagnostic in report.diagnostics + report.diagnosticGroups.map(\.first) {
+            #expect(!"\(diagnostic) \(diagnostic.sample ?? "")".contains("hidden"))
+        }
+        #expect(try bed.value("Issue", 1, "title") == .string("hidden"))
+        #expect(try bed.take(json, "Issue").unmapped.map(\.path) == ["hidden"])
+    }
 }

@@ -2,6 +2,7 @@
 
 import Tarn
 import TarnDescription
+import TestSupport
 import Testing
 
 @Suite("Description file: problems")
@@ -286,5 +287,25 @@ struct DescriptionProblemsTests {
         #expect(
             problems(text).map { $0.prefix { $0 != " " } }
                 == ["forge.yaml:3:9:", "forge.yaml:13:14:", "forge.yaml:30:21:", "forge.yaml:39:15:"])
+    }
+
+    @Test("thousands of endpoints, and of problems, are read in linear time")
+    func many() {
+        let head = """
+            api: { base: "https://api.example.org" }
+            entities:
+              T: { key: id, attributes: { id: int } }
+            endpoints:
+
+            """
+        func endpoints(_ entity: (Int) -> String) -> String {
+            (0..<12_000).map { "  e\($0): { path: /x, entity: \(entity($0)) }\n" }.joined()
+        }
+        let clock = ContinuousClock()
+        let sound = clock.measure { #expect(problems(head + endpoints { _ in "T" }).isEmpty) }
+        let broken = clock.measure { #expect(problems(head + endpoints { "Q\($0)" }).count == 12_000) }
+        // It was more than fifteen seconds for each.
+        let limit = Duration.seconds(isSanitized ? 60 : 8)
+        #expect(sound < limit && broken < limit, "\(sound) \(broken)")
     }
 }

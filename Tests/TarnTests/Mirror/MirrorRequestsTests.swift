@@ -178,4 +178,21 @@ struct MirrorRequestsTests {
         }
         #expect(logs.text.contains("/v1/items") && logs.text.contains("status=400"))
     }
+
+    @Test("a secret that records repeat is not in what the import tells about them, as a value or as a key")
+    func secretsInDiagnostics() async throws {
+        let secret = Self.secret + String(repeating: "0123456789", count: 10)
+        let server = try RawServer([
+            Self.answer("[{\"id\":1,\"name\":\"a\",\"count\":\"\(secret)\",\"\(secret)\":1},{\"id\":\"\(secret)\"}]")
+        ])
+        let store = try MirrorStore(
+            yaml: itemsYAML(api: "  auth: { bearer: { env: K } }", attributes: "      count: int?"))
+        let logs = LogStore()
+        let report = try await store.sync(server.base + "/v1", environment: ["K": secret]) { $0.logger = logs.logger }
+        #expect(report.report.diagnosticCount == 2 && report.report.unmapped.map(\.path) == ["***"])
+        var shown = "\(report) \(logs.text)"
+        dump(report, to: &shown)
+        #expect(!shown.contains(secret.prefix(12)), "\(shown)")
+        #expect(shown.contains("found the text \"***"), "\(shown)")
+    }
 }

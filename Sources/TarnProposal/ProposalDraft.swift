@@ -6,6 +6,8 @@ import Tarn
 struct ProposalDraft {
     var description = ProposedDescription()
     private(set) var sources: [Source] = []
+    /// The sources of the samples without a record.
+    private var unlisted: [Source] = []
     /// The paths of lists of several parents whose pages do not show their style.
     private var unknownStyles: Set<String> = []
     /// The bodies of the samples by the names of their endpoints.
@@ -45,6 +47,7 @@ struct ProposalDraft {
         if let servers { options.base = servers.base }
         let builder = SourceBuilder(samples, options)
         sources = builder.sources
+        unlisted = builder.unlisted
         description.base = builder.base
         description.baseComment = builder.baseComment
         description.aliases = builder.aliases
@@ -153,7 +156,9 @@ struct ProposalDraft {
                 description.entities[index].key.count == cluster.key.fields.count
             else { continue }
             let ignored = description.entities[index].ignore.compactMap(\.first)
-            let consistency = cluster.consistency(except: Set(ignored))
+            var consistency = cluster.consistency(except: Set(ignored))
+            // In a list, other counters and times are lost, too.
+            if consistency.conflicts == 0 { consistency = cluster.listConsistency(except: Set(ignored)) }
             guard consistency.conflicts > 0 else { continue }
             let fields = consistency.differing, more = fields.count > 3 ? ", …" : ""
             let names = fields.prefix(3).map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: ", ")
@@ -170,7 +175,7 @@ struct ProposalDraft {
         }
     }
 
-    /// Returns the lists whose keys or styles depend on what other parents have.
+    /// Returns the lists whose keys, styles or records depend on what other parents have.
     ///
     /// - Parameter options: the options of the proposal.
     static func siblings(
@@ -180,10 +185,14 @@ struct ProposalDraft {
         let inDoubt = Set(
             draft.description.entities.filter { $0.keyDoubt != nil || $0.keyComment.contains("unique only") }.map(
                 \.name))
-        guard !inDoubt.isEmpty || !draft.unknownStyles.isEmpty else { return [] }
-        return SiblingList.lists(draft.sources, base: draft.description.base).compactMap { list in
+        // A specification declares where a list is.
+        let unlisted = specification == nil ? draft.unlisted : []
+        guard !inDoubt.isEmpty || !draft.unknownStyles.isEmpty || !unlisted.isEmpty else { return [] }
+        return SiblingList.lists(
+            draft.sources, unlisted: unlisted, base: draft.description.base, mayBeEmpty: specification == nil
+        ).compactMap { list in
             var list = list
-            list.isKeyInDoubt = !inDoubt.isEmpty
+            list.isKeyInDoubt = !inDoubt.isEmpty || list.emptyAnswer != nil
             list.hasUnknownStyle = draft.unknownStyles.contains(list.path)
             return list.isKeyInDoubt || list.hasUnknownStyle ? list : nil
         }

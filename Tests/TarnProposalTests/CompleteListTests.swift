@@ -447,6 +447,34 @@ struct CompleteListTests {
         #expect(try mirror.count("Post") == 84, "\(proposal.text)")
     }
 
+    @Test("a list that is empty for the first parent is described by those of others", arguments: ["parts", "data"])
+    func emptyFirst(_ name: String) async throws {
+        let counts = [0, 2, 25, 0, 7]
+        let server = try ScriptedServer { request in
+            let path = request.target.split(separator: "?")[0]
+            guard path != "/users" else { return .init(body: ItemList.items(1...5)) }
+            guard path.hasSuffix("/parts"), let user = path.dropLast(6).last?.wholeNumberValue,
+                counts.indices.contains(user - 1)
+            else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1, first = (page - 1) * 20
+            let ids = (first..<max(first, min(page * 20, counts[user - 1]))).map { user * 100 + $0 }
+            return .init(body: #"{"\#(name)":\#(ItemList.items(ids))}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/parts"])
+        #expect(proposal.text.contains("path: /users/{user.id}/parts"), "\(proposal.text)")
+        #expect(proposal.text.contains("This list has no records: those of"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Part") == 34, "\(proposal.text)")
+    }
+
+    @Test("an answer whose only list is empty may be a single object, and is uncertain")
+    func emptyList() async throws {
+        let server = try ScriptedServer { _ in .init(body: #"{"parts":[],"total":0}"#) }
+        let proposal = try await propose(urls: [server.base + "/parts"])
+        #expect(proposal.uncertain.contains { $0.contains("`parts` is empty") }, "\(proposal.uncertain)")
+    }
+
     @Test("a server that counts from 1 and answers to 0 with the first page")
     func zeroIsOne() async throws {
         let server = try ScriptedServer { request in
@@ -505,5 +533,23 @@ struct CompleteListTests {
             CurlTransport(), try await propose(urls: [server.base + "/latest"]))
         mirror.expectClean()
         #expect(try mirror.count("Topic") == 90 && mirror.count("User") == 6, "\(mirror.proposal.text)")
+    }
+
+    @Test("a list beside a cursor that is null is described too, and lists that are left out are uncertain")
+    func leftOut() async throws {
+        let server = try ScriptedServer { request in
+            let more = request.target.hasPrefix("/named") ? #","next_cursor":null"# : ""
+            let facets = #"[{"name":"a","hits":1},{"name":"b","hits":2}]"#
+            return .init(
+                body: #"{"facets2":\#(facets),"response":{"things":\#(ItemList.items(1...8))\#(more)}}"#)
+        }
+        let named = try await propose(urls: [server.base + "/named"])
+        #expect(named.records == ["Thing": 8, "Facets2": 2], "\(named.text)")
+        #expect(!named.uncertain.contains { $0.contains("The answer also has") }, "\(named.uncertain)")
+        let other = try await propose(urls: [server.base + "/things"])
+        #expect(other.records == ["Facets2": 2], "\(other.text)")
+        #expect(
+            other.uncertain.contains { $0.contains("The answer also has `response.things` (8 objects)") },
+            "\(other.uncertain)")
     }
 }

@@ -47,11 +47,24 @@ final class Cluster {
     ///
     /// - Parameter ignored: fields that no attribute keeps.
     func consistency(except ignored: Set<String>) -> KeyConsistency {
+        KeyConsistency(groups(shape).values, except: ignored.union(key.fields))
+    }
+
+    /// Compares the samples that share a key in a list of an endpoint, in all of their fields.
+    ///
+    /// - Parameter ignored: fields that no attribute keeps.
+    func listConsistency(except ignored: Set<String>) -> KeyConsistency {
+        let lists = places.filter(\.isListed).flatMap { groups($0.shape).values }
+        return KeyConsistency(lists, except: ignored.union(key.fields), comparesAll: true)
+    }
+
+    /// Returns the samples of a shape by their keys.
+    private func groups(_ shape: ObjectShape) -> [[String]: [JSONValue]] {
         var groups: [[String]: [JSONValue]] = [:]
         for sample in shape.samples.prefix(Cluster.comparisonLimit) {
             let texts = key.fields.compactMap { sample[$0]?.keyText }
             if texts.count == key.fields.count { groups[texts, default: []].append(sample) }
         }
-        return KeyConsistency(groups.values, except: ignored.union(key.fields))
+        return groups
     }
 }

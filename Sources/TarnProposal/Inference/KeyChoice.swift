@@ -76,7 +76,8 @@ struct KeyChoice {
     /// - Parameter id: the first of the ids.
     private func beside(_ id: String, _ ids: [String], _ named: [String]) -> KeyGuess {
         let name = YAMLText.comment(id, limit: 40), repeated = "`\(name)` is not unique"
-        let consistency = KeyConsistency(groups([id]).values, except: [id])
+        let consistency = KeyConsistency(
+            groups([id]).values, except: [id], comparesAll: isOftenRepeated(answers([id]), [id]))
         let fields = consistency.differing.prefix(3).map { "`\(YAMLText.comment($0, limit: 40))`" }
         let values = fields.isEmpty ? "" : " (\(fields.joined(separator: ", ")))"
         let doubt =
@@ -86,7 +87,8 @@ struct KeyChoice {
                 fields: pair, reason: "\(repeated), these together differ in all \(distinct.count) samples",
                 isCertain: false, doubt: consistency.conflicts * 2 < consistency.keyCount ? doubt : nil)
         }
-        if let best = ids.first(where: { isConsistent([$0], isListed: true) }) {
+        let best = ids.first { isConsistent([$0], isListed: true) && !isOftenRepeated(answers([$0]), [$0]) }
+        if let best {
             return KeyGuess(fields: [best], reason: repeated, isCertain: false)
         }
         var guess = unnamed(named, repeated: repeated)
@@ -137,14 +139,16 @@ struct KeyChoice {
     /// Returns two or three fields that together differ in all samples.
     ///
     /// - Parameters:
-    ///   - ids: fields of which one must be among two; empty for any two or three fields.
+    ///   - ids: fields of which one must be among two, also beside a time; empty for any two or
+    ///     three fields.
     ///   - hasPositions: whether a place in the list may be one of them.
     private func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
             isUsable(field) && (KeyChoice.isPart(field) || hasPositions && KeyChoice.isPosition(field))
-        }.prefix(10)
-        let fields = Array(parts)
+        }
+        let times = ids.isEmpty ? [] : shape.names.filter { isUsable($0) && KeyChoice.isTime($0) }
+        let fields = Array((parts + times).prefix(10))
         for (index, first) in fields.enumerated() {
             for second in fields[(index + 1)...] where isUnique([first, second]) {
                 if ids.isEmpty || ids.contains(first) || ids.contains(second) { return [first, second] }
@@ -174,6 +178,12 @@ struct KeyChoice {
     static func isPart(_ field: String) -> Bool {
         guard let last = EnglishName.words(of: field).last, !positionNames.contains(last) else { return false }
         return certainNames.contains(last) || partNames.contains(last)
+    }
+
+    /// Whether a name is that of a time, such as `measured_at`, at which the record does not change.
+    private static func isTime(_ field: String) -> Bool {
+        guard let last = EnglishName.words(of: field).last else { return false }
+        return ["at", "time", "timestamp"].contains(last) && !VolatileNames.isVolatile(field)
     }
 
     private static func isPosition(_ field: String) -> Bool {
@@ -294,8 +304,8 @@ struct KeyChoice {
         return !consistency.isRefuted() && consistency.confirming > 0
     }
 
-    /// Whether one answer lists a value twice, for records that differ.
-    private func isRepeated(_ fields: [String]) -> Bool {
+    /// Returns the samples of each answer by their values of fields.
+    private func answers(_ fields: [String]) -> [[String]: [JSONValue]] {
         var groups: [[String]: [JSONValue]] = [:], starts = shape.starts[...], answer = 0
         for (index, sample) in shape.samples.prefix(KeyChoice.comparisonLimit).enumerated() {
             while let start = starts.first, start <= index {
@@ -304,9 +314,23 @@ struct KeyChoice {
             }
             groups[value(fields, sample) + ["\(answer)"], default: []].append(sample)
         }
+        return groups
+    }
+
+    /// Whether one answer lists a value twice, for records that differ.
+    private func isRepeated(_ fields: [String]) -> Bool {
+        let groups = answers(fields)
         // A record may be there twice, with other counters.
         let consistency = KeyConsistency(groups.values, except: Set(fields))
-        return consistency.conflicts > 0 && !isChanged(consistency, isOneAnswer: true)
+        if consistency.conflicts > 0, !isChanged(consistency, isOneAnswer: true) { return true }
+        return isOftenRepeated(groups, fields)
+    }
+
+    /// Whether single answers list more than a tenth of the values several times, for records that
+    /// differ in anything: so many are no records that change while the answer is written.
+    private func isOftenRepeated(_ groups: [[String]: [JSONValue]], _ fields: [String]) -> Bool {
+        let consistency = KeyConsistency(groups.values, except: Set(fields), comparesAll: true)
+        return consistency.conflicts > 1 && consistency.conflicts * 10 > consistency.keyCount
     }
 }
 

@@ -22,6 +22,8 @@ struct KeyConsistency {
     }
 
     private var fields: [String: Field] = [:]
+    /// Whether counters, times of changes, links and lists of numbers are compared, too.
+    private let comparesAll: Bool
     /// The number of keys.
     let keyCount: Int
     /// The number of keys that objects with different values share.
@@ -35,7 +37,9 @@ struct KeyConsistency {
     /// - Parameters:
     ///   - groups: the objects of each key.
     ///   - ignored: fields that are not compared.
-    init(_ groups: some Collection<[JSONValue]>, except ignored: Set<String>) {
+    ///   - comparesAll: whether what changes in a record is a difference, too.
+    init(_ groups: some Collection<[JSONValue]>, except ignored: Set<String>, comparesAll: Bool = false) {
+        self.comparesAll = comparesAll
         keyCount = groups.count
         var volatile = VolatileNames()
         for group in groups where group.count > 1 { add(group, ignored, &volatile) }
@@ -48,14 +52,14 @@ struct KeyConsistency {
         for object in group {
             guard case .object(let members) = object else { continue }
             for member in members where !ignored.contains(member.key) && member.value != .null {
-                guard !volatile.contains(member) else { continue }
+                guard comparesAll || !volatile.contains(member) else { continue }
                 if case .number = member.value {} else { others.insert(member.key) }
                 guard let other = known[member.key] else {
                     known[member.key] = member.value
                     continue
                 }
                 compared.insert(member.key)
-                if KeyConsistency.differ(other, member.value) { differing.insert(member.key) }
+                if KeyConsistency.differ(other, member.value, comparesAll) { differing.insert(member.key) }
             }
         }
         for (name, value) in known {
@@ -125,14 +129,14 @@ struct KeyConsistency {
     // MARK: Values
 
     /// Whether two values contradict each other. An excerpt lacks members, which is no difference.
-    static func differ(_ a: JSONValue, _ b: JSONValue) -> Bool {
+    private static func differ(_ a: JSONValue, _ b: JSONValue, _ comparesAll: Bool) -> Bool {
         switch (a, b) {
         case (.null, _), (_, .null): return false
         case (.object(let members), .object):
-            return members.contains { member in b[member.key].map { differ(member.value, $0) } ?? false }
+            return members.contains { member in b[member.key].map { differ(member.value, $0, comparesAll) } ?? false }
         case (.array(let x), .array(let y)):
-            guard !x.isEmpty, !y.isEmpty, !isPosition(x), !isPosition(y) else { return false }
-            return x.count != y.count || zip(x, y).contains { differ($0, $1) }
+            guard !x.isEmpty, !y.isEmpty, comparesAll || !isPosition(x) && !isPosition(y) else { return false }
+            return x.count != y.count || zip(x, y).contains { differ($0, $1, comparesAll) }
         // An object in one place, and its bare key in another.
         case (.object, _), (_, .object): return false
         default: return a != b

@@ -6,6 +6,8 @@ package struct SiblingAnswers: Sendable {
     package var records: [String: [[JSONValue]]] = [:]
     /// The styles of pagination that a list of another parent shows, and the first one does not.
     var styles: [String: SampledStyle] = [:]
+    /// The samples of lists of other parents by the URLs of samples whose lists are empty.
+    var samples: [String: Sample] = [:]
 
     /// Creates an empty value.
     package init() {}

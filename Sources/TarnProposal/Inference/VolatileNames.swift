@@ -9,9 +9,17 @@ import Tarn
 struct VolatileNames {
     private enum Kind { case always, ifNumber, never }
 
+    /// Words for changes, accesses, counters and links.
     private static let words: Set = [
-        "updated", "modified", "changed", "pushed", "accessed", "seen", "synced", "refreshed", "fetched", "last",
+        "updated", "modified", "changed", "edited", "pushed", "bumped", "touched", "accessed", "activity", "seen",
+        "synced", "refreshed", "fetched", "crawled", "scraped", "indexed", "retrieved", "generated", "cached",
         "count", "etag", "links",
+    ]
+    /// What happens again and again, if it follows `last`: `last_login_at`, and no `last_name`.
+    private static let events: Set = [
+        "access", "active", "at", "build", "change", "check", "comment", "commit", "contact", "date", "edit", "event",
+        "login", "message", "online", "ping", "post", "poster", "read", "refresh", "reply", "run", "scan", "sync",
+        "time", "update", "use", "visit",
     ]
 
     private var kinds: [String: Kind] = [:]
@@ -40,11 +48,15 @@ struct VolatileNames {
         return names
     }
 
+    /// Whether a name is that of a member that changes, whatever its value is.
+    static func isVolatile(_ name: String) -> Bool { kind(of: name) == .always }
+
     private static func kind(of name: String) -> Kind {
         let words = EnglishName.words(of: name)
-        if words.contains(where: VolatileNames.words.contains) || words.count > 1 && words.last == "at" {
-            return .always
+        let isOfLastEvent = zip(words, words.dropFirst()).contains { word, next in
+            word == "last" && (events.contains(next) || next.hasSuffix("ed"))
         }
+        if isOfLastEvent || words.contains(where: VolatileNames.words.contains) { return .always }
         // `comments: 12` counts them.
         guard let last = words.last, EnglishName.singular(last) != last else { return .never }
         return .ifNumber

@@ -177,7 +177,7 @@ struct SpecificationSources {
     }
 
     /// The beginning of a remark about what else an answer has.
-    private static let besides = "The answer also has"
+    static let besides = "The answer also has"
 
     private static func name(_ segments: [String]) -> String {
         let path = "/" + segments.filter { Operation.variable($0) == nil }.joined(separator: "/")
@@ -353,7 +353,10 @@ struct SpecificationSources {
         let isKnown = sample.style.text != "single_page" || isDoubtful
         // A declared style is more certain than none, or than a guess, for a list that goes on.
         let keepsDeclared = (isUnreached || sample.style.isGuess) && source.style.text != "auto"
-        func concerns(_ remark: String) -> Bool { !keepsDeclared || !remark.hasPrefix(Sampler.unfetched) }
+        let namesOthers = source.gaps.contains { $0.hasPrefix(besides) }
+        func concerns(_ remark: String) -> Bool {
+            !(keepsDeclared && remark.hasPrefix(Sampler.unfetched)) && !(namesOthers && remark.hasPrefix(besides))
+        }
         if isKnown || !sample.notes.isEmpty, !keepsDeclared {
             source.style = sample.style
             source.endStatus = sample.endStatus

@@ -66,10 +66,7 @@ enum ListFinder {
         case .object(let members):
             guard !members.isEmpty else { return [] }
             // An object with a key of its own is a record, whatever lists it has.
-            let isRecord = members.contains {
-                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil
-            }
-            if !isRecord {
+            if !hasOwnKey(members) {
                 if RecordMap.isMap(members) { return [] }
                 let found = nested(json, [], depth: 0)
                 let main = found.filter { !companions.contains($0.name.lowercased()) }
@@ -85,6 +82,11 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Whether an object has an id.
+    private static func hasOwnKey(_ members: [JSONValue.Member]) -> Bool {
+        members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil }
     }
 
     /// Returns the list in an array that also has an object with what tells of the pages:
@@ -137,7 +139,8 @@ enum ListFinder {
     }
 
     /// Of several lists, those of the outermost level; one under a wrapper excludes the others. A
-    /// list further inside comes first if only the objects that lead to it tell of other pages.
+    /// list further inside comes first if only the objects that lead to it tell of other pages. If
+    /// none does, a member such as `next_cursor` tells of them although it is null.
     private static func preferred(_ lists: [FoundList], _ json: JSONValue) -> [FoundList] {
         guard lists.count > 1 else { return lists }
         let outermost = lists.map(\.steps.count).min() ?? 0
@@ -148,11 +151,60 @@ enum ListFinder {
         }
         guard outermost <= 1 else { return Array(lists.prefix(8)) }
         guard !hasSign(json) else { return top }
-        let inner = lists.first { list in
-            list.steps.count > outermost && !list.steps.contains { isCompanionStep($0) }
-                && envelopes(of: list, in: json).contains(where: hasSign)
+        let inner = lists.filter { $0.steps.count > outermost && !$0.steps.contains { isCompanionStep($0) } }
+        let signed = inner.first { envelopes(of: $0, in: json).contains { hasSign($0) } }
+        if let signed { return [signed] + top }
+        guard !hasSign(json, orNull: true) else { return top }
+        let named = inner.first { envelopes(of: $0, in: json).contains { hasSign($0, orNull: true) } }
+        return (named.map { [$0] } ?? []) + top
+    }
+
+    /// Keys of lists that tell about the records of another one.
+    private static let descriptions: Set = ["fields", "columns"]
+
+    /// Returns the lists of an answer that are none of the chosen ones, and do not accompany them.
+    static func others(in json: JSONValue, than chosen: [FoundList]) -> [FoundList] {
+        guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members) else {
+            return []
         }
-        return (inner.map { [$0] } ?? []) + top
+        return nested(json, [], depth: 0).filter { list in
+            !chosen.contains(list) && !list.steps.contains { isCompanionStep($0) }
+                && !descriptions.contains(list.name.lowercased()) && !objects(json, list).isEmpty
+        }
+    }
+
+    /// Whether the steps of a list lead to an array without objects.
+    static func isEmpty(_ list: FoundList, in json: JSONValue) -> Bool {
+        isArray(json, list) && objects(json, list).isEmpty
+    }
+
+    /// Returns the path of an empty array, if an answer has one and otherwise only members that tell
+    /// about the answer; nil for other answers.
+    static func emptyList(in json: JSONValue) -> JSONPath? {
+        switch json {
+        case .array(let elements): return elements.isEmpty ? JSONPath(.record, steps: []) : nil
+        case .object(let members):
+            var found: JSONPath?
+            guard !hasOwnKey(members) else { return nil }
+            for member in members where !isCompanion(member.key) && member.key != "_links" {
+                switch member.value {
+                case .array(let elements) where elements.isEmpty:
+                    found = found ?? JSONPath(.record, steps: [.key(member.key)])
+                case .object:
+                    let isEntered = PageEvidence.memberNames.objects.contains(member.key)
+                    guard isEntered || isEnvelope(member.key) || wrappers.contains(member.key.lowercased()) else {
+                        return nil
+                    }
+                    if let inner = emptyList(in: member.value) {
+                        found = found ?? JSONPath(.record, steps: [.key(member.key)] + inner.steps)
+                    }
+                case .array: return nil
+                default: guard isEnvelope(member.key) else { return nil }
+                }
+            }
+            return found
+        default: return nil
+        }
     }
 
     private static func isCompanionStep(_ step: ListStep) -> Bool {
@@ -171,9 +223,13 @@ enum ListFinder {
     }
 
     /// Whether a member of an object tells of other pages.
-    private static func hasSign(_ object: JSONValue) -> Bool {
+    ///
+    /// - Parameter orNull: whether its value may be null.
+    private static func hasSign(_ object: JSONValue, orNull: Bool = false) -> Bool {
         guard case .object(let members) = object else { return false }
-        return members.contains { $0.value.scalarText != nil && PageEvidence.isSign($0.key) }
+        return members.contains {
+            ($0.value.scalarText != nil || orNull && $0.value == .null) && PageEvidence.isSign($0.key)
+        }
     }
 
     private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {

@@ -138,9 +138,15 @@ package struct Sampler: Sendable {
         return .statedError(Redaction.url(page.url), path: error.path, text: error.text, isFirst: isFirst)
     }
 
-    /// Returns remarks about maps of records beside lists, and about lists beside records.
+    /// Returns remarks about maps of records beside lists, about lists beside records and beside
+    /// other lists, and about a list without records that looks like a single object.
     private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
-        guard lists.contains(where: \.isList) else { return [] }
+        guard lists.contains(where: \.isList) else {
+            guard let path = ListFinder.emptyList(in: json)?.description else { return [] }
+            return [
+                "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
+            ]
+        }
         if case .array(let elements) = json, lists[0].steps.isEmpty,
             elements.contains(where: { if case .array = $0 { true } else { false } })
         {
@@ -148,9 +154,25 @@ package struct Sampler: Sendable {
                 "the answer is a list of objects and of lists, which is not understood: if one of the lists has the records, name it by its position from 0, such as `records: '[1]'`."
             ]
         }
-        return RecordMap.maps(in: json).prefix(8).map {
+        let maps = RecordMap.maps(in: json).prefix(8).map {
             "\($0.description): they are not described, because `records` names lists only."
         }
+        return maps + others(json, lists)
+    }
+
+    /// Returns a remark about the lists of an answer that are none of the described ones.
+    private static func others(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
+        let others = ListFinder.others(in: json, than: lists)
+        guard !others.isEmpty else { return [] }
+        let names = others.prefix(8).map { list in
+            let count = ListFinder.objects(json, list).count
+            return
+                "`\(YAMLText.comment(list.path.description, limit: 60))` (\(count == 1 ? "1 object" : "\(count) objects"))"
+        }
+        let more = others.count > 8 ? ", …" : ""
+        return [
+            "\(SpecificationSources.besides) \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
+        ]
     }
 
     /// Reads a file of at most 64 MiB.

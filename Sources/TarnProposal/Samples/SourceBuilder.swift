@@ -12,6 +12,8 @@ struct SourceBuilder {
     private(set) var sources: [Source] = []
     /// The samples without a record.
     private(set) var empty: [String] = []
+    /// The sources of the samples without a record.
+    private(set) var unlisted: [Source] = []
     /// The query parameters with credentials, whose values are not written.
     private(set) var secretParameters: [String] = []
 
@@ -37,7 +39,8 @@ struct SourceBuilder {
         // The aliases of samples stand for the origin; those of a description, for the base URL.
         let root = (try? HTTPURL(base)).map { $0.path == "/" ? "" : $0.path } ?? ""
         aliases = Array(Set(samples.flatMap(\.aliases).map { $0 + root })).filter { $0 != base }.sorted()
-        for sample in samples { add(sample) }
+        // A list of another parent stands for an empty one.
+        for sample in samples { add(options.siblings.samples[sample.origin] ?? sample) }
         findParents()
     }
 
@@ -80,6 +83,7 @@ struct SourceBuilder {
         }
         guard !source.lists.isEmpty else {
             empty.append(Redaction.url(sample.origin))
+            unlisted.append(source)
             return
         }
         let records = source.lists.reduce(0) { $0 + $1.shape.count }
@@ -201,20 +205,26 @@ struct SourceBuilder {
 
     /// Finds the sources whose records are named by the paths of other sources.
     private mutating func findParents() {
-        for index in sources.indices {
-            let segments = sources[index].path.split(separator: "/")
-            for (other, parent) in sources.enumerated() where other != index && parent.lists.count == 1 {
-                let prefix = parent.path.split(separator: "/")
-                guard parent.lists[0].found.isList, segments.count > prefix.count,
-                    Array(segments.prefix(prefix.count)) == prefix
-                else { continue }
-                let start = String(segments[...prefix.count].joined(separator: "/"))
-                guard
-                    let found = SourceBuilder.segment(
-                        of: start, in: parent.lists[0].shape.samples, shape: parent.lists[0].shape, from: prefix.count)
-                else { continue }
-                sources[index].parent = Source.Parent(source: other, field: found.field, segment: found.segment)
-            }
+        for index in sources.indices { sources[index].parent = parent(ofPath: sources[index].path) }
+        for index in unlisted.indices { unlisted[index].parent = parent(ofPath: unlisted[index].path) }
+    }
+
+    private func parent(ofPath path: String) -> Source.Parent? {
+        let segments = path.split(separator: "/")
+        var last: Source.Parent?
+        for (index, parent) in sources.enumerated() where parent.lists.count == 1 {
+            let prefix = parent.path.split(separator: "/")
+            // The path of the source itself has no more segments.
+            guard parent.lists[0].found.isList, segments.count > prefix.count,
+                Array(segments.prefix(prefix.count)) == prefix
+            else { continue }
+            let start = String(segments[...prefix.count].joined(separator: "/"))
+            guard
+                let found = SourceBuilder.segment(
+                    of: start, in: parent.lists[0].shape.samples, shape: parent.lists[0].shape, from: prefix.count)
+            else { continue }
+            last = Source.Parent(source: index, field: found.field, segment: found.segment)
         }
+        return last
     }
 }

@@ -1,6 +1,7 @@
 // Proposals reach every record of a list, or state that they may not.
 
 import Foundation
+import Synchronization
 import Tarn
 import TestSupport
 import Testing
@@ -517,6 +518,75 @@ struct CompleteListTests {
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count("Product") == ItemList.count, "\(proposal.text)")
+    }
+
+    @Test(
+        "of several lists, the one that has pages comes first, and the others may be equal",
+        arguments: ["", "?offset=0"])
+    func sideLoaded(query: String) async throws {
+        let server = try ScriptedServer { request in
+            let offset = ItemList.number("offset", in: request.target)
+            let before = offset ?? ((ItemList.number("page", in: request.target) ?? 1) - 1) * 10
+            let items = ItemList.items(behind: before, size: 10)
+            let users = #"[{"id":901,"login":"ada"},{"id":902,"login":"bob"}]"#
+            return .init(body: #"{"users":\#(users),"products":\#(items)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/products" + query])
+        #expect(proposal.uncertain == [], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Product") == ItemList.count && mirror.count("User") == 2, "\(proposal.text)")
+    }
+
+    @Test(
+        "a total that the pages refute is not written",
+        arguments: [("page", 7), ("page", 12), ("offset", 12)])
+    func refutedTotal(parameter: String, size: Int) async throws {
+        let server = try ScriptedServer { request in
+            let page = (ItemList.number("page", in: request.target) ?? 1) - 1
+            let before = parameter == "page" ? page * size : ItemList.number("offset", in: request.target) ?? 0
+            // The number of records of the page, or of those that remain.
+            let total = size == 7 ? size : max(0, ItemList.count - before)
+            return .init(
+                body:
+                    #"{"items":\#(ItemList.items(behind: before, size: size)),"total":\#(total),"\#(parameter)":\#(parameter == "page" ? page + 1 : before)}"#
+            )
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(!proposal.text.contains("total: total"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a second page that shares a record with the first one is another page", arguments: ["page", "offset"])
+    func sharedRecord(parameter: String) async throws {
+        let server = try ScriptedServer { request in
+            let size = parameter == "page" ? 7 : 10
+            let page = (ItemList.number("page", in: request.target) ?? 1) - 1
+            let offset = ItemList.number("offset", in: request.target) ?? 0
+            let before = parameter == "page" ? page * (size - 1) : max(0, offset - 1)
+            return .init(body: ItemList.items(behind: before, size: before + size > ItemList.count ? 0 : size))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("param: \(parameter)"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+    }
+
+    @Test("a window of the latest records that moves is no list with pages, and is uncertain")
+    func movingWindow() async throws {
+        let count = Mutex(0)
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let first = count.withLock { count in
+                count += 1
+                return 500 - count
+            }
+            return .init(body: ItemList.items(first..<first + 10))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
+        #expect(
+            proposal.uncertain.contains { $0.contains("`page` leads to 10 records, 1 of them new") },
+            "\(proposal.uncertain)")
     }
 
     @Test("a list inside of another object that alone tells of other pages is described too")

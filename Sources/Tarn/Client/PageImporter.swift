@@ -156,7 +156,9 @@ struct PageImporter {
                 added.listed, count: added.count, skipped: added.skipped,
                 metadata: added.isRepeated
                     ? stored?.listing.metadata
-                    : PageMetadata(added.facts, wants, request.endpoint.metadata, plan.increments)?.text))
+                    : PageMetadata(
+                        added.facts, wants, request.endpoint.metadata, plan.increments, firstCount: added.firstCount)?
+                        .text))
         entry.imported = added.imported
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry

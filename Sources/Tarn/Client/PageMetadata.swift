@@ -11,14 +11,17 @@ package struct PageMetadata {
     private var records: [String]?
     /// The largest value by which changes are requested.
     private var increment: String?
+    /// The number of elements of the first of several lists, which pagination counts.
+    private var firstCount: Int?
     /// The metadata that the endpoint declares, as JSON.
     private var kept: [String: String]?
 
     /// Creates the metadata of a page; nil if there is nothing to keep.
     init?(
         _ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = [],
-        _ increments: IncrementalValues? = nil
+        _ increments: IncrementalValues? = nil, firstCount: Int? = nil
     ) {
+        self.firstCount = firstCount
         increment = increments?.largest(facts.increments)
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
@@ -33,7 +36,7 @@ package struct PageMetadata {
             + facts.members.filter { PageEvidence.isOfEnvelope($0.path) }.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
-        if values == nil, records == nil, kept == nil, increment == nil { return nil }
+        if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil { return nil }
     }
 
     /// The metadata that an endpoint declares, in the stored metadata of a response: JSON by name.
@@ -57,6 +60,10 @@ package struct PageMetadata {
                 separator = ","
             }
             text += "}"
+        }
+        if let firstCount {
+            begin("first")
+            text.appendJSONString(String(firstCount))
         }
         if let increment {
             begin("increment")
@@ -83,12 +90,14 @@ package struct PageMetadata {
 
     /// Decodes a text of ``text``.
     ///
-    /// - Returns: the values and record values for pagination, and the endpoint's metadata as JSON,
-    ///   by name.
+    /// - Returns: the values and record values for pagination, the endpoint's metadata as JSON, by
+    ///   name, and the number of elements of the first of several lists.
     static func read(_ text: String?) -> (
-        values: [String: String], records: PageFacts.RecordValues?, kept: [String: String]
+        values: [String: String], records: PageFacts.RecordValues?, kept: [String: String], firstCount: Int?
     ) {
-        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:]) }
+        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:], nil) }
+        var firstCount: Int?
+        if case .string(let text)? = metadata[["first"]] { firstCount = Int(text) }
         var records: [String] = []
         if case .array(let values)? = metadata[["records"]] {
             records = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -97,7 +106,7 @@ package struct PageMetadata {
             texts(metadata[["values"]]),
             records.count == 3
                 ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil,
-            texts(metadata[["kept"]])
+            texts(metadata[["kept"]]), firstCount
         )
     }
 
@@ -131,11 +140,13 @@ package struct PageMetadata {
 extension ResponseEntry {
     /// The facts from which pagination finds the next page, fresh or stored.
     var pageFacts: PageFacts {
-        let metadata = PageMetadata.read(listing.metadata)
-        return PageFacts(
-            headers: TransportHeaders(flat: validation.headers), recordCount: listing.count, values: metadata.values,
+        let metadata = PageMetadata.read(listing.metadata), count = metadata.firstCount ?? listing.count
+        var facts = PageFacts(
+            headers: TransportHeaders(flat: validation.headers), recordCount: count, values: metadata.values,
             records: metadata.records,
             digest: PageMetadata.digest(of: listing.listed, count: listing.count, skipped: listing.skipped))
+        facts.otherRecords = listing.count - count
+        return facts
     }
 }
 

@@ -70,6 +70,8 @@ extension Description {
     static func fingerprint(of endpoint: Endpoint, mappedBy mapping: String) -> String {
         var text = mapping + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
+        // Older entries lack the number of records of the first list.
+        if endpoint.envelope.count > 1 { text += "counts of the first list\n" }
         // The values that a stored response must have for the next page.
         var wants = endpoint.pagination.style.storedWants
         if let deep = endpoint.deep { wants.record = deep.path }

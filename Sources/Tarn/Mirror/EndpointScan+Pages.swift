@@ -353,7 +353,7 @@ extension EndpointScan {
         if list.pages.mayGoOn(
             stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
             || importer.takesSurroundings
-                && (stored.listing.position?.recordsBefore ?? 0) != list.target.checkpoint.records
+                && (stored.listing.position?.recordsBefore ?? 0) != list.pages.listed
         {
             // Another page may follow by now, or the records are at other positions of the list.
             overtakenRequests.insert(fetch.key)

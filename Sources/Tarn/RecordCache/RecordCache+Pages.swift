@@ -86,10 +86,11 @@ extension ResponseView {
     /// - Parameter listed: the listed records of the entry.
     func page(_ listed: [ListedRecord]) -> (end: PageEnd, kept: [String: String]) {
         let metadata = PageMetadata.read(metadata)
-        let facts = PageFacts(
-            headers: TransportHeaders(flat: headers), recordCount: count, values: metadata.values,
-            records: metadata.records,
+        var facts = PageFacts(
+            headers: TransportHeaders(flat: headers), recordCount: metadata.firstCount ?? count,
+            values: metadata.values, records: metadata.records,
             digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
+        facts.otherRecords = count - facts.recordCount
         return (PageEnd(facts: facts, answeredBy: answeredBy, position: position), metadata.kept)
     }
 }

@@ -366,6 +366,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         if isOver, taken.pages == 1 { return nil }
         for (name, isPages, count) in counts where !isPages && !rule.ignores(name) {
             guard min(count, taken.counts[name] ?? count) > taken.records else { continue }
+            // A single page with several lists may count the records of all of them.
+            if taken.pages == 1, count == facts.recordCount.addingClamped(facts.otherRecords) { continue }
             if meaning(of: name) == .count {
                 // A `count` may be the count of this page, or repeat the requested size.
                 if hasTotal || taken.request.hasValue(count) { continue }

@@ -4,8 +4,11 @@
 public struct PageFacts: Sendable, Hashable {
     /// The header fields of the response.
     public var headers: TransportHeaders
-    /// The number of records that the page lists.
+    /// The number of records that the page lists. Of several lists, the first one counts.
     public var recordCount: Int
+    /// The number of records of the other lists of the page. They may be side-loaded: pagination
+    /// does not count them.
+    package var otherRecords = 0
     /// The scalars of the body at the paths of ``PaginationStyle/wants``.
     ///
     /// Strings are unescaped; numbers and booleans are literal. A path is absent if its value is
@@ -74,6 +77,9 @@ public struct PageFacts: Sendable, Hashable {
         self.init(headers: headers, recordCount: recordCount, values: values, records: records)
         self.digest = digest
     }
+
+    /// Whether all lists of the page are empty.
+    package var isEmpty: Bool { recordCount == 0 && otherRecords == 0 }
 
     /// The value at a path of ``PageWants/scalars`` that is an object or a list.
     package static let container = "\u{0}container"

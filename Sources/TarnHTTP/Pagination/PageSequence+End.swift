@@ -14,7 +14,7 @@ extension PageSequence {
     static func mayBeBehindLast(
         _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int, pages: Int
     ) -> Bool {
-        guard facts.recordCount == 0, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
+        guard facts.isEmpty, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
             return false
         }
         let declared = (style as? CursorPagination)?.hasMore

@@ -213,7 +213,7 @@ package struct PageSequence: Sendable, Hashable {
         // with the records of the page before: those with the value behind which it begins.
         let isRestart = step.window.pages == 0
         repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
-        empty = facts.recordCount == 0 && !isRestart ? empty + 1 : 0
+        empty = facts.isEmpty && !isRestart ? empty + 1 : 0
         lastDigest = isRestart ? nil : facts.digest
         lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts

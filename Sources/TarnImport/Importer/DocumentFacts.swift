@@ -49,12 +49,20 @@ extension Importer {
     ) throws(ImportError) -> Added {
         guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
         let tape = try parser.parse(keeping: body)
-        var places: [Int] = [], count = 0
-        for list in lists { places += try locate(EnvelopePart(list, "", optional: true), in: tape) }
-        for place in places {
-            if tape.kind(place) == .array { tape.forEachElement(place) { _ in count += 1 } } else { count += 1 }
+        var places: [[Int]] = []
+        for list in lists { places.append(try locate(EnvelopePart(list, "", optional: true), in: tape)) }
+        var counts = lists.map { _ in 0 }
+        for (list, places) in places.enumerated() {
+            for place in places {
+                if tape.kind(place) == .array {
+                    tape.forEachElement(place) { _ in counts[list] += 1 }
+                } else {
+                    counts[list] += 1
+                }
+            }
         }
-        var added = Added(listed: [], count: count)
+        var added = Added(listed: [], count: counts.reduce(0, +))
+        if lists.count > 1 { added.firstCount = counts[0] }
         if !questions.isEmpty { added.facts = facts(questions, tape, places, lists: lists) }
         return added
     }
@@ -62,9 +70,12 @@ extension Importer {
     /// Reads the values that answer questions about a document.
     ///
     /// - Parameters:
-    ///   - places: the locations of its records, or of lists of them.
+    ///   - places: the locations of its records, or of lists of them, for each of its lists. The
+    ///     values of records are those of the first list; increments have those of all.
     ///   - lists: the paths of its lists.
-    func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int], lists: [JSONPath] = []) -> DocumentFacts {
+    func facts(
+        _ questions: DocumentQuestions, _ tape: Tape, _ places: [[Int]], lists: [JSONPath] = []
+    ) -> DocumentFacts {
         var facts = DocumentFacts()
         if let names = questions.members {
             var scan = MemberScan(tape, names)
@@ -83,12 +94,18 @@ extension Importer {
         func text(_ path: JSONPath?, _ record: Int) -> String? {
             path.flatMap { tape.value(at: $0.steps[...], from: record) }.flatMap(tape.scalarText)
         }
-        func add(_ record: Int) {
-            if let text = text(questions.record, record) { facts.records.append(text) }
+        func add(_ record: Int, isOfFirstList: Bool) {
+            if isOfFirstList, let text = text(questions.record, record) { facts.records.append(text) }
             if let text = text(questions.increment, record) { facts.increments.append(text) }
         }
-        for place in places {
-            if tape.kind(place) == .array { tape.forEachElement(place, add) } else { add(place) }
+        for (list, places) in places.enumerated() {
+            for place in places {
+                if tape.kind(place) == .array {
+                    tape.forEachElement(place) { add($0, isOfFirstList: list == 0) }
+                } else {
+                    add(place, isOfFirstList: list == 0)
+                }
+            }
         }
         return facts
     }

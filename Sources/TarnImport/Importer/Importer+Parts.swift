@@ -108,7 +108,7 @@ extension Importer {
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))
                     if questions.asksRecords {
-                        let ofPart = facts(questions, tape, [place])
+                        let ofPart = facts(questions, tape, [[place]])
                         added.facts.records += ofPart.records
                         added.facts.increments += ofPart.increments
                     }

@@ -40,11 +40,12 @@ extension Importer {
         var added = Added(listed: [], count: 0)
         for (target, places) in zip(targets, places) {
             added.append(draft(tape, places, target))
+            if envelope.count > 1, added.firstCount == nil { added.firstCount = added.count }
         }
         if let failure = drafter.failure { throw failure }
         keep(body, .envelope(envelope), context)
         if !questions.isEmpty {
-            added.facts = facts(questions, tape, places.flatMap(\.self), lists: envelope.map(\.path))
+            added.facts = facts(questions, tape, places, lists: envelope.map(\.path))
         }
         return added
     }

@@ -80,6 +80,8 @@ public final class Importer {
         public var listed: [ListedRecord]
         /// The number of elements of the list.
         public var count: Int
+        /// The number of elements of the first of several lists; nil if there is one list.
+        package var firstCount: Int?
         /// The number of skipped elements, whose records are unknown.
         ///
         /// They have no usable key, no entity by the choice rules, or invalid JSON from a hook.
@@ -151,7 +153,7 @@ public final class Importer {
         var added = draft(tape, places, target)
         if let failure = drafter.failure { throw failure }
         keep(body, .list(records, entity: entity, parent: parent), context)
-        if !questions.isEmpty { added.facts = facts(questions, tape, places, lists: [records]) }
+        if !questions.isEmpty { added.facts = facts(questions, tape, [places], lists: [records]) }
         return added
     }
 

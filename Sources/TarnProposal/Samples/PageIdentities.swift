@@ -18,14 +18,30 @@ struct PageIdentities {
     }
 
     var count: Int { ids.count }
-    var isEmpty: Bool { ids.isEmpty }
 
-    /// Whether another page has the same records in the same order.
-    func isSame(as other: PageIdentities) -> Bool { ids == other.ids && !hasOthers(than: other) }
+    /// The number of records that another page does not have.
+    func countOfOthers(than known: PageIdentities) -> Int {
+        let known = Set(known.ids)
+        return ids.count { !known.contains($0) }
+    }
 
-    /// Whether another page has some of the records.
-    func overlaps(_ other: PageIdentities) -> Bool {
-        !Set(ids).isDisjoint(with: other.ids) && !hasOthers(than: other)
+    /// Returns how these records relate to those of a page before.
+    func relation(to known: PageIdentities) -> PageRelation {
+        if ids.isEmpty { return .empty }
+        let others = countOfOthers(than: known)
+        if others == ids.count || known.hasOthers(than: self) { return .other }
+        if ids == known.ids { return .same }
+        if others == 0, ids.count == known.ids.count { return .reordered }
+        return others * 2 > ids.count || isBehind(known, others) ? .other : .overlapping
+    }
+
+    /// Whether the page begins with the last one or two records of the page before, and goes on
+    /// with others.
+    private func isBehind(_ known: PageIdentities, _ others: Int) -> Bool {
+        (1...2).contains { count in
+            others > 0 && others == ids.count - count && known.ids.count > count
+                && known.ids.suffix(count).elementsEqual(ids.prefix(count))
+        }
     }
 
     /// Whether the records of another page with the same identifiers are others: a date differs for

@@ -9,9 +9,12 @@ enum PageReader {
 
     /// Returns the facts about a page.
     ///
+    /// Of several lists, the first one counts.
+    ///
     /// - Parameter wants: the parts of a page that a style reads.
     static func facts(_ page: Sample.Page, _ lists: [FoundList], _ wants: PageWants = PageWants()) -> PageFacts {
-        let objects = lists.flatMap { ListFinder.objects(page.json, $0) }
+        let objects = lists.first.map { ListFinder.objects(page.json, $0) } ?? []
+        let others = lists.dropFirst().flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
             for (envelope, steps) in envelopes(of: first, in: page.json) {
@@ -22,8 +25,9 @@ enum PageReader {
             values[path] = JSONPath(path).flatMap { value(at: $0.steps, in: page.json) }?.scalarText
         }
         var hasher = Hasher()
-        for object in objects { hasher.combine(object) }
+        for object in objects + others { hasher.combine(object) }
         var facts = PageFacts(headers: page.headers, recordCount: objects.count, values: values)
+        facts.otherRecords = others.count
         facts.digest = hasher.finalize()
         if let keys = wants.record.flatMap({ JSONPath($0) })?.keys {
             facts.records = PageFacts.RecordValues(objects.compactMap { $0.value(at: keys)?.scalarText })
@@ -31,11 +35,42 @@ enum PageReader {
         return facts
     }
 
-    /// Returns the records of a page, to be compared with those of another page.
+    /// Returns the facts about a page of a list.
+    ///
+    /// - Parameter first: the lists of the first page.
+    static func facts(_ page: Sample.Page, like first: [FoundList], _ wants: PageWants = PageWants()) -> PageFacts {
+        facts(page, lists(page, like: first), wants)
+    }
+
+    /// Returns the lists of a page in the order of those of the first page. The first one of these
+    /// may be absent from the page: then it has no records there.
+    static func lists(_ page: Sample.Page, like first: [FoundList]) -> [FoundList] {
+        let found = ListFinder.lists(in: page.json, like: first)
+        guard first.count > 1, found.contains(where: first.contains) else { return found }
+        return first + found.filter { !first.contains($0) }
+    }
+
+    /// Returns how the records of a page relate to those of a page before, list by list.
+    ///
+    /// The first list decides. If it is the same on both pages, a longer one may have the pages.
+    ///
+    /// - Parameter first: the lists of the first page.
+    static func relation(of page: Sample.Page, to known: Sample.Page, like first: [FoundList]) -> PageRelation {
+        let compared = [(lists(page, like: first), page), (lists(known, like: first), known)].map { lists, page in
+            lists.map { PageIdentities(ListFinder.objects(page.json, $0)) }
+        }
+        guard let main = compared[0].first, let mainBefore = compared[1].first else { return .empty }
+        let relation = main.relation(to: mainBefore)
+        guard relation == .same else { return relation }
+        let others = zip(compared[0], compared[1]).dropFirst().filter { $0.0.count > main.count }
+        return others.contains { $0.0.relation(to: $0.1) == .other } ? .other : .same
+    }
+
+    /// Returns the records of the first list of a page, to be compared with those of another page.
     ///
     /// - Parameter first: the lists of the first page.
     static func identities(_ page: Sample.Page, like first: [FoundList]) -> PageIdentities {
-        PageIdentities(ListFinder.lists(in: page.json, like: first).flatMap { ListFinder.objects(page.json, $0) })
+        PageIdentities(lists(page, like: first).first.map { ListFinder.objects(page.json, $0) } ?? [])
     }
 
     /// Returns the value at a path without wildcards; nil if there is none.

@@ -27,6 +27,8 @@ package struct Sample: Sendable {
     /// Whether ``origin`` is a URL.
     var isURL: Bool
     package var pages: [Page]
+    /// Of several lists, the one that has pages; nil if there is one list.
+    var mainList: FoundList?
     /// The style of pagination.
     var style = SampledStyle()
     /// The status with which the server refuses a page behind the last one; nil if it does not.
@@ -95,6 +97,16 @@ struct SampledStyle: Sendable {
             remark:
                 "The URL has the parameter `\(YAMLText.comment(name, limit: 40))`, but the answers do not show how it counts. If it leads to more records, name the style of the API under `paginate`."
         )
+    }
+
+    /// Notes that parameters have led to new records among known ones, and that no style was found.
+    mutating func doubtMoved(_ moved: [MovedRecords], _ facts: PageFacts, _ lists: [FoundList]) {
+        guard !moved.isEmpty, doubt == nil, unreached == nil else { return }
+        reason = "UNCERTAIN: another request has led to new records among known ones"
+        doubt = StyleDoubt(
+            remark:
+                "\(moved.map(\.description).joined(separator: ", and ")): the list may have more, or be a window of the latest records that has moved. If it has more, name the style of the API under `paginate`.",
+            styles: StyleGuess.likely(facts, lists))
     }
 
     /// Whether the style sends a query parameter: then it does not belong under `with`.

@@ -4,7 +4,14 @@ import Tarn
 
 extension Sampler {
     /// The answer to a request for another page, compared with the first one.
-    enum Answer { case refused, same, overlapping, empty, other }
+    enum Answer: Equatable {
+        case refused
+        case page(PageRelation)
+
+        static let empty = Answer.page(.empty), other = Answer.page(.other)
+        /// Whether the records are those of the first page. The list may have moved by a record.
+        var isSame: Bool { [.page(.same), .page(.reordered), .page(.overlapping)].contains(self) }
+    }
 
     /// Looks for records behind a page whose style is unknown.
     ///
@@ -12,26 +19,30 @@ extension Sampler {
     /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
     /// those that most servers have.
     ///
-    /// - Parameter isLikely: whether the answer says that there is more, or other lists may be
-    ///   longer.
+    /// - Parameters:
+    ///   - moved: the parameters that have led to new records among known ones so far.
+    ///   - isLikely: whether the answer says that there is more, or other lists may be longer.
     func lookBehind(
         _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ declared: CountedStyle?,
-        _ bounds: inout PageSequence.Bounds, isLikely: Bool
+        _ bounds: inout PageSequence.Bounds, _ moved: inout [MovedRecords], isLikely: Bool
     ) async {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
-        let isFull = size.map { count >= $0.value } == true || count >= 10 && (count % 5 == 0 || count % 8 == 0)
+        let isFull = size.map { count >= $0.value } == true || MainList.isPageSize(count)
+        defer { if sample.style.text == "single_page" { sample.style.doubtMoved(moved, facts, lists) } }
         guard count > 0, declared != nil || isFull || isLikely || count >= 3 else { return }
         var tried: [String] = []
         let all = candidates(sample.origin, declared, size, hasSign: isLikely), triesAll = isFull || isLikely
         for candidate in triesAll ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
-            guard var counted = await confirmed(candidate, sample.pages[0], count) else { continue }
+            guard var counted = await confirmed(candidate, sample.pages[0], lists, count, &moved) else { continue }
             counted.size = size
             var trial = sample
             let isComplete = await follow(counted.pagination, &trial, lists, &bounds)
             let isUsual = !Sampler.otherNames.contains(candidate.parameter)
             guard trial.pages.count > 1 || triesAll && isUsual || declared != nil else { continue }
-            if counted.count.isEmpty { counted.count = StyleGuess.end(facts) }
+            if counted.count.isEmpty {
+                counted.count = StyleGuess.end(facts, pages: Sampler.facts(trial.pages, lists))
+            }
             counted.endsRepeated = trial.repeatsLast
             counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
             trial.style = counted.sampled(
@@ -42,7 +53,7 @@ extension Sampler {
             sample = trial
             return
         }
-        guard isFull else { return }
+        guard isFull, moved.isEmpty else { return }
         let names = tried.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
         let outcome = names.isEmpty ? "" : ", and \(names) \(tried.count == 1 ? "leads" : "lead") to no others"
         sample.style.reason = "UNCERTAIN: \(count) records may be a first page"
@@ -85,13 +96,17 @@ extension Sampler {
     ///
     /// If neither the request nor the answer has that number, page 1 is requested. The number of
     /// the last page is a count of pages only if the first page has the number 1.
-    func confirmed(_ choice: PaginationChoice, _ facts: PageFacts, _ first: Sample.Page) async -> PaginationChoice {
+    func confirmed(
+        _ choice: PaginationChoice, _ facts: PageFacts, _ first: Sample.Page, _ lists: [FoundList]
+    ) async -> PaginationChoice {
         guard var numbering = choice.numbering else { return choice }
         var choice = choice
         let name = numbering.parameter
         if numbering.isAssumed, numbering.start == 1 {
-            let second = await answer(name, 1, first)
-            guard second == .other || second == .empty, await answer(name, 0, first) == .same else { return choice }
+            let second = await answer(name, 1, first, lists)
+            guard second == .other || second == .empty, await answer(name, 0, first, lists).isSame else {
+                return choice
+            }
             let request = PageRequest(url: first.url).setting(.query(name), to: "0", isNumber: true)
             guard let other = Pagination.automatic.style.choice(at: request, facts), let found = other.numbering,
                 found.start == 0
@@ -101,7 +116,7 @@ extension Sampler {
             numbering = found
         }
         guard numbering.start == 0, let path = numbering.totalPages, PageEvidence.isLastPage(path),
-            let last = facts.number(path), await answer(name, last, first) == .other
+            let last = facts.number(path), await answer(name, last, first, lists) == .other
         else { return choice }
         var counted = CountedStyle(unit: .pages, parameter: name, start: 0)
         counted.count = StyleGuess.end(facts)
@@ -112,36 +127,51 @@ extension Sampler {
 
     /// Returns a style with the number of its first page; nil if the parameter leads to no other
     /// records.
-    private func confirmed(_ style: CountedStyle, _ first: Sample.Page, _ count: Int) async -> CountedStyle? {
+    ///
+    /// - Parameter moved: gets the parameter if it leads to new records among known ones.
+    private func confirmed(
+        _ style: CountedStyle, _ first: Sample.Page, _ lists: [FoundList], _ count: Int,
+        _ moved: inout [MovedRecords]
+    ) async -> CountedStyle? {
         var style = style
-        func answer(_ number: Int) async -> Answer { await self.answer(style.parameter, number, first) }
+        let parameter = style.parameter
+        func answer(_ number: Int) async -> Answer { await self.answer(parameter, number, first, lists) }
         switch style.unit {
         case .records:
-            let next = await answer(count + (style.start ?? 0))
-            return next == .other || next == .empty ? style : nil
+            let next = await page(parameter, count + (style.start ?? 0), first, lists)
+            if next.answer == .page(.overlapping), let page = next.page {
+                moved.note(parameter, page, behind: first, lists)
+            }
+            return next.answer == .other || next.answer == .empty ? style : nil
         case .pages:
-            let second = await answer(2)
+            let next = await page(parameter, 2, first, lists), second = next.answer
+            if second == .page(.overlapping), let page = next.page {
+                moved.note(parameter, page, behind: first, lists)
+            }
             // A server refuses a page behind the last one, or it does not know the parameter.
             guard second == .other || second == .empty || second == .refused else { return nil }
-            switch await answer(1) {
-            case .same: style.start = 1
-            case .other, .empty:
-                guard await answer(0) == .same else { return nil }
+            let again = await answer(1)
+            if again.isSame {
+                style.start = 1
+            } else {
+                guard again != .refused, await answer(0).isSame else { return nil }
                 style.start = 0
-            case .overlapping, .refused: return nil
             }
             return second == .refused && style.start == 1 ? nil : style
         }
     }
 
     /// Requests a page of another number.
-    func answer(_ parameter: String, _ number: Int, _ first: Sample.Page) async -> Answer {
+    func answer(_ parameter: String, _ number: Int, _ first: Sample.Page, _ lists: [FoundList]) async -> Answer {
+        await page(parameter, number, first, lists).answer
+    }
+
+    /// Requests a page of another number, and compares it with the first one.
+    private func page(
+        _ parameter: String, _ number: Int, _ first: Sample.Page, _ lists: [FoundList]
+    ) async -> (answer: Answer, page: Sample.Page?) {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
-        let lists = ListFinder.lists(in: first.json)
-        guard let page = try? await page(request.url, like: lists) else { return .refused }
-        let known = PageReader.identities(first, like: lists), found = PageReader.identities(page, like: lists)
-        if found.isEmpty { return .empty }
-        if found.isSame(as: known) { return .same }
-        return found.overlaps(known) ? .overlapping : .other
+        guard let page = try? await page(request.url, like: lists) else { return (.refused, nil) }
+        return (.page(PageReader.relation(of: page, to: first, like: lists)), page)
     }
 }

@@ -45,12 +45,13 @@ package struct Sampler: Sendable {
         _ url: String, declared: CountedStyle? = nil, isOneOfMany: Bool = false
     ) async throws(SampleError) -> Sample {
         let first = try await page(url)
-        let lists = ListFinder.lists(in: first.json)
+        let lists = MainList.first(ListFinder.lists(in: first.json), first)
         guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
         sample.gaps = Sampler.gaps(first.json, lists)
         if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
+        sample.mainList = MainList.ofPages(sample.pages, lists)
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
         return sample
     }
@@ -204,18 +205,24 @@ package struct Sampler: Sendable {
         let request = PageRequest(url: url)
         guard var choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
-            choice = await confirmed(choice, facts, first)
+            choice = await confirmed(choice, facts, first, lists)
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            let checked = StyleGuess.withoutRefutedTotal(choice, Sampler.facts(sample.pages, lists))
+            if checked.style != choice.style {
+                sample.style = StyleGuess.completed(checked, url: url, recordCount: facts.recordCount)
+                sample.isComplete = false
+            }
             if sample.repeatsLast { sample.style.endAtRepeatedPage() }
             if let cursor = sample.lastCursor { sample.style.end(atCursor: cursor) }
             if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
                 await doubt(&sample, plain, choice, lists, facts, &bounds)
             }
         } else {
+            var moved: [MovedRecords] = []
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
-                guard let trial = await trial(guess, sample, lists, facts, &bounds) else { continue }
+                guard let trial = await trial(guess, sample, lists, facts, &bounds, &moved) else { continue }
                 sample = trial
                 break
             }
@@ -223,7 +230,8 @@ package struct Sampler: Sendable {
                 var noted = sample
                 noteSign(&noted, lists, facts, bounds)
                 let hasSign = noted.style.unreached != nil
-                await lookBehind(&sample, lists, facts, declared, &bounds, isLikely: hasSign || isOneOfMany)
+                await lookBehind(
+                    &sample, lists, facts, declared, &bounds, &moved, isLikely: hasSign || isOneOfMany)
                 if hasSign, sample.style.text == "single_page" { sample = noted }
                 if sample.style.text == "single_page", sample.style.doubt == nil, sample.style.unreached == nil {
                     sample.style.doubtParameter(of: url, records: facts.recordCount)
@@ -233,10 +241,17 @@ package struct Sampler: Sendable {
         sample.aliases = bounds.aliases
     }
 
+    /// The facts about the pages of a list.
+    static func facts(_ pages: [Sample.Page], _ lists: [FoundList]) -> [PageFacts] {
+        pages.map { PageReader.facts($0, like: lists) }
+    }
+
     /// Whether no page has other records than the first one.
     private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
-        let first = PageReader.identities(pages[0], like: lists)
-        return pages.dropFirst().allSatisfy { PageReader.identities($0, like: lists).isSame(as: first) }
+        pages.dropFirst().allSatisfy { page in
+            let relation = PageReader.relation(of: page, to: pages[0], like: lists)
+            return relation == .same || relation == .reordered
+        }
     }
 
     /// Looks for another style if the one that an answer suggests leads to no other records.
@@ -257,7 +272,8 @@ package struct Sampler: Sendable {
             return
         }
         for guess in StyleGuess.byName(facts, sample.origin) where guess.pagination != followed.pagination {
-            guard let trial = await trial(guess, plain, lists, facts, &bounds) else { continue }
+            var moved: [MovedRecords] = []
+            guard let trial = await trial(guess, plain, lists, facts, &bounds, &moved) else { continue }
             sample = trial
             return
         }
@@ -272,9 +288,11 @@ package struct Sampler: Sendable {
     }
 
     /// Returns a sample by a guessed style; nil if the guess is wrong.
+    ///
+    /// - Parameter moved: gets the parameter of a guess that leads to new records among known ones.
     private func trial(
         _ guess: StyleGuess, _ sample: Sample, _ lists: [FoundList], _ facts: PageFacts,
-        _ bounds: inout PageSequence.Bounds
+        _ bounds: inout PageSequence.Bounds, _ moved: inout [MovedRecords]
     ) async -> Sample? {
         var trial = sample, style = guess.style
         let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
@@ -284,9 +302,9 @@ package struct Sampler: Sendable {
             let isShort = counted.size.map { facts.recordCount < $0.value } ?? false
             let isMissing = isRefused && [404, 410].contains(trial.refusal ?? 0)
             if trial.pages.count == 1, !isComplete, !isRefused, let next = guess.countedFromOne,
-                await answer(counted.parameter, 2, sample.pages[0]) == .other
+                await answer(counted.parameter, 2, sample.pages[0], lists) == .other
             {
-                return await self.trial(next, sample, lists, facts, &bounds)
+                return await self.trial(next, sample, lists, facts, &bounds, &moved)
             }
             guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort || isMissing else {
                 return nil
@@ -298,7 +316,7 @@ package struct Sampler: Sendable {
             if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
             // The URL may name the second page of a server that counts from 0.
             if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete || isMissing,
-                await answer(counted.parameter, 0, sample.pages[0]) == .other
+                await answer(counted.parameter, 0, sample.pages[0], lists) == .other
             {
                 counted.start = 0
                 style.reason = "the URL has the parameter \(counted.parameter), and 0 is the first page"
@@ -311,10 +329,14 @@ package struct Sampler: Sendable {
             }
         } else {
             guard trial.pages.count > 1 else { return nil }
-            let next = PageReader.identities(trial.pages[1], like: lists)
-            let known = PageReader.identities(trial.pages[0], like: lists)
-            guard !next.isSame(as: known) else { return nil }
-            if guess.isByName, next.isEmpty || known.overlaps(next) { return nil }
+            let relation = PageReader.relation(of: trial.pages[1], to: trial.pages[0], like: lists)
+            guard relation != .same else { return nil }
+            if guess.isByName, relation != .other {
+                if relation == .overlapping, let name = style.parameters.sorted().first {
+                    moved.note(name, trial.pages[1], behind: trial.pages[0], lists)
+                }
+                return nil
+            }
         }
         if let cursor = trial.lastCursor { style.end(atCursor: cursor) }
         trial.style = style
@@ -350,8 +372,7 @@ package struct Sampler: Sendable {
             return false
         }
         while let page = sample.pages.last {
-            let facts = PageReader.facts(
-                page, ListFinder.lists(in: page.json, like: lists), pagination.style.wants)
+            let facts = PageReader.facts(page, like: lists, pagination.style.wants)
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
@@ -366,22 +387,22 @@ package struct Sampler: Sendable {
             guard sample.pages.count < options.pages || mayEnd else { return false }
             do throws(SampleError) {
                 let next = try await self.page(sequence.url, like: lists)
-                let found = ListFinder.lists(in: next.json, like: lists)
+                let found = PageReader.lists(next, like: lists)
                 if let error = Sampler.statedError(next, found, isFirst: false) {
                     sample.notes.append("\(error)")
                     return false
                 }
                 let isEmpty = found.allSatisfy { ListFinder.objects(next.json, $0).isEmpty }
-                if isEmpty, pagination.style.isCounted { return true }
+                if isEmpty || PageReader.identities(next, like: lists).count == 0, pagination.style.isCounted {
+                    return true
+                }
                 if let cursor, isEmpty || Sampler.isBeginning(next, of: sample, lists) {
                     sample.lastCursor = cursor
                     return true
                 }
                 // A server that ignores the parameter answers with the same page for ever; others
                 // repeat the last one. The rest of the answer may differ.
-                if pagination.style.isCounted,
-                    PageReader.identities(next, like: lists).isSame(as: PageReader.identities(page, like: lists))
-                {
+                if pagination.style.isCounted, PageReader.relation(of: next, to: page, like: lists) == .same {
                     sample.repeatsLast = sample.pages.count > 1
                     return sample.repeatsLast
                 }
@@ -413,8 +434,7 @@ package struct Sampler: Sendable {
 
     /// Whether a page behind others is the first one again.
     private static func isBeginning(_ page: Sample.Page, of sample: Sample, _ lists: [FoundList]) -> Bool {
-        sample.pages.count > 1
-            && PageReader.identities(page, like: lists).isSame(as: PageReader.identities(sample.pages[0], like: lists))
+        sample.pages.count > 1 && PageReader.relation(of: page, to: sample.pages[0], like: lists) == .same
     }
 
     /// Whether the last of several pages has fewer records than the first one.

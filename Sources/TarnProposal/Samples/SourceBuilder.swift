@@ -67,6 +67,10 @@ struct SourceBuilder {
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }
+        // Pagination counts the records of the first list.
+        if let main = sample.mainList, let place = order.firstIndex(of: main) {
+            order.insert(order.remove(at: place), at: 0)
+        }
         // Without an object, there is nothing to describe.
         order = order.filter { shapes[$0]?.count ?? 0 > 0 }
         for list in order {

@@ -193,15 +193,26 @@ struct StyleGuess {
 
     /// Returns the location of a flag of more records, or of their number, as a style writes it;
     /// empty without one.
-    static func end(_ facts: PageFacts) -> String {
+    ///
+    /// - Parameter pages: the facts about the pages that were looked at, the first page included.
+    static func end(_ facts: PageFacts, pages: [PageFacts] = []) -> String {
         if let flag = flag(facts) { return "has_more: \(YAMLText.scalar(flag))" }
-        let total = facts.values.keys.sorted().first { PageEvidence.isTotal($0) }
+        let total = facts.values.keys.sorted().first { PageEvidence.isTotal($0) && !isRefuted(total: $0, pages) }
         return total.map { "total: \(YAMLText.scalar($0))" } ?? ""
+    }
+
+    /// Whether the pages show that a number is not that of all records: the first page alone has as
+    /// many, or it falls by the size of each page, as the number of those that remain.
+    static func isRefuted(total path: String, _ pages: [PageFacts]) -> Bool {
+        guard pages.count > 1, let total = pages[0].number(path) else { return false }
+        let count = pages[0].recordCount
+        if total <= count, pages[1].recordCount > 0 { return true }
+        return pages[1].number(path).map { (total - $0) * 2 > count } ?? false
     }
 
     /// Returns styles with their usual parameters for a list that goes on, each with its condition.
     static func likely(_ facts: PageFacts, _ lists: [FoundList]) -> [(text: String, condition: String)] {
-        let flag = flag(facts), end = end(facts).isEmpty ? "" : ", " + end(facts)
+        let flag = flag(facts), found = end(facts, pages: [facts, facts]), end = found.isEmpty ? "" : ", " + found
         var styles: [(text: String, condition: String)] = []
         if let path = facts.values.keys.sorted().first(where: PageEvidence.isPosition),
             let name = path.split(separator: ".").last.map(String.init)
@@ -295,6 +306,19 @@ struct StyleGuess {
     /// The parameter of a URL that numbers pages or records; nil without one.
     static func countingParameter(of url: String) -> String? {
         number(in: url, pageNames)?.name ?? number(in: url, offsetNames)?.name
+    }
+
+    /// Returns a style without a total that the pages refute.
+    static func withoutRefutedTotal(_ choice: PaginationChoice, _ pages: [PageFacts]) -> PaginationChoice {
+        var choice = choice
+        for path in pages.first?.values.keys.sorted() ?? [] where isRefuted(total: path, pages) {
+            for written in Set([YAMLText.scalar(path), path, "'\(path)'"]) {
+                for end in [" }", ","] {
+                    choice.style = choice.style.replacing(", total: \(written)\(end)", with: end)
+                }
+            }
+        }
+        return choice
     }
 
     /// Adds the parameters of a URL to a style that numbers pages or records.

@@ -63,6 +63,56 @@ struct MirrorEnvelopeTests {
         #expect(try store.items("User") == [1, 2] && store.items("Label") == [1])
     }
 
+    /// A page of an answer with posts, and their users beside them.
+    private static func posts(_ ids: some Sequence<Int>, users: [Int], _ more: String = "") -> String {
+        func list(_ ids: some Sequence<Int>) -> String { "[\(ids.map { #"{"id":\#($0)}"# }.joined(separator: ","))]" }
+        return #"{"posts":\#(list(ids)),"users":\#(list(users))\#(more)}"#
+    }
+
+    private static func paged(_ style: String) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Post: { key: id, attributes: { id: int } }
+          User: { key: id, attributes: { id: int } }
+        endpoints:
+          posts: { path: /posts, records: { posts: Post, users: User }, paginate: \(style) }
+        """
+    }
+
+    @Test(
+        "pages count the records of the first list, and not the side-loaded ones",
+        arguments: [
+            ("total: total", #","total":5"#), ("has_more: more", #","more":%"#), ("per_page: { limit: 2 }", ""),
+        ])
+    func sideLoaded(_ key: String, _ members: String) async throws {
+        let store = try MirrorStore(yaml: Self.paged("{ offset: { param: offset, \(key) } }"))
+        let size = key.hasPrefix("per_page") ? "&limit=2" : ""
+        let pages = [[1, 2], [3, 4], [5]].enumerated().map { index, ids in
+            let more = members.replacing("%", with: index < 2 ? "true" : "false")
+            return recording("/v1/posts?offset=\(index * 2)\(size)", Self.posts(ids, users: [7, 8], more))
+        }
+        for _ in 0..<2 {
+            let transport = try WrittenTransport(pages)
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty && transport.requests.count == 3, "\(report.texts)")
+            #expect(try store.items("Post") == [1, 2, 3, 4, 5] && store.items("User") == [7, 8])
+        }
+    }
+
+    @Test("a cursor is the id of a record of the first list, and a page without such records is the last one")
+    func idsOfFirstList() async throws {
+        let store = try MirrorStore(yaml: Self.paged("{ max_id: { param: max_id } }"))
+        let transport = try WrittenTransport([
+            recording("/v1/posts", Self.posts([30, 29], users: [7])),
+            recording("/v1/posts?max_id=29", Self.posts([28], users: [7])),
+            recording("/v1/posts?max_id=28", Self.posts([], users: [7])),
+        ])
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && transport.requests.count == 3, "\(report.texts)")
+        #expect(try store.items("Post") == [28, 29, 30] && store.items("User") == [7])
+    }
+
     private static let kinds = """
         api: { base: https://api.test.example/v1, local: server }
         entities:

@@ -37,7 +37,7 @@ struct CursorPagination: PaginationStyle {
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let facts = page.facts
-        if facts.recordCount == 0, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
+        if facts.isEmpty, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
         guard facts.flag(hasMore) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }

@@ -24,7 +24,10 @@ extension Description {
             if let parent = entity.parent { text += "parent \(parent)\n" }
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
                 text += "attribute \(attribute.name) \(attribute.type) \(attribute.isOptional)"
-                if case .enumeration(let values) = attribute.type { text += " \(values)" }
+                switch attribute.type {
+                case .enumeration(let values), .array(.enumeration(let values)): text += " \(values)"
+                default: break
+                }
                 if attribute.isUnique { text += " unique" }
                 text += "\n"
             }
@@ -63,7 +66,14 @@ extension Description {
 
     /// A digest of everything that determines the import of one endpoint's responses.
     func fingerprint(of endpoint: Endpoint) -> String {
-        Description.fingerprint(of: endpoint, mappedBy: fingerprint)
+        let api = endpoint.api.flatMap { name in furtherAPIs.first { $0.name == name }?.api } ?? api
+        let own = Set(endpoint.headers.map { $0.name.lowercased() })
+        let common = api.headers.filter { field in
+            let name = field.name.lowercased()
+            return !own.contains(name) && !CacheRules.isCredential(name)
+        }
+        let fields = common.map { "\napi header \($0.name.lowercased()) \($0.value)" }.joined()
+        return Description.fingerprint(of: endpoint, mappedBy: fingerprint + fields)
     }
 
     /// A digest of an endpoint, and of the digest of a schema and a mapping.

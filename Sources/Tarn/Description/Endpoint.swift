@@ -218,11 +218,12 @@ public struct Endpoint: Sendable, Hashable {
     ///
     /// A list that is asked for by the largest value of a field usually has the order of this
     /// field. A record that changes leaves its page for the last one, and others follow it to the
-    /// pages that were read before the interruption. A change feed names its pages by links or
-    /// cursors: if they are counted, changes move them as well.
+    /// pages that were read before the interruption. It may have another order, too, whatever names
+    /// its pages. A change feed names its pages by links or cursors: if they are counted, changes
+    /// move them as well.
     var movesWhileInterrupted: Bool {
         guard let incremental else { return false }
-        return incremental.field != nil ? !pagination.namesPlaces : pagination.isCounted
+        return incremental.field != nil || pagination.isCounted
     }
 
     /// Whether a scan consists of several lists.

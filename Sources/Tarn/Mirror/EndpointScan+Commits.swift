@@ -183,6 +183,7 @@ extension Batch {
                 let scan = try writer.access.responses.view(base.digest)?.scan
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
+            for page in imported { try writer.removeResponses(ofOtherMappingsThan: page.entry.request) }
             try client.saveBudgets(&writer)
         }
         return unit

@@ -292,6 +292,7 @@ struct WriteMessageBuilder {
         // A field without a value is not known, or the server has none: null would be a change.
         options.fields = fields?.filter { record[$0] != nil }
         options.omitted = omitted
+        options.undeclared = undeclared(of: record.entity)
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms
@@ -303,12 +304,27 @@ struct WriteMessageBuilder {
 
     // MARK: Fields that are not sent
 
+    /// The fields of a stored entity that the description does not declare.
+    private func undeclared(of entity: String) -> Set<String> {
+        guard let stored = catalog.entity(entity) else { return [] }
+        var names: Set<String> = [], name: String? = entity, left = description.schema.entities.count
+        while left > 0, let own = description.schema.entities.first(where: { $0.name == name }) {
+            names.formUnion(own.attributes.map(\.name))
+            names.formUnion(own.relationships.map(\.name))
+            name = own.parent
+            left -= 1
+        }
+        // The program may have no schema for the entity.
+        return names.isEmpty ? [] : Set(stored.fields.map(\.name)).subtracting(names)
+    }
+
     /// Returns the fields among the given ones that a request does not send.
     func unsent(
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
         guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
         var options = BodyOptions()
+        options.undeclared = undeclared(of: entity.name)
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms

@@ -6,6 +6,10 @@ package struct BodyOptions: Sendable, Hashable {
     package var fields: Set<String>?
     /// The fields that are left out.
     package var omitted: Set<String> = []
+    /// The fields of the stored entity that the description does not declare: no body has them.
+    ///
+    /// Only the description says where the server has a field.
+    package var undeclared: Set<String> = []
     /// The form of references. Default: `key`.
     package var references: ReferenceForm = .key
     /// The forms of single relationships, by name.

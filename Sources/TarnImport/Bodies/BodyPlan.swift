@@ -20,6 +20,8 @@ struct BodyPlan {
             if let path = options.places[field.name] {
                 guard path.isPlain, !path.keys.isEmpty else { throw .place(path.description, of: field.name) }
                 place = .keys(path.keys)
+            } else if options.undeclared.contains(field.name), field.name != own.rest {
+                place = .none("the description does not declare it any more")
             } else {
                 place = BodyPlan.place(of: field, entity, own, mapping, catalog, options.form(of: field.name))
             }

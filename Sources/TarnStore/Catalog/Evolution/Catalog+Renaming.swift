@@ -105,7 +105,8 @@ extension Catalog.Change {
     private func wasRenamed(_ entity: String, _ field: String?, to now: String) -> SchemaError {
         SchemaError(
             entity: entity, field: field,
-            "another program has renamed it to \(now); use that name, or, for something else, a name that was never used"
+            "another program has renamed it to \(now); use that name, or declare `was: \(now)` to rename it back, or, "
+                + "for something else, use a name that was never used"
         )
     }
 

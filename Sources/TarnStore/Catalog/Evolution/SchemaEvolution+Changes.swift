@@ -63,7 +63,7 @@ private struct EntityDifference {
             let kind = if case .attribute(let type) = field.kind { "attribute (\(type))" } else { "relationship" }
             let unique = field.isUnique ? ", unique" : ""
             guard records > 0 else { return ["new \(kind)\(unique)"] }
-            return ["new \(kind)\(unique): \(records) stored records lack it until `tarn sync --refetch`"]
+            return ["new \(kind)\(unique): \(records) stored records lack it until `tarn sync`"]
         }
         var texts = stored.name != field.name ? ["renamed from \(stored.name)"] : []
         switch (stored.kind, field.kind) {

@@ -48,6 +48,19 @@ struct OutboxCommandTests {
         #expect(empty.status == 0 && empty.error.contains("the outbox is empty"), "\(empty.error)")
     }
 
+    @Test("a queued change of a field that the description does not declare any more is not sent under its old name")
+    func undeclaredField() async throws {
+        let place = try await Place()
+        try await expectSuccess(place.run("update", "Item", "--where", "id = 7", "--set", "votes=3", "--queue"))
+        let yaml = ModelAPI.yaml(base: place.server.base)
+            .replacing("votes: int?", with: "score: { type: int?, from: votes }")
+            .replacing("fields: [title, state, votes]", with: "fields: [title, state, score]")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let pushed = try await place.run("push")
+        #expect(pushed.output != "1 sent\n" && pushed.error.contains("votes"), "\(pushed.output)\(pushed.error)")
+        #expect(place.server.with(\.effects) == [])
+    }
+
     @Test("update and delete are queued, or sent at once")
     func change() async throws {
         let place = try await Place()

@@ -106,10 +106,30 @@ struct DescriptionValuesTests {
             ("", "deleted: gone", "date"), ("", "deleted: { gone: yes }", "date"),
             ("", "", "{ type: date, format: day }"),
             ("", "", "{ type: date, nulls: ignore }"), ("", "", "{ type: date, transform: trim }"),
+            ("", "", "{ type: enum, values: [a] }"), ("", "", "{ type: enum, values: [a, b] }"),
+            ("", "", "{ type: '[enum]', values: [a] }"), ("", "", "{ type: '[enum]', values: [a, b] }"),
         ] {
             #expect(seen.insert(try mirror(api, entity, attribute)).inserted, "\(api) \(entity) \(attribute)")
         }
         #expect(try mirror("", "", "{ type: date }") == plain)
+    }
+
+    @Test(
+        "the fingerprint of an endpoint changes with the header fields of its API, but for its own and for credentials")
+    func apiHeaders() throws {
+        func mirror(_ api: String, _ endpoint: String = "") throws -> String {
+            let description = try Description.parse(
+                """
+                api: { base: 'https://api.test.example'\(api) }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints: { items: { path: /items, entity: Item\(endpoint) } }
+                """, file: "f.yaml")
+            return description.fingerprint(of: try #require(description.endpoints.first))
+        }
+        let plain = try mirror(""), first = try mirror(", headers: { X-V: '1' }")
+        #expect(try first != plain && first != mirror(", headers: { X-V: '2' }"))
+        let own = ", headers: { X-V: '3' }"
+        #expect(try mirror(", headers: { X-V: '1' }", own) == mirror("", own))
     }
 
     @Test(

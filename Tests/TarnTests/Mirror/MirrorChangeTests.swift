@@ -44,6 +44,20 @@ struct MirrorChangeTests {
         #expect(try await wider.sync(server.base + "/v1").notModified == 1)
     }
 
+    @Test("a mapping that is changed and taken back has its own values again: nothing confirms those of the other one")
+    func takenBack() async throws {
+        let server = try server(), first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
+        let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x")] {
+            store = try changed(store, yaml)
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+            #expect(try store.record("Item", 1)["label"] == .string(label))
+        }
+        #expect(try await store.sync(server.base + "/v1").notModified == 1)
+    }
+
     @Test("what is ignored decides nothing about the records: the next sync is still conditional")
     func changedIgnoreIsConditional() async throws {
         let server = try server()

@@ -69,7 +69,8 @@ extension Description {
 
     /// Removes the APIs after the first one that none of the named endpoints belongs to.
     ///
-    /// A client for a sync of these endpoints requests nothing of the others. Bases of records stay.
+    /// A client for a sync of these endpoints requests nothing of the others. Bases of records
+    /// stay.
     package mutating func keepAPIs(ofEndpoints names: Set<String>) {
         let used = Set(endpoints.filter { names.contains($0.name) }.map { apiName(of: $0) })
         furtherAPIs.removeAll { !used.contains($0.name) }

@@ -1,4 +1,5 @@
-// The description of a command that reads it again and again: a watch looks for changes of the file.
+// The description of a command that reads it again and again: a watch looks for changes of the
+// file.
 
 import Locking
 import Tarn

@@ -180,7 +180,8 @@ struct KeyChoice {
         return certainNames.contains(last) || partNames.contains(last)
     }
 
-    /// Whether a name is that of a time, such as `measured_at`, at which the record does not change.
+    /// Whether a name is that of a time, such as `measured_at`, at which the record does not
+    /// change.
     private static func isTime(_ field: String) -> Bool {
         guard let last = EnglishName.words(of: field).last else { return false }
         return ["at", "time", "timestamp"].contains(last) && !VolatileNames.isVolatile(field)

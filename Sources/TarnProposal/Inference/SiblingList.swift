@@ -78,7 +78,8 @@ extension SiblingList {
 
 extension Sampler {
     /// Returns the records of lists by their paths: of each list, those of several parents. If the
-    /// style of pagination is unknown, or the first list is empty, the longest of them is looked at.
+    /// style of pagination is unknown, or the first list is empty, the longest of them is looked
+    /// at.
     package func siblings(_ lists: [SiblingList]) async -> SiblingAnswers {
         var found = SiblingAnswers()
         for list in lists {

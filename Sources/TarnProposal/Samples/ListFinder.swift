@@ -178,8 +178,8 @@ enum ListFinder {
         isArray(json, list) && objects(json, list).isEmpty
     }
 
-    /// Returns the path of an empty array, if an answer has one and otherwise only members that tell
-    /// about the answer; nil for other answers.
+    /// Returns the path of an empty array, if an answer has one and otherwise only members that
+    /// tell about the answer; nil for other answers.
     static func emptyList(in json: JSONValue) -> JSONPath? {
         switch json {
         case .array(let elements): return elements.isEmpty ? JSONPath(.record, steps: []) : nil

@@ -183,7 +183,8 @@ struct RecordFormatTests {
     func severalValues() async throws {
         let counted = try await run("count", "Event", "--by", "tags")
         #expect(
-            counted.status == 2 && counted.error.contains("expected a field with a single value, found a list of string"),
+            counted.status == 2
+                && counted.error.contains("expected a field with a single value, found a list of string"),
             "\(counted.error)")
         let missing = try await run("missing", "User", "events")
         #expect(missing.status == 0 && missing.output == "")

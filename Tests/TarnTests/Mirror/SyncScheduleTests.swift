@@ -282,7 +282,8 @@ struct SyncScheduleTests {
     @Test("a watch ends when its task is cancelled, and without endpoints at once")
     func ends() async throws {
         let description = try Self.description("")
-        try await SyncWatch(description, timing: SyncTiming()).run(status: { _ in [] }, sync: { _ in }, wait: { _, _ in })
+        try await SyncWatch(description, timing: SyncTiming()).run(
+            status: { _ in [] }, sync: { _ in }, wait: { _, _ in })
         let begun = Mutex(false)
         let task = Task {
             var status = EndpointStatus(named: "items")

@@ -66,14 +66,7 @@ extension Description {
 
     /// A digest of everything that determines the import of one endpoint's responses.
     func fingerprint(of endpoint: Endpoint) -> String {
-        let api = endpoint.api.flatMap { name in furtherAPIs.first { $0.name == name }?.api } ?? api
-        let own = Set(endpoint.headers.map { $0.name.lowercased() })
-        let common = api.headers.filter { field in
-            let name = field.name.lowercased()
-            return !own.contains(name) && !CacheRules.isCredential(name)
-        }
-        let fields = common.map { "\napi header \($0.name.lowercased()) \($0.value)" }.joined()
-        return Description.fingerprint(of: endpoint, mappedBy: fingerprint + fields)
+        Description.fingerprint(of: endpoint, mappedBy: fingerprint)
     }
 
     /// A digest of an endpoint, and of the digest of a schema and a mapping.

@@ -115,24 +115,6 @@ struct DescriptionValuesTests {
     }
 
     @Test(
-        "the fingerprint of an endpoint changes with the header fields of its API, but for its own and for credentials")
-    func apiHeaders() throws {
-        func mirror(_ api: String, _ endpoint: String = "") throws -> String {
-            let description = try Description.parse(
-                """
-                api: { base: 'https://api.test.example'\(api) }
-                entities: { Item: { key: id, attributes: { id: int } } }
-                endpoints: { items: { path: /items, entity: Item\(endpoint) } }
-                """, file: "f.yaml")
-            return description.fingerprint(of: try #require(description.endpoints.first))
-        }
-        let plain = try mirror(""), first = try mirror(", headers: { X-V: '1' }")
-        #expect(try first != plain && first != mirror(", headers: { X-V: '2' }"))
-        let own = ", headers: { X-V: '3' }"
-        #expect(try mirror(", headers: { X-V: '1' }", own) == mirror("", own))
-    }
-
-    @Test(
         "what is wrong about values is reported at its line with the way out",
         arguments: [
             ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),

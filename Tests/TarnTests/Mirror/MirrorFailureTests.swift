@@ -168,7 +168,7 @@ struct MirrorFailureTests {
     func unreachableEndsTheSync() async throws {
         let dead = DeadPort()
         let store = try MirrorStore(yaml: MirrorFailureTests.several)
-        let report = try await store.sync("http://127.0.0.1:\(dead.port)/v1")
+        let report = try await store.sync("http://127.0.0.1:\(dead.port)/v1") { $0.concurrency = 1 }
         #expect(report.endpoints.map(\.name) == ["first"])
         #expect(report.failures.count == 1 && report.failures.first?.isUnreachable == true)
         #expect(report.texts.first?.contains("GET http://127.0.0.1:\(dead.port)/v1/first") == true)

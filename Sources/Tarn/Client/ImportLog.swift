@@ -21,7 +21,7 @@ struct ImportLog {
     var isStored = true
 
     init(_ request: RequestKey, pages: Int = 1, bytes: Int, duration: Duration) {
-        endpoints = [ImportLog.endpoint(of: request)]
+        endpoints = [String(RequestKey.name(ofEndpoint: request.endpoint))]
         url = Redaction.shown(request.url)
         self.pages = pages
         self.bytes = bytes
@@ -29,13 +29,8 @@ struct ImportLog {
     }
 
     mutating func add(endpointOf request: RequestKey) {
-        let name = ImportLog.endpoint(of: request)
+        let name = String(RequestKey.name(ofEndpoint: request.endpoint))
         if !endpoints.contains(name) { endpoints.append(name) }
-    }
-
-    /// The name of an endpoint: the key of a request also has the fingerprint.
-    private static func endpoint(of request: RequestKey) -> String {
-        String(request.endpoint.prefix { $0 != " " })
     }
 
     /// The maximum number of groups of diagnostics that one import logs.

@@ -73,9 +73,7 @@ extension APIMirror {
                 var isFirst = true
                 try responses.forEachID(withPrefix: "", scope: scope) { id in
                     guard let view = try responses.view(id: id) else { return true }
-                    // The name of an endpoint, and the fingerprint of its mapping.
-                    let endpoint = view.endpoint, space = endpoint.lastIndex(of: " ") ?? endpoint.endIndex
-                    let name = String(endpoint[..<space])
+                    let name = String(RequestKey.name(ofEndpoint: view.endpoint))
                     if isFirst, others.contains(name) { return false }
                     isFirst = false
                     guard let time = time(scope, name), view.validatedAt < time,

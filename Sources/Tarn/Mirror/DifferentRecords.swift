@@ -25,10 +25,7 @@ struct DifferentRecords {
             earlier += hashes.count
             hashes.removeAll(keepingCapacity: true)
         }
-        // Of several lists, the first one counts: its records come first.
-        let first = root == nil ? nil : PageMetadata.read(listing.metadata).firstCount
-        let listed = listing.listed.prefix(first ?? listing.listed.count)
-        for record in listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
+        for record in listing.listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
         // In an envelope, they may be elements of any list.
         if root == nil { unknown += max(0, listing.count - listing.listed.count) }
     }

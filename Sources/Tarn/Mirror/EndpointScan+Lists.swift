@@ -210,11 +210,14 @@ extension EndpointScan {
         await end()
     }
 
+    /// Whether a failure of this kind says that the server has no such list.
+    private static func isGone(_ kind: String) -> Bool { ["404", "410"].contains(kind) }
+
     /// Notes that a list has failed: what the others miss may have moved to it, unless it is gone.
     ///
     /// - Returns: whether the orphans of the others have to wait.
     private func noteFailure(_ kind: String) -> Bool {
-        let isGone = ["404", "410"].contains(kind)
+        let isGone = EndpointScan.isGone(kind)
         hasNewFailure = hasNewFailure || !isGone
         return !isGone
     }
@@ -281,7 +284,7 @@ extension EndpointScan {
         if syncRun != nil {
             let kind = EndpointScan.ignored + "\(status)", decides = endpoint.hasSeveralLists && endpoint.orphans != nil
             let isKnown = list.target.beginning.failure?.kind == kind
-            if isKnown || ["404", "410"].contains("\(status)") { checkpoint.knownSince = client.now }
+            if isKnown || EndpointScan.isGone("\(status)") { checkpoint.knownSince = client.now }
             checkpoint.holdsOthers = decides && !isKnown && noteFailure("\(status)")
             checkpoint.failure = Checkpoint.Failure(kind: kind, text: "")
             checkpoint.sync = syncID

@@ -17,8 +17,8 @@ extension EndpointScan {
             && !RetryPolicy.isPassing(.answer(status: status, headers: response.headers))
     }
 
-    /// What helps if the server goes on refusing the page with which an interrupted scan goes on:
-    /// an expired cursor may have any status.
+    /// Returns the way out for a server that goes on refusing the page with which an interrupted
+    /// scan goes on: an expired cursor may have any status.
     ///
     /// - Returns: nil for other pages, refused credentials and rate limits.
     func hint(forContinued list: ListScan, _ status: Int) -> String? {

@@ -24,14 +24,14 @@ struct OrphanDecision: Sendable {
     let checkpointName: String
     /// Whether only requests for records decide: what the lists miss does not count.
     let isOnlyAnswered: Bool
-    /// What scans of other endpoints tell about records that moved to them; nil if there are none.
+    /// The knowledge about moves to other endpoints; nil if no other one lists such records.
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
     let unused: UnusedLists?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
-    /// What scans of the other endpoints of an entity tell about records that may have moved.
+    /// The knowledge from scans of the other endpoints of an entity: records may have moved there.
     struct Moves: Sendable {
         /// The last scan whose missing records are known not to have moved to another endpoint.
         var settled: UInt64

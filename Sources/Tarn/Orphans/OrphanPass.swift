@@ -28,7 +28,7 @@ struct OrphanPass {
     var isOnlyAnswered = false
     /// The scans of other endpoints to which a record may have moved; nil if there are none.
     var otherScans: OtherScans?
-    /// What these scans tell; nil if there are none, or before the first candidate.
+    /// The knowledge from these scans; nil if there are none, or before the first candidate.
     private var moves: OrphanDecision.Moves?
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport

@@ -5,27 +5,24 @@
 /// JSON:API has `page[number]`, Strapi `pagination[page]`, Socrata `$offset`, and ArcGIS
 /// `resultOffset`.
 package enum CountingParameters {
-    /// The parameters of the number of a page.
-    package static let pages = ["page[number]", "pagination[page]"]
-    /// The parameters of the number of records before a page.
-    package static let offsets = ["page[offset]", "pagination[start]", "$offset", "resultOffset"]
-    /// The parameters of the page size that ``beside(size:)`` knows.
-    package static let sizes = [
-        "page[size]", "page[limit]", "pagination[pageSize]", "pagination[limit]", "$limit", "resultRecordCount",
+    /// The parameters of page sizes, with the parameter that goes with each of them, and whether it
+    /// counts pages or the records before a page.
+    private static let companions: [(size: String, name: String, countsPages: Bool)] = [
+        ("page[size]", "page[number]", true), ("page[limit]", "page[offset]", false),
+        ("pagination[pageSize]", "pagination[page]", true), ("pagination[limit]", "pagination[start]", false),
+        ("$limit", "$offset", false), ("resultRecordCount", "resultOffset", false),
     ]
+    /// The parameters of the number of a page.
+    package static let pages = companions.filter(\.countsPages).map(\.name)
+    /// The parameters of the number of records before a page.
+    package static let offsets = companions.filter { !$0.countsPages }.map(\.name)
+    /// The parameters of the page size that ``beside(size:)`` knows.
+    package static let sizes = companions.map(\.size)
 
     /// Returns the parameter that goes with one of a page size, and whether it counts pages; nil if
     /// the size is usual.
     package static func beside(size: String) -> (name: String, countsPages: Bool)? {
-        switch size {
-        case "page[size]": ("page[number]", true)
-        case "page[limit]": ("page[offset]", false)
-        case "pagination[pageSize]": ("pagination[page]", true)
-        case "pagination[limit]": ("pagination[start]", false)
-        case "$limit": ("$offset", false)
-        case "resultRecordCount": ("resultOffset", false)
-        default: nil
-        }
+        companions.first { $0.size == size }.map { ($0.name, $0.countsPages) }
     }
 
     /// Returns the parameter that goes with a page size of a request.

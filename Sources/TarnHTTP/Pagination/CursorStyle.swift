@@ -8,9 +8,6 @@ extension HeaderCursorPagination: CursorStyle {}
 extension RecordCursorPagination: CursorStyle {}
 
 extension Pagination {
-    /// Whether the requests name places among the records; see ``CursorStyle``.
-    package var namesPlaces: Bool { style is any CursorStyle }
-
     /// Whether the client counts pages or records for the next request.
-    package var isCounted: Bool { style.isCounted && !namesPlaces }
+    package var isCounted: Bool { style.isCounted && !(style is any CursorStyle) }
 }

@@ -39,10 +39,29 @@ extension PageSequence {
 
     // MARK: Ends that a description has to name
 
+    /// Returns what may be wrong if the server refuses the page behind the last one, or the last
+    /// page by the number of pages.
+    ///
+    /// Nil for other pages.
+    package func hint(afterStatus status: Int) -> String? {
+        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1 else { return nil }
+        let pagination = choice?.pagination ?? self.pagination
+        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfEnd(pagination, status)
+    }
+
+    private func hintOfLastPage() -> String? {
+        guard let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
+            let number = request.value(at: style.sends).flatMap({ Int($0) }),
+            let name = counts.keys.sorted().first(where: { counts[$0] == number && PageEvidence.isPageCount($0) })
+        else { return nil }
+        let advice = choice?.styleFromZero.map { "paginate: \($0)" } ?? "start: 0 under paginate"
+        return "\(name) says that there are \(number) pages: if the first page has the number 0, write \(advice)"
+    }
+
     /// Returns the mend of a list whose server refuses the page behind the last one; nil if a page
     /// has said where the list ends.
     func hintOfEnd(_ pagination: Pagination, _ status: Int) -> String? {
-        guard pagination.isCounted, !hasCounts else { return nil }
+        guard pagination.isCounted, counts.isEmpty, !isAnnounced else { return nil }
         return "the page before may be the last one: if the server refuses what is behind it, write "
             + "responses: [{ status: \(status), then: stop }] at the endpoint"
     }

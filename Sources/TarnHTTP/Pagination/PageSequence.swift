@@ -89,11 +89,11 @@ package struct PageSequence: Sendable, Hashable {
     /// The progress since the last restart, and the value behind which the scan restarted.
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
-    private var counts: [String: Int] = [:]
+    private(set) var counts: [String: Int] = [:]
     /// The declared total of the last page that has one; nil without one.
     private var total: Int?
     /// Whether the page before has announced another one: by a link, a cursor, a flag or a count.
-    private var isAnnounced = false
+    private(set) var isAnnounced = false
 
     /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
     ///
@@ -362,28 +362,6 @@ package struct PageSequence: Sendable, Hashable {
     /// Returns whether a status means that there is no page behind the declared total.
     package func isEnd(afterStatus status: Int) -> Bool {
         isBehindTotal && [400, 404, 410, 416, 422].contains(status)
-    }
-
-    /// Returns what may be wrong if the server refuses the page behind the last one, or the last
-    /// page by the number of pages.
-    ///
-    /// Nil for other pages.
-    package func hint(afterStatus status: Int) -> String? {
-        guard [400, 404, 410, 416, 422].contains(status), ordinal > 1 else { return nil }
-        let pagination = choice?.pagination ?? self.pagination
-        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfEnd(pagination, status)
-    }
-
-    /// Whether a page has said how many there are, or that there is another one.
-    var hasCounts: Bool { !counts.isEmpty || isAnnounced }
-
-    private func hintOfLastPage() -> String? {
-        guard let style = (choice?.pagination ?? pagination).style as? PageNumberPagination, style.start > 0,
-            let number = request.value(at: style.sends).flatMap({ Int($0) }),
-            let name = counts.keys.sorted().first(where: { counts[$0] == number && PageEvidence.isPageCount($0) })
-        else { return nil }
-        let advice = choice?.styleFromZero.map { "paginate: \($0)" } ?? "start: 0 under paginate"
-        return "\(name) says that there are \(number) pages: if the first page has the number 0, write \(advice)"
     }
 
     /// Notes the page before the current one, of a scan that continues.

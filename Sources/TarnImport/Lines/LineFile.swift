@@ -22,7 +22,7 @@ package final class LineFile {
     /// Another process has changed the file since it was opened.
     package struct Changed: Error {}
 
-    /// What changes with the content of a file.
+    /// The properties that change with the content of a file.
     private struct Version: Equatable {
         var device, inode, size, seconds, nanoseconds: Int
 

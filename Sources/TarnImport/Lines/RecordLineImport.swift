@@ -176,7 +176,7 @@ package struct RecordLineImport {
             }
             guard !items.isEmpty else { return }
             do {
-                // What was checked is what was read a second time.
+                // The lines that were checked are those that were read a second time.
                 try lines.requireUnchanged()
                 try run.merge(items[...], into: store)
             } catch let error where !(error is Stopped) {

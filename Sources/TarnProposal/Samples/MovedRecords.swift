@@ -7,7 +7,7 @@ struct MovedRecords: Sendable {
     /// The number of records of the page, and of those that the first page does not have.
     var count: Int, new: Int
 
-    /// What was seen, in words.
+    /// A sentence about the records that were seen.
     var description: String {
         "`\(YAMLText.comment(parameter, limit: 40))` leads to \(count == 1 ? "1 record" : "\(count) records"), "
             + "\(new) of them new"

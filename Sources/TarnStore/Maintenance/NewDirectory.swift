@@ -24,7 +24,8 @@ struct NewDirectory {
         guard mkdir(unfinished, mode) == 0 else {
             if errno == ENOENT {
                 let parent = (path as NSString).deletingLastPathComponent
-                throw StoreError.lmdb(LMDBError(code: ENOENT, operation: "make a directory in it", path: parent))
+                throw StoreError.lmdb(
+                    LMDBError(code: ENOENT, operation: "make a directory in it", path: parent.isEmpty ? "." : parent))
             }
             throw StoreError.lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
         }

@@ -22,6 +22,11 @@ public struct RequestKey: Sendable, Hashable {
         self.variant = variant
     }
 
+    /// Returns the name of an endpoint, without the digest of its mapping.
+    package static func name(ofEndpoint endpoint: String) -> Substring {
+        endpoint[..<(endpoint.lastIndex(of: " ") ?? endpoint.endIndex)]
+    }
+
     /// The digest by which a store finds the entry: ``RequestDigest``.
     package var digest: RequestDigest {
         var text = ByteWriter(capacity: 512)

@@ -72,7 +72,7 @@ final class ObserverHub: Sendable {
     ///   found. Errors of `read`.
     func add(_ signal: ObserverSignal, to store: Store) throws {
         let start = try store.read { try Look($0) }
-        // What an earlier thread has found may be over.
+        // A failure that an earlier thread has found may be over.
         if !isWatching { checkFiles(of: store) }
         let code: Int32 = members.withLock { members in
             if members.watch == nil {

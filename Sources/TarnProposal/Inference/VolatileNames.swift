@@ -15,7 +15,8 @@ struct VolatileNames {
         "synced", "refreshed", "fetched", "crawled", "scraped", "indexed", "retrieved", "generated", "cached",
         "count", "etag", "links",
     ]
-    /// The words of things that happen again and again, if one follows `last`: `last_login_at`, and no `last_name`.
+    /// The words of things that happen again and again, if one follows `last`: `last_login_at`, and
+    /// no `last_name`.
     private static let events: Set = [
         "access", "active", "at", "build", "change", "check", "comment", "commit", "contact", "date", "edit", "event",
         "login", "message", "online", "ping", "post", "poster", "read", "refresh", "reply", "run", "scan", "sync",

@@ -40,6 +40,7 @@ struct IndexChanges: ~Copyable {
                 return order != 0 ? order < 0 : $0.offset < $1.offset
             }
             let table = try table(index)
+            var known = try RefilledTable(raw, table, changes: list.count)
             var appender = try Appender(raw, table)
             // Keys in order are adjacent in the tree, so a cursor need not search from the root.
             let cursor = try raw.cursor(table)
@@ -47,12 +48,14 @@ struct IndexChanges: ~Copyable {
             for position in list.indices {
                 let change = list[position]
                 if position + 1 < list.count, Bytes.equal(key(change), key(list[position + 1])) { continue }
+                try known.write(before: key(change), cursor)
                 if change.isInsertion {
                     try cursor.put(key(change), .empty, append: appender.isPastTheEnd(key(change)))
                 } else {
                     _ = try raw.delete(table, key(change))
                 }
             }
+            try known.writeRest(cursor)
             for change in list where change.isInsertion && change.unique > 0 {
                 let values = key(change).slice(0..<change.unique)
                 var holders = 0, entry = try cursor.seek(values)

@@ -16,6 +16,8 @@ struct RowsByKey: ~Copyable {
     private let largest: Int
     /// The number of bytes of each row that are prefetched.
     private let ahead: Int
+    /// The largest number of rows of a batch.
+    static let most = PageLookup.most
 
     fileprivate init(
         _ lookup: PageLookup, _ keys: UnsafeMutableBufferPointer<Bytes>, _ rows: UnsafeMutableBufferPointer<Bytes?>,
@@ -44,15 +46,36 @@ struct RowsByKey: ~Copyable {
     /// Passes on the rows of an incomplete batch.
     @discardableResult
     mutating func flush(_ body: (Bytes, Bytes) throws -> Bool) throws -> Bool {
+        try flushTogether { keys, rows in
+            for index in keys.indices {
+                guard let row = rows[index] else { continue }
+                guard try body(keys[index], row) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// The keys of a batch, and the row of each; nil if there is none.
+    typealias Batch = (keys: UnsafeBufferPointer<Bytes>, rows: UnsafeBufferPointer<Bytes?>)
+
+    /// Adds a key as ``append(_:_:)`` does, and passes on full batches as they are.
+    @inline(__always)
+    mutating func appendTogether(_ key: Bytes, _ body: (Batch) throws -> Bool) throws -> Bool {
+        keys[count] = key
+        count += 1
+        return try count < size || flushTogether(body)
+    }
+
+    /// Passes on an incomplete batch as it is.
+    @discardableResult
+    mutating func flushTogether(_ body: (Batch) throws -> Bool) throws -> Bool {
         let found = count
         count = 0
         guard found > 0 else { return true }
-        try lookup.find(UnsafeBufferPointer(rebasing: keys[..<found]), rows)
+        let keys = UnsafeBufferPointer(rebasing: keys[..<found])
+        try lookup.find(keys, rows)
         for row in rows[..<found] { if let row { RowsByKey.ask(for: row, atMost: ahead) } }
-        for index in 0..<found {
-            guard let row = rows[index] else { continue }
-            guard try body(keys[index], row) else { return false }
-        }
+        guard try body((keys, UnsafeBufferPointer(rebasing: rows[..<found]))) else { return false }
         size = min(2 * size, largest)
         return true
     }

@@ -47,7 +47,12 @@ public struct ListedResponse: ~Escapable {
     ///   is damaged.
     @inlinable
     public func forEach<Record: StoredRecord>(_ type: Record.Type, _ body: (Row<Record>) throws -> Bool) throws {
-        try forEachLent(plan(type)) { row in try body(Row(row)) }
+        try forEachLent(plan(type)) { rows in
+            for row in rows {
+                guard try body(Row(row)) else { return false }
+            }
+            return true
+        }
     }
 
     @usableFromInline
@@ -57,26 +62,19 @@ public struct ListedResponse: ~Escapable {
 
     /// The entry point of inlined code, which knows the type.
     @usableFromInline
-    func forEachLent(_ plan: Unmanaged<RowPlan>, _ body: (RowView) throws -> Bool) throws {
+    func forEachLent(_ plan: Unmanaged<RowPlan>, _ body: (UnsafeBufferPointer<RowView>) throws -> Bool) throws {
         let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.root) }
         let records = access.records
-        func lend(_ key: Bytes, _ row: Bytes) throws -> Bool {
-            try records.lending {
-                // A listed record is identified by its storage key alone.
-                guard let lent = try records.lend(row, plan, sought: key, borrowed: false, { _ in true }) else {
-                    return true
+        try withUnsafeTemporaryAllocation(of: RowView.self, capacity: RowsByKey.most) { views in
+            try records.byKey(table, root: root, readsWholeRows: true) { rows in
+                var goesOn = true
+                try view.forEachListed { listed, key in
+                    guard listed == root else { return true }
+                    goesOn = try rows.appendTogether(key) { try records.lend($0, plan, views, body) }
+                    return goesOn
                 }
-                return try body(lent)
+                if goesOn { try rows.flushTogether { try records.lend($0, plan, views, body) } }
             }
-        }
-        try records.byKey(table, root: root, readsWholeRows: true) { rows in
-            var goesOn = true
-            try view.forEachListed { listed, key in
-                guard listed == root else { return true }
-                goesOn = try rows.append(key, lend)
-                return goesOn
-            }
-            if goesOn { try rows.flush(lend) }
         }
     }
 

@@ -50,3 +50,43 @@ package final class RowChecksums {
         count = 0
     }
 }
+
+extension RowChecksums {
+    /// The size up to which a row is in a leaf, whatever its key: of a page of 4,096 bytes, a node
+    /// has at most 2,038 (mdb.c, `me_nodemax`), and a key at most 511.
+    private static let longestInLeaf = 1500
+
+    /// Returns whether each row of a batch has the right checksum.
+    ///
+    /// - Parameters:
+    ///   - batch: Keys and rows in the map.
+    ///   - table: The id of the root entity of the rows.
+    static func areValid(_ batch: RowsByKey.Batch, table: UInt32) -> Bool {
+        guard CRC32C.isInHardware else { return areValidOneByOne(batch, table: table) }
+        return withUnsafeTemporaryAllocation(of: tarn_stored_row.self, capacity: batch.keys.count) { together in
+            var count = 0
+            for index in batch.keys.indices {
+                guard let row = batch.rows[index] else { continue }
+                let key = batch.keys[index]
+                // In a leaf, a row is directly behind its key. A longer one may have pages of its own.
+                if row.count <= longestInLeaf, row.count >= RowFormat.headerSize, let start = row.baseAddress {
+                    let stored = Bytes(start: start - key.count, count: key.count)
+                    guard Bytes.equal(stored, key) else { return false }
+                    together.initializeElement(
+                        at: count,
+                        to: tarn_stored_row(key: stored.baseAddress, key_count: key.count, count: row.count))
+                    count += 1
+                } else if !EncodedRow.hasValidChecksum(row, table: table, key: key) {
+                    return false
+                }
+            }
+            return tarn_crc32c_rows_are_valid(table, UnsafePointer(together.baseAddress), count)
+        }
+    }
+
+    private static func areValidOneByOne(_ batch: RowsByKey.Batch, table: UInt32) -> Bool {
+        batch.keys.indices.allSatisfy { index in
+            batch.rows[index].map { EncodedRow.hasValidChecksum($0, table: table, key: batch.keys[index]) } ?? true
+        }
+    }
+}

@@ -31,7 +31,10 @@ struct RefilledTable: ~Copyable {
         var entry = try cursor.first()
         while let (key, value) = entry {
             // An index has no values. Another table stays as it is.
-            guard value.isEmpty else { return ends.removeAll() }
+            guard value.isEmpty else {
+                ends.removeAll()
+                return
+            }
             keys.append(key)
             ends.append(keys.count)
             entry = try cursor.next()

@@ -10,7 +10,7 @@ package struct RecordTable {
     private let context: RowContext?
     /// The context for views that must avoid reference counting. The transaction retains it.
     let rows: Unmanaged<RowContext>?
-    private let verification: RowVerification
+    let verification: RowVerification
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?, _ verification: RowVerification) {
         self.verification = verification

@@ -20,6 +20,11 @@ enum RowCompression {
     /// Either suffices.
     static let rowsToTrain = 1000
     static let bytesToTrain = 1 << 20
+    /// The number of rows, and of bytes of them, that suffice together if the rows are written
+    /// beside others that suffice by themselves, such as authors beside what they have written:
+    /// there are few of them, and a mirror would store all of them uncompressed.
+    static let rowsToTrainBesideOthers = 250
+    static let bytesToTrainBesideOthers = 1 << 18
     /// The largest size of a training sample, in bytes.
     static let sampleBytes = 6 << 20
     /// The segment length of a quick training, in bytes.

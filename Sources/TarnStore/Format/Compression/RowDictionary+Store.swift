@@ -126,7 +126,8 @@ extension Store {
         }
     }
 
-    /// Trains a dictionary from rows that are about to be written, if they suffice.
+    /// Trains a dictionary from rows that are about to be written, if they suffice: alone, or
+    /// beside others that do.
     ///
     /// - Parameters:
     ///   - root: the id of an entity without a parent.
@@ -137,9 +138,11 @@ extension Store {
     package func trainDictionary(
         ofRoot root: UInt16, count: Int, bytes: Int, body: (Int) -> RowBody?
     ) throws -> Bool {
-        guard Store.isEnoughToTrain(rows: count, bytes: bytes), let entity = catalog.entity(id: root) else {
-            return false
-        }
+        let isEnoughBesideOthers =
+            count >= RowCompression.rowsToTrainBesideOthers && bytes >= RowCompression.bytesToTrainBesideOthers
+        guard isEnoughBesideOthers || Store.isEnoughToTrain(rows: count, bytes: bytes),
+            let entity = catalog.entity(id: root)
+        else { return false }
         var sample = RowSample()
         for index in 0..<count where sample.wantsNext() {
             if let body = body(index) { sample.add(body) }

@@ -5,7 +5,8 @@ internal import LMDB
 @usableFromInline
 final class RowBuffers {
     @usableFromInline @exclusivity(unchecked) var values = ValueEncoder()
-    @exclusivity(unchecked) private var places: [Range<Int>?] = []
+    /// Where the value of each slot is in `values`; empty for fields that are not set.
+    @exclusivity(unchecked) private var places = TrivialBuffer<Place>()
     /// The fields of the body.
     ///
     /// If they arrive in ascending order of ids, each once, `values` already is its value part.
@@ -23,11 +24,16 @@ final class RowBuffers {
         body.removeAll()
         encoded.removeAll()
         storageKey.removeAll()
-        places.removeAll(keepingCapacity: true)
-        for _ in 0..<fields { places.append(nil) }
+        places.fill(fields, with: Place(start: 0, end: 0))
         isInOrder = true
         if !approximate.isEmpty { approximate.removeAll() }
         if problem != nil { problem = nil }
+    }
+
+    /// A range of `values`. A value has a byte at least.
+    private struct Place: BitwiseCopyable {
+        var start: UInt32, end: UInt32
+        var range: Range<Int>? { start < end ? Int(start)..<Int(end) : nil }
     }
 
     /// Refuses a change of a field, unless there is an earlier problem.
@@ -38,19 +44,19 @@ final class RowBuffers {
     /// - Returns: the offset at which the value begins.
     @usableFromInline
     func begin(_ slot: Int, _ plan: RowPlan) -> Int {
-        precondition(places.indices.contains(slot), "the field must be a case of its type")
+        precondition(slot >= 0 && slot < places.count, "the field must be a case of its type")
         values.textTag = plan.tags[slot].text
         return values.writer.count
     }
 
     @usableFromInline
     func end(_ slot: Int, from start: Int, _ plan: RowPlan) {
-        let place = start..<values.writer.count, encoded = EncodedValue(values.writer.bytes(place))
+        let end = values.writer.count, encoded = EncodedValue(values.writer.bytes(start..<end))
         if encoded.tag != plan.tags[slot].sufficient, !fits(encoded, slot, plan) { return }
         let id = plan.slots[slot].id
-        isInOrder = isInOrder && (body.directory.last.map { $0.id < id } ?? true)
-        if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(place.upperBound))) }
-        places[slot] = place
+        isInOrder = isInOrder && (body.directory.isEmpty || body.directory[body.directory.count - 1].id < id)
+        if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(end))) }
+        places[slot] = Place(start: UInt32(start), end: UInt32(end))
         guard values.isApproximate else { return }
         approximate.append((slot, values.rewritten))
         (values.isApproximate, values.rewritten) = (false, nil)
@@ -77,7 +83,7 @@ final class RowBuffers {
         } else {
             body.removeAll()
             for slot in plan.ascending {
-                guard let place = places[slot] else { continue }
+                guard let place = places[slot].range else { continue }
                 body.field(plan.slots[slot].id, EncodedValue(values.writer.bytes(place)))
             }
             isWide = body.isWide
@@ -95,7 +101,7 @@ final class RowBuffers {
         body.removeAll()
         var pending = said.keys.sorted()[...]
         for slot in plan.ascending {
-            guard let place = places[slot] else { continue }
+            guard let place = places[slot].range else { continue }
             let id = plan.fields[slot].id
             while let next = pending.first, next < id {
                 pending.removeFirst()

@@ -22,10 +22,20 @@ extension StoreWriter {
         let buffers = takeRowBuffers()
         var encoder: RowEncoder<Record> = try encoder(buffers), bulk = try beginBulk(encoder.plan)
         defer { endBulk(buffers) }
-        for record in records {
-            encoder.removeAll()
-            record.encode(into: &encoder)
-            try add(buffers, to: &bulk)
+        // In contiguous memory a record is encoded where it is. Copies count references.
+        let areAdded: Void? = try records.withContiguousStorageIfAvailable { records in
+            for index in records.indices {
+                encoder.removeAll()
+                records[index].encode(into: &encoder)
+                try add(buffers, to: &bulk)
+            }
+        }
+        if areAdded == nil {
+            for record in records {
+                encoder.removeAll()
+                record.encode(into: &encoder)
+                try add(buffers, to: &bulk)
+            }
         }
         return try finish(&bulk)
     }

@@ -154,8 +154,11 @@ extension String: StoredValue {
 
     /// Encodes the text in the field's type: text, a URL, or JSON, which is not validated.
     public func encode(into value: inout ValueEncoder) {
-        var text = self
         let tag = value.textTag
+        // Without a copy, whose references would be counted.
+        let isWritten: Void? = utf8.withContiguousStorageIfAvailable { value.writer.appendValue(tag: tag, Bytes($0)) }
+        guard isWritten == nil else { return }
+        var text = self
         text.withUTF8 { value.writer.appendValue(tag: tag, Bytes($0)) }
     }
 }

@@ -5,7 +5,7 @@ internal import LMDB
 /// Builds a body field by field, in ascending order of ids, or by merging two bodies.
 @usableFromInline package struct BodyBuilder: ~Copyable {
     @usableFromInline
-    struct Entry {
+    struct Entry: BitwiseCopyable {
         @usableFromInline var id: UInt16
         @usableFromInline var end: UInt32
 
@@ -17,13 +17,13 @@ internal import LMDB
     }
 
     @usableFromInline var values = ByteWriter(capacity: 4096)
-    @usableFromInline var directory: [Entry] = []
+    @usableFromInline var directory = TrivialBuffer<Entry>()
 
     package init() {}
 
     package mutating func removeAll() {
         values.removeAll()
-        directory.removeAll(keepingCapacity: true)
+        directory.removeAll()
     }
 
     var isEmpty: Bool { directory.isEmpty }
@@ -63,7 +63,7 @@ internal import LMDB
         let isWide = values.count > RowFormat.narrowLimit
         writer.reserve(2 + directory.count * (isWide ? 6 : 4) + values.count)
         writer.appendLittleEndian(UInt16(directory.count))
-        for entry in directory {
+        for entry in directory.elements {
             writer.appendLittleEndian(entry.id)
             if isWide { writer.appendLittleEndian(entry.end) } else { writer.appendLittleEndian(UInt16(entry.end)) }
         }

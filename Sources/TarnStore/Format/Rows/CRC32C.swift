@@ -27,7 +27,8 @@ struct CRC32C {
 
     var value: UInt32 { state ^ 0xFFFF_FFFF }
 
-    static let isInHardware = tarn_crc32c_is_available()
+    /// Whether the processor has the instruction. Asking is cheaper than a lazy constant.
+    static var isInHardware: Bool { tarn_crc32c_is_available() }
 
     mutating func update(_ bytes: Bytes) {
         state =

@@ -5,8 +5,9 @@ internal import LMDB
 @usableFromInline
 final class RowBuffers {
     @usableFromInline @exclusivity(unchecked) var values = ValueEncoder()
-    /// Where the value of each slot is in `values`; empty for fields that are not set.
-    @exclusivity(unchecked) private var places = TrivialBuffer<Place>()
+    /// The start and the end of the value of each slot in `values`; equal for fields that are not
+    /// set, since a value has a byte at least.
+    @exclusivity(unchecked) private var places = PairList()
     /// The fields of the body.
     ///
     /// If they arrive in ascending order of ids, each once, `values` already is its value part.
@@ -24,16 +25,10 @@ final class RowBuffers {
         body.removeAll()
         encoded.removeAll()
         storageKey.removeAll()
-        places.fill(fields, with: Place(start: 0, end: 0))
+        places.clear(fields)
         isInOrder = true
         if !approximate.isEmpty { approximate.removeAll() }
         if problem != nil { problem = nil }
-    }
-
-    /// A range of `values`. A value has a byte at least.
-    private struct Place: BitwiseCopyable {
-        var start: UInt32, end: UInt32
-        var range: Range<Int>? { start < end ? Int(start)..<Int(end) : nil }
     }
 
     /// Refuses a change of a field, unless there is an earlier problem.
@@ -54,9 +49,9 @@ final class RowBuffers {
         let end = values.writer.count, encoded = EncodedValue(values.writer.bytes(start..<end))
         if encoded.tag != plan.tags[slot].sufficient, !fits(encoded, slot, plan) { return }
         let id = plan.slots[slot].id
-        isInOrder = isInOrder && (body.directory.isEmpty || body.directory[body.directory.count - 1].id < id)
-        if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(end))) }
-        places[slot] = Place(start: UInt32(start), end: UInt32(end))
+        isInOrder = isInOrder && (body.directory.isEmpty || body.directory[body.directory.count - 1].first < id)
+        if isInOrder { body.directory.append(UInt32(id), UInt32(end)) }
+        places.replace(slot, UInt32(start), UInt32(end))
         guard values.isApproximate else { return }
         approximate.append((slot, values.rewritten))
         (values.isApproximate, values.rewritten) = (false, nil)
@@ -74,6 +69,11 @@ final class RowBuffers {
         }
     }
 
+    private func place(_ slot: Int) -> Range<Int>? {
+        let (start, end) = places[slot]
+        return start < end ? Int(start)..<Int(end) : nil
+    }
+
     /// Builds the body of the fields. It is valid until the next change.
     private func complete(_ plan: RowPlan) -> RowBody? {
         let isWide: Bool
@@ -83,7 +83,7 @@ final class RowBuffers {
         } else {
             body.removeAll()
             for slot in plan.ascending {
-                guard let place = places[slot].range else { continue }
+                guard let place = place(slot) else { continue }
                 body.field(plan.slots[slot].id, EncodedValue(values.writer.bytes(place)))
             }
             isWide = body.isWide
@@ -101,7 +101,7 @@ final class RowBuffers {
         body.removeAll()
         var pending = said.keys.sorted()[...]
         for slot in plan.ascending {
-            guard let place = places[slot].range else { continue }
+            guard let place = place(slot) else { continue }
             let id = plan.fields[slot].id
             while let next = pending.first, next < id {
                 pending.removeFirst()

@@ -4,20 +4,9 @@ internal import LMDB
 
 /// Builds a body field by field, in ascending order of ids, or by merging two bodies.
 @usableFromInline package struct BodyBuilder: ~Copyable {
-    @usableFromInline
-    struct Entry: BitwiseCopyable {
-        @usableFromInline var id: UInt16
-        @usableFromInline var end: UInt32
-
-        @inlinable
-        init(id: UInt16, end: UInt32) {
-            self.id = id
-            self.end = end
-        }
-    }
-
     @usableFromInline var values = ByteWriter(capacity: 4096)
-    @usableFromInline var directory = TrivialBuffer<Entry>()
+    /// The id of each field, and the end of its value.
+    @usableFromInline var directory = PairList()
 
     package init() {}
 
@@ -34,7 +23,7 @@ internal import LMDB
         _ id: UInt16, _ write: (inout ByteWriter) throws(Failure) -> Void
     ) throws(Failure) {
         precondition(
-            directory.isEmpty || directory[directory.count - 1].id < id, "fields must be added in ascending order")
+            directory.isEmpty || directory[directory.count - 1].first < id, "fields must be added in ascending order")
         let start = values.count
         do throws(Failure) {
             try write(&values)
@@ -43,7 +32,7 @@ internal import LMDB
             throw error
         }
         guard values.count > start else { return }
-        directory.append(Entry(id: id, end: UInt32(values.count)))
+        directory.append(UInt32(id), UInt32(values.count))
     }
 
     package mutating func field(_ id: UInt16, _ value: EncodedValue) {
@@ -63,9 +52,10 @@ internal import LMDB
         let isWide = values.count > RowFormat.narrowLimit
         writer.reserve(2 + directory.count * (isWide ? 6 : 4) + values.count)
         writer.appendLittleEndian(UInt16(directory.count))
-        for entry in directory.elements {
-            writer.appendLittleEndian(entry.id)
-            if isWide { writer.appendLittleEndian(entry.end) } else { writer.appendLittleEndian(UInt16(entry.end)) }
+        for index in 0..<directory.count {
+            let (id, end) = directory[index]
+            writer.appendLittleEndian(UInt16(truncatingIfNeeded: id))
+            if isWide { writer.appendLittleEndian(end) } else { writer.appendLittleEndian(UInt16(end)) }
         }
         writer.append(values)
     }

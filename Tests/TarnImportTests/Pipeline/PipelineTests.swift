@@ -207,6 +207,27 @@ struct PipelineTests {
         #expect(try bed.store.trainDictionaries() == (trains ? [] : ["Issue"]))
     }
 
+    @Test("a first import trains the dictionary of an entity that comes beside another that has enough rows")
+    func trainingBesideOthers() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        let text = String(repeating: "what many texts have in common, as long as a row that is worth it; ", count: 16)
+        let issues = (1...1200).map { id in
+            #"{"id":\#(id),"title":"\#(text)","author":{"id":\#(id % 300),"login":"\#(id % 300)","name":"\#(text)"},"#
+                + #""labels":[{"id":\#(id % 200),"name":"\#(text)"}]}"#
+        }
+        _ = try pipeline.importer.add(Array("[\(issues.joined(separator: ","))]".utf8), entity: "Issue")
+        await pipeline.start(to: bed.store)
+        _ = try await pipeline.finish()
+        // 300 users suffice, 200 labels do not.
+        #expect(try bed.store.rowsToTrain(of: "User") == nil)
+        #expect(try bed.store.rowsToTrain(of: "Label") == 1000)
+        let statistics = try bed.store.read { reader in
+            try reader.access.raw.statistics(reader.access.state.records(of: reader.access.state.entity("User").root))
+        }
+        #expect(statistics.leafPages < 30, "300 users of 1,100 bytes")
+        #expect(try bed.related("User", 17, "issues").count == 4)
+    }
+
     @Test(
         "a dictionary that cannot be trained is said beside the unit, which is stored; the next unit does not say it again"
     )

@@ -7,6 +7,8 @@ import TarnDescription
 import TestSupport
 import Testing
 
+@testable import TarnStore
+
 @Suite("Record cache", .timeLimit(.minutes(5)))
 struct RecordCacheTests {
     @Test("a fresh answer comes from records, in the order of the response, without a request")
@@ -322,6 +324,33 @@ struct RecordCacheTests {
             }
             #expect(seen == ids.prefix(most).map { "\($0) item \($0)" })
         }
+    }
+
+    @Test("a damaged row among those of a hit is named, after the rows before it", arguments: [0, 17, 39])
+    func damagedAmongMany(_ place: Int) async throws {
+        let elements = (100..<140).map { #"{"id":\#($0),"name":"item \#($0)"}"# }.joined(separator: ",")
+        let server = try itemServer("Cache-Control: max-age=60", body: "[\(elements)]")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let prepared = try await cache.prepare(CacheRequest("items"))
+        _ = try await cache.fetch(prepared)
+        try fixture.store.write { writer in
+            let table = try writer.access.state.records(of: writer.access.state.entity("Item").id)
+            try RecordKey(Int64(100 + place)).storageKey.withUnsafeBytes { key in
+                var row = Array(try #require(try writer.access.raw.get(table, key)))
+                row[row.count - 1] ^= 1
+                try row.withUnsafeBytes { try writer.access.raw.put(table, key, $0) }
+            }
+        }
+        var seen: [Int64] = []
+        #expect(throws: StoreError.damagedRow(entity: "Item", key: "\(100 + place)")) {
+            _ = try cache.withHit(prepared) { _, listed in
+                try listed.forEach(Item.self) { row in
+                    seen.append(try row.get(.id, as: Int64.self))
+                    return true
+                }
+            }
+        }
+        #expect(seen == (100..<(100 + Int64(place))).map { $0 })
     }
 
     private struct Item: StoredRecord {

@@ -333,7 +333,7 @@ struct RecordCacheTests {
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         let prepared = try await cache.prepare(CacheRequest("items"))
         _ = try await cache.fetch(prepared)
-        try fixture.store.write { writer in
+        try await fixture.store.write { writer in
             let table = try writer.access.state.records(of: writer.access.state.entity("Item").id)
             try RecordKey(Int64(100 + place)).storageKey.withUnsafeBytes { key in
                 var row = Array(try #require(try writer.access.raw.get(table, key)))

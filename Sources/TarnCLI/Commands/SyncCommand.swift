@@ -92,8 +92,8 @@ struct SyncCommand: AsyncParsableCommand {
         do {
             try await scope.repeating(
                 try known.description(), isQuiet: quiet, display: display, status: statusSource
-            ) { names in
-                try await runSync(names, try known.description(), display, refused, tokens)
+            ) { names, description in
+                try await runSync(names, description, display, refused, tokens)
             }
         } catch {
             let failure = Failure(error, ofOneOf: { try? loadedDescription() })

@@ -10,22 +10,21 @@ final class BudgetKeeper: Sendable {
     let restored: [String: RateBudget]
     /// The limits of this keeper that are stored now.
     private let saved: Guarded<[String: RateBudget]>
-    /// The stored limits of all keepers of the store: several APIs have a keeper each.
-    private let all: Guarded<[String: RateBudget]>
 
     init(_ store: Store) {
-        // Unreadable limits are learned anew.
-        let text = try? store.read { try $0.requestBudgets }
-        restored = text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
+        restored = BudgetKeeper.limits(in: try? store.read { try $0.requestBudgets })
         saved = Guarded(restored)
-        all = Guarded(restored)
     }
 
     /// Creates a keeper for another API of the same store.
     init(beside other: BudgetKeeper) {
         restored = other.restored
         saved = Guarded(other.restored)
-        all = other.all
+    }
+
+    /// Reads stored limits. Unreadable ones are learned anew.
+    private static func limits(in text: String?) -> [String: RateBudget] {
+        text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
     }
 
     func isNew(_ budgets: [String: RateBudget]) -> Bool {
@@ -34,13 +33,18 @@ final class BudgetKeeper: Sendable {
 
     /// Saves limits if they are new.
     ///
+    /// The limits of other servers stay as they are in the store: syncs of other APIs, of this
+    /// process or another one, may have saved them since.
+    ///
     /// If the transaction is not committed, this save is missed; the next one has newer limits.
     func save(_ budgets: [String: RateBudget], _ writer: inout StoreWriter) throws {
-        let changes = saved.withLock { BudgetKeeper.changes(from: $0, to: budgets) }
+        let known = saved.withLock { $0 }, changes = BudgetKeeper.changes(from: known, to: budgets)
         guard !changes.isEmpty else { return }
-        let merged = all.withLock { all in
-            for (origin, budget) in changes { all[origin] = budget }
-            return all
+        var merged = BudgetKeeper.limits(in: try writer.requestBudgets)
+        for (origin, budget) in changes {
+            // What is over here may be known better there.
+            if budget == nil, BudgetKeeper.differ(merged[origin], known[origin]) { continue }
+            merged[origin] = budget
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -55,11 +59,12 @@ final class BudgetKeeper: Sendable {
         var changes: [String: RateBudget?] = [:]
         for origin in old.keys where new[origin] == nil { changes[origin] = .some(nil) }
         for (origin, budget) in new {
-            let known = old[origin]
-            if known == nil || budget.limits != known?.limits || budget.pausedUntil != known?.pausedUntil {
-                changes[origin] = budget
-            }
+            if differ(old[origin], budget) { changes[origin] = budget }
         }
         return changes
+    }
+
+    private static func differ(_ a: RateBudget?, _ b: RateBudget?) -> Bool {
+        (a == nil) != (b == nil) || a?.limits != b?.limits || a?.pausedUntil != b?.pausedUntil
     }
 }

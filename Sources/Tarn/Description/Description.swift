@@ -53,6 +53,8 @@ public struct Description: Sendable, Hashable {
     package var pages: [String: String] = [:]
     /// The text it was read from; nil if it was created by code. It does not affect equality.
     package var origin: DescriptionOrigin?
+    /// The plan of the mapping, for the syncs of this value and of its copies.
+    package let plans = ImportPlanKeeper()
 
     /// Creates a description from values.
     public init(

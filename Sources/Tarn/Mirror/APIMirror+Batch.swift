@@ -40,7 +40,8 @@ extension APIMirror {
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
-            let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await client.authScope()
+            let pipeline = try ImportPipeline(description.mapping, store.catalog, plans: description.plans),
+                scope = try await client.authScope()
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
                 var scans = try await make(pipeline, scope)

@@ -72,7 +72,7 @@ extension APIMirror {
         let started = ContinuousClock.now
         var report: SyncReport.Endpoint
         do {
-            let pipeline = try ImportPipeline(description.mapping, store.catalog)
+            let pipeline = try ImportPipeline(description.mapping, store.catalog, plans: description.plans)
             let scan = EndpointScan(request, options, pipeline: pipeline, progress: progress)
             scan.syncRun = run
             scan.stop = stop

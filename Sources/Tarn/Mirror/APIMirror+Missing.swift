@@ -64,7 +64,9 @@ extension APIMirror {
     ) async throws -> SyncReport.Endpoint {
         let started = ContinuousClock.now
         let scan = EndpointScan(
-            request, options, pipeline: try ImportPipeline(description.mapping, store.catalog), progress: progress)
+            request, options,
+            pipeline: try ImportPipeline(description.mapping, store.catalog, plans: description.plans),
+            progress: progress)
         let names = request.endpoint.detailNames(description.schema) ?? []
         scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in
             let texts = zip(names, key.components).map { ($0, $1.description) }

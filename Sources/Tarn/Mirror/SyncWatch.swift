@@ -49,7 +49,27 @@ package struct SyncWatch: Sendable {
         return groups.map(\.names)
     }
 
+    /// A change of the description, as the groups see it.
+    private struct Change {
+        var isKnown = false
+        /// The groups that are being synced, and those of them that were when the change was seen.
+        var underWay: Set<Int> = [], awaited: Set<Int> = []
+
+        mutating func note() {
+            if !isKnown { awaited = underWay }
+            isKnown = true
+        }
+
+        mutating func ended(_ group: Int) {
+            underWay.remove(group)
+            awaited.remove(group)
+        }
+    }
+
     /// Runs until the task is cancelled, or the description has changed.
+    ///
+    /// The syncs that are under way at a change may take long, as for the rate limit of one API:
+    /// until they have ended, the endpoints of other APIs are synced as before.
     ///
     /// - Parameters:
     ///   - status: returns the status of endpoints, from the store, by their names; nil stands for
@@ -57,7 +77,8 @@ package struct SyncWatch: Sendable {
     ///   - sync: syncs endpoints by their names. Failures that may be over later are not thrown.
     ///     With several APIs, it is called for one while it still runs for another.
     ///   - isOutdated: returns whether the description has changed: then the watch ends after the
-    ///     syncs that are under way. It is asked before each sync, and at least once a minute.
+    ///     syncs that are under way at that time. It is asked before each sync, and at least once a
+    ///     minute.
     ///   - wait: called when the next time at which endpoints are due has changed.
     /// - Returns: whether the description has changed.
     /// - Throws: what the closures throw.
@@ -69,17 +90,27 @@ package struct SyncWatch: Sendable {
         wait: @escaping (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws -> Bool {
         guard groups.count > 1 else { return try await run(nil, status, sync, isOutdated, wait) }
-        // A change that is taken back is one for all: those that have seen it have ended.
-        let hasChanged = Guarded(false)
+        let change = Guarded(Change())
         let isChanged = {
-            if hasChanged.withLock(\.self) { return true }
-            guard try isOutdated() else { return false }
-            hasChanged.withLock { $0 = true }
-            return true
+            // A change that is taken back is one for all: some may have seen it.
+            if !change.withLock({ $0.isKnown }) {
+                guard try isOutdated() else { return false }
+                change.withLock { $0.note() }
+            }
+            return change.withLock { $0.awaited.isEmpty }
         }
         nonisolated(unsafe) let status = status, sync = sync, isOutdated = isChanged, wait = wait
         return try await withThrowingTaskGroup(of: Bool.self) { group in
-            for names in groups { group.addTask { try await run(names, status, sync, isOutdated, wait) } }
+            for (number, names) in groups.enumerated() {
+                group.addTask {
+                    func counted(_ names: Set<String>) async throws {
+                        change.withLock { _ = $0.underWay.insert(number) }
+                        defer { change.withLock { $0.ended(number) } }
+                        try await sync(names)
+                    }
+                    return try await run(names, status, counted, isOutdated, wait)
+                }
+            }
             // The first error ends the others.
             var hasChanged = false
             while let outcome = try await group.next() { hasChanged = hasChanged || outcome }

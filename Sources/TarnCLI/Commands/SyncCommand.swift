@@ -92,8 +92,8 @@ struct SyncCommand: AsyncParsableCommand {
         do {
             try await scope.repeating(
                 try known.description(), isQuiet: quiet, display: display, status: statusSource
-            ) { names in
-                try await runSync(names, try known.description(), display, refused, tokens)
+            ) { names, description in
+                try await runSync(names, description, display, refused, tokens)
             }
         } catch {
             let failure = Failure(error, ofOneOf: { try? loadedDescription() })
@@ -140,16 +140,15 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// - Parameters:
     ///   - due: the endpoints that are due; nil for those of the command line.
-    ///   - known: the description as it is now.
+    ///   - description: the description as it is now.
     ///   - progress: the display of this sync, and of others that are under way.
     ///   - refused: the APIs that have refused their credentials in earlier syncs of a watch.
     ///   - tokens: the access tokens of earlier syncs of a watch.
     private func runSync(
-        _ due: Set<String>?, _ known: Description, _ progress: SyncDisplay, _ refused: RefusedAPIs,
+        _ due: Set<String>?, _ description: Description, _ progress: SyncDisplay, _ refused: RefusedAPIs,
         _ tokens: TokenKeeper
     ) async throws {
         let names = due ?? named
-        var description = known
         var client = try clientOptions(description)
         client.tokens = tokens
         let options = try mirrorOptions()
@@ -158,22 +157,22 @@ struct SyncCommand: AsyncParsableCommand {
         defer { place.remove() }
         let store = try open(place.path, description)
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
+        var own = description
+        // Hundreds of APIs are watched each by itself: a sync has a copy of its own ones only.
+        if let due { own.keepAPIs(ofEndpoints: due) }
         // A replay needs no credentials, since it sends no requests.
-        if replay != nil || scope.offline { description.changeAPIs { $1.authentication = .none } }
-        description.keepCredentials(ofEndpoints: scope.missing ? description.endpointsForMissing(names) : names)
+        if replay != nil || scope.offline { own.changeAPIs { $1.authentication = .none } }
+        own.keepCredentials(ofEndpoints: scope.missing ? own.endpointsForMissing(names) : names)
         let transports = try transports(description)
         if scope.offline {
-            let offline = try APIClient(description, store: store, options: client, transport: transports)
-            return try report(offline: StatusReport(try await offline.status(of: names), description, store))
+            let offline = try APIClient(own, store: store, options: client, transport: transports)
+            return try report(offline: StatusReport(try await offline.status(of: names), own, store))
         }
         let events = json ? SyncEvents() : nil
         client.onWait = { wait in
             progress.wait(wait)
             events?.wait(wait)
         }
-        var own = description
-        // Hundreds of APIs are watched each by itself.
-        if let due { own.keepAPIs(ofEndpoints: due) }
         let mirror = APIMirror(
             try APIClient(own, store: store, options: client, transport: transports), options: options)
         let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)

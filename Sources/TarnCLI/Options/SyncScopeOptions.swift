@@ -86,19 +86,22 @@ struct SyncScopeOptions: ParsableArguments {
     ///   - description: returns the description as it is now.
     ///   - display: the display of the syncs' progress.
     ///   - status: returns the source of the status of watched endpoints; nil stands for all.
-    ///   - sync: syncs endpoints; nil stands for those of the command line.
+    ///   - sync: syncs endpoints of a description; nil stands for those of the command line.
     func repeating(
         _ description: @escaping @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
         status: @escaping () throws -> (Set<String>?) async throws -> [EndpointStatus],
-        sync: @escaping (Set<String>?) async throws -> Void
+        sync: @escaping (Set<String>?, Description) async throws -> Void
     ) async throws {
-        guard let watch else { return try await sync(nil) }
+        guard let watch else { return try await sync(nil, try description()) }
         var timing = SyncTiming()
         timing.interval = watch.seconds
         let isMissing = missing
         try await FollowedTask.run {
-            func attempt(_ names: Set<String>?) async throws {
-                do { try await sync(names) } catch let failure as Failure {
+            func attempt(_ names: Set<String>?, _ watched: Description?) async throws {
+                // A description that is wrong by now ends the watch.
+                let current = try description()
+                // Until the watch has ended after a change, all syncs are of one description.
+                do { try await sync(names, watched ?? current) } catch let failure as Failure {
                     guard watch.outlasts(failure.code) else { throw failure }
                     if !failure.message.isEmpty { display.write { failure.show() } }
                 }
@@ -107,7 +110,7 @@ struct SyncScopeOptions: ParsableArguments {
             guard !isMissing else {
                 // References have no schedule of their own.
                 while !Task.isCancelled {
-                    try await attempt(nil)
+                    try await attempt(nil, nil)
                     do { try await Task.sleep(for: .seconds(watch.seconds ?? timing.floor)) } catch { return }
                 }
                 return
@@ -116,7 +119,7 @@ struct SyncScopeOptions: ParsableArguments {
             while hasChanged, !Task.isCancelled {
                 let known = try description()
                 hasChanged = try await SyncWatch(known, timing: timing).run(
-                    status: try status(), sync: attempt,
+                    status: try status(), sync: { try await attempt($0, known) },
                     // While it is edited, the file may be invalid. The next sync reports it.
                     isOutdated: { (try? description()).map { $0 != known } ?? false }
                 ) { until, names in

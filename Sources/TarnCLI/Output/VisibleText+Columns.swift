@@ -68,7 +68,8 @@ extension VisibleText {
 
     private static func columns(of scalar: Unicode.Scalar) -> Int {
         switch scalar.value {
-        case 0..<0x300: return scalar.value == 0xAD ? 0 : 1
+        // Terminals show a soft hyphen (U+00AD) as a hyphen.
+        case 0..<0x300: return 1
         // The vowels and final consonants of decomposed Hangul join the first consonant.
         case 0x1160...0x11FF, 0xD7B0...0xD7FF: return 0
         default: break

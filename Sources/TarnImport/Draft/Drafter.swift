@@ -91,7 +91,7 @@ struct Drafter: ~Copyable {
         self.plan = plan
         self.documentValues = documentValues
         values = Unmanaged.passUnretained(documentValues)
-        presence = SlotPresence(plan.plans)
+        presence = plan.presence
         list.kinds = plan.kinds
         list.plans = plan.plans
     }

@@ -67,9 +67,14 @@ public final class Importer {
     ///
     /// - Throws: an `ImportError` such as `.unknownEntity` or `.unknownField` if the mapping names
     ///   what the catalog does not have; `.outOfMemory`.
-    public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
+    public convenience init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
+        try self.init(ImportPlan(mapping, catalog), catalog)
+    }
+
+    /// Creates an importer with a plan that no other one uses.
+    init(_ plan: ImportPlan, _ catalog: Catalog) throws(ImportError) {
         self.catalog = catalog
-        plan = try ImportPlan(mapping, catalog)
+        self.plan = plan
         parser = try JSONParser()
         drafter = Drafter(plan, try DocumentValues(hasSources: !plan.documentSources.isEmpty))
     }

@@ -59,6 +59,20 @@ final class CompiledChoice {
         places = Array(repeating: nil, count: paths.count)
     }
 
+    /// Creates a choice for another importer.
+    ///
+    /// - Parameter url: that importer's URLs of the entity.
+    init(copying other: CompiledChoice, url: URLMatcher?) {
+        self.url = url
+        entity = other.entity
+        paths = other.paths
+        rules = other.rules
+        plans = other.plans
+        otherwise = other.otherwise
+        variables = other.variables
+        places = Array(repeating: nil, count: other.paths.count)
+    }
+
     func choose(_ tape: Tape, _ object: Int) -> Outcome {
         for (index, steps) in paths.enumerated() {
             let place = tape.value(at: steps[...], from: object)

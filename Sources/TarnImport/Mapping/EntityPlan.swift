@@ -14,7 +14,7 @@ final class EntityPlan {
     let rules: [Unmanaged<ValueRule>]
     /// The slots of the key, in the key's order.
     let keySlots: [Int]
-    let nodes = NodeList()
+    let nodes: NodeList
     private(set) var takers: [Taker] = []
     /// The sources that the tree of keys cannot find; mostly none.
     private(set) var extras: [ExtraSource] = []
@@ -55,8 +55,39 @@ final class EntityPlan {
         self.details = details
         rules = details.map { Unmanaged.passUnretained($0.rule) }
         self.ignored = ignored
+        nodes = NodeList()
         placeCount = slots.count
         keySlots = entity.key.compactMap { id in slots.firstIndex { $0.field == id } }
+    }
+
+    /// Creates a plan for an importer of another one, which must not change from then on.
+    ///
+    /// It shares what an import only reads. An import notes unmapped keys, and the parts of URLs.
+    init(copying other: EntityPlan) {
+        entity = other.entity
+        slots = other.slots
+        details = other.details
+        rules = other.rules
+        keySlots = other.keySlots
+        nodes = NodeList(sharing: other.nodes)
+        takers = other.takers
+        let url = other.url.map { URLMatcher(copying: $0) }
+        self.url = url
+        hasURL = other.hasURL
+        extras = other.extras.map { $0.with(url) }
+        hasExtras = other.hasExtras
+        hasKeyExtras = other.hasKeyExtras
+        isContextual = other.isContextual
+        choice = other.choice.map { CompiledChoice(copying: $0, url: url) }
+        hasChoice = other.hasChoice
+        referenceURLs = other.referenceURLs.mapValues { URLMatcher(copying: $0) }
+        hasReferenceURLs = other.hasReferenceURLs
+        excerptKey = other.excerptKey
+        excerptURL = other.excerptURL
+        takesOwner = other.takesOwner
+        placeCount = other.placeCount
+        ignored = other.ignored
+        policies = other.policies
     }
 
     /// Adds a source that consists of keys of the record.

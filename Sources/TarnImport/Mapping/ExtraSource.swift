@@ -51,6 +51,12 @@ final class ExtraSource {
         mayBeNull = if case .url = kind { false } else { true }
     }
 
+    /// Returns the source for another importer, with that importer's URLs of the entity.
+    func with(_ url: URLMatcher?) -> ExtraSource {
+        guard let url, case .url(_, let variable, let kinds) = kind else { return self }
+        return ExtraSource(slot: slot, rank: rank, isKey: isKey, kind: .url(url, variable: variable, kinds))
+    }
+
     /// Whether the same JSON at another place, or in another document, may give another value.
     var isContextual: Bool {
         func isContextual(_ kind: Kind) -> Bool {

@@ -19,6 +19,8 @@ struct ImportPlan {
     let hasChoices: Bool
     /// Whether a source of any entity depends on a record's surroundings.
     let takesSurroundings: Bool
+    /// The attributes that no object had, before any.
+    let presence: SlotPresence
 
     /// Compiles a mapping.
     ///
@@ -46,6 +48,20 @@ struct ImportPlan {
         readsContext = documentSources.contains(where: \.isOfContext)
         isIndependent = plans.allSatisfy { $0.policies.isPlain && !$0.policies.failsKeyless }
         dependsOnUnits = plans.contains { $0.policies.failsKeyless || $0.policies.firstWins }
+        presence = SlotPresence(plans)
+    }
+
+    /// Creates a plan for an importer of another one, which no importer uses.
+    init(copying other: ImportPlan) {
+        plans = other.plans.map { EntityPlan(copying: $0) }
+        documentSources = other.documentSources
+        readsContext = other.readsContext
+        dependsOnUnits = other.dependsOnUnits
+        isIndependent = other.isIndependent
+        kinds = other.kinds
+        hasChoices = other.hasChoices
+        takesSurroundings = other.takesSurroundings
+        presence = other.presence
     }
 
     private static func check(

@@ -9,6 +9,15 @@ struct KeyNode: ~Copyable {
     /// Whether a slot takes the object of these keys as a whole: then none of them is unmapped.
     var isCovered = false
 
+    init() {}
+
+    init(copying other: borrowing KeyNode) {
+        table = KeyTable(copying: other.table)
+        entries = other.entries
+        unmappedCount = other.unmappedCount
+        isCovered = other.isCovered
+    }
+
     /// The entry of one key. A trivial value; -1 means none.
     struct Entry {
         /// The first taker of this key's value, in the plan's takers.

@@ -24,6 +24,14 @@ struct KeyTable: ~Copyable {
         slots.initialize(repeating: Slot(hash: 0, offset: 0, length: 0, value: -1))
     }
 
+    init(copying other: borrowing KeyTable) {
+        slots = .allocate(capacity: other.slots.count)
+        _ = slots.initialize(fromContentsOf: other.slots)
+        count = other.count
+        // The slots have offsets in the keys.
+        keys.append(other.keys.bytes)
+    }
+
     deinit { slots.deallocate() }
 
     @inline(__always)

@@ -74,11 +74,20 @@ public final class ImportPipeline {
     /// - Parameter depth: the maximum number of small units in progress.
     /// - Precondition: the depth is at least 1.
     /// - Throws: the errors of ``Importer/init(_:_:)``.
-    public init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {
+    public convenience init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {
+        try self.init(mapping, catalog, plans: ImportPlanKeeper(), depth: depth)
+    }
+
+    /// Creates a pipeline.
+    ///
+    /// - Parameter plans: has the plan of the mapping, if another pipeline has made it.
+    package init(
+        _ mapping: Mapping, _ catalog: Catalog, plans: ImportPlanKeeper, depth: Int = 1
+    ) throws(ImportError) {
         precondition(depth >= 1, "at least one unit must be in progress")
         self.depth = depth
         var importers: [Importer] = []
-        for _ in 0...depth { importers.append(try Importer(mapping, catalog)) }
+        for _ in 0...depth { importers.append(try Importer(plans.plan(mapping, catalog), catalog)) }
         self.importers = importers
         free = (1...depth).reversed()
     }

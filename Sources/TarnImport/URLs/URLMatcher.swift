@@ -78,6 +78,16 @@ final class URLMatcher {
         }
     }
 
+    /// Creates a matcher for another importer.
+    init(copying other: URLMatcher) {
+        url = other.url
+        names = other.names
+        keyParts = other.keyParts
+        bases = other.bases
+        compiled = other.compiled
+        ranges = Array(repeating: 0..<0, count: other.names.count)
+    }
+
     /// Sets the parts of the entity's key, in its order.
     func setKey(_ parts: [(name: String, type: AttributeType)]) {
         let known = parts.compactMap { part in names.firstIndex(of: part.name).map { ($0, part.type) } }

@@ -10,6 +10,11 @@ extension StoreReader {
 }
 
 extension StoreWriter {
+    /// As ``StoreReader/requestBudgets``, as of this transaction.
+    package var requestBudgets: String? {
+        get throws { try access.settings.requestBudgets }
+    }
+
     /// Saves a text within this transaction. It is no record: observers are not notified.
     package mutating func setRequestBudgets(_ text: String) throws {
         try access.settings.setRequestBudgets(text)

@@ -279,6 +279,34 @@ struct SyncScheduleTests {
         #expect(runs.withLock { $0 } == 2)
     }
 
+    @Test("after a change, other APIs are synced until the syncs that were under way have ended")
+    func outdatedOfSeveral() async throws {
+        let description = try Description.parse(
+            """
+            apis: { a: { base: 'https://a.example' }, b: { base: 'https://b.example' } }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+              Other: { api: b, key: id, attributes: { id: int } }
+            endpoints:
+              slow: { path: /slow, entity: Item, paginate: single_page, every: 10s }
+              quick: { api: b, path: /quick, entity: Other, paginate: single_page, every: 10s }
+            """, file: "tarn.yaml")
+        let clock = Clock(), runs = Mutex<[String]>([])
+        let hasChanged = try await SyncWatch(description, timing: SyncTiming(), time: clock.source).run(
+            status: { _ in ["slow", "quick"].map { EndpointStatus(named: $0) } },
+            sync: { names in
+                runs.withLock { $0 += names.sorted() }
+                guard names.contains("slow") else { return await Task.yield() }
+                let before = runs.withLock { $0.count }
+                for _ in 0..<1000 where runs.withLock({ $0.count }) < before + 3 {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }, isOutdated: { runs.withLock { $0.contains("slow") } }, wait: { _, _ in })
+        let found = runs.withLock(\.self)
+        #expect(hasChanged && found.filter { $0 == "slow" }.count == 1, "\(found)")
+        #expect(found.drop { $0 != "slow" }.count >= 4, "\(found)")
+    }
+
     @Test("a watch ends when its task is cancelled, and without endpoints at once")
     func ends() async throws {
         let description = try Self.description("")

@@ -13,6 +13,8 @@ struct Batch {
         var asked: ResponseEntry?
         /// The index of the page's scan among the scans of all parents.
         var target: Int
+        /// The name of the list's checkpoint.
+        var list = ""
         /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
         /// The first request for the whole list, if the page was requested for changes only.
@@ -30,6 +32,19 @@ struct Batch {
         var contentDigest: Int?
 
         var isImported: Bool { asked == nil }
+
+        /// Forgets the progress of this list under the name of another endpoint, which the
+        /// description no longer has.
+        ///
+        /// If it comes back, the records have the values of this mapping, whether they have changed
+        /// at the server or not.
+        func forgetList(of other: String, _ writer: inout StoreWriter) throws {
+            let name = other + list.dropFirst(RequestKey.name(ofEndpoint: entry.request.endpoint).count)
+            guard let known = try writer.access.checkpoints.checkpoint(name), let forgotten = known.forgotten else {
+                return
+            }
+            try writer.setCheckpoint(name, forgotten)
+        }
     }
 
     /// A scan that this batch completes: after the commit, its orphans are looked for.

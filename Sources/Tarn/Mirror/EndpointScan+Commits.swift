@@ -183,7 +183,12 @@ extension Batch {
                 let scan = try writer.access.responses.view(base.digest)?.scan
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
-            for page in imported { try writer.removeResponses(ofOtherMappingsThan: page.entry.request) }
+            for page in imported {
+                let gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) { name in
+                    client.description.endpoints.contains { $0.name == name }
+                }
+                for name in gone { try page.forgetList(of: name, &writer) }
+            }
             try client.saveBudgets(&writer)
         }
         return unit

@@ -165,10 +165,16 @@ extension EndpointScan {
     /// itself.
     func scansOfOthers() -> OtherScans? {
         let catalog = client.store.catalog
-        guard syncRun != nil, let root = catalog.entity(endpoint.entity)?.root else { return nil }
+        func roots(_ endpoint: Endpoint) -> Set<UInt16> {
+            let entities = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)
+            return Set(entities.compactMap { catalog.entity($0)?.root })
+        }
+        guard syncRun != nil else { return nil }
+        let own = roots(endpoint)
         let others = client.description.endpoints.filter { other in
-            other.name != endpoint.name && other.api == endpoint.api && catalog.entity(other.entity)?.root == root
-                && other.forEach.flatMap { catalog.entity($0.entity)?.root } != root
+            guard other.name != endpoint.name, other.api == endpoint.api else { return false }
+            let parent = other.forEach.flatMap { catalog.entity($0.entity)?.root }
+            return roots(other).contains { own.contains($0) && $0 != parent }
         }
         return others.isEmpty ? nil : OtherScans(request, others)
     }

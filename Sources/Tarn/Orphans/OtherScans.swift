@@ -70,5 +70,7 @@ extension Checkpoint {
     /// The time when the last scan began that has reached the end of its list.
     ///
     /// Earlier versions have not stored it.
-    var lastKnown: Timestamp? { knownSince ?? (state == .complete && failure == nil ? startedAt : nil) }
+    var lastKnown: Timestamp? {
+        knownSince ?? (state == .complete && failure == nil && !plan.isEmpty ? startedAt : nil)
+    }
 }

@@ -78,6 +78,8 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// The digest of the endpoint's pagination in the checkpoints of its lists.
+    private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.

@@ -141,6 +141,7 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
+            try await notePass(over: parents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

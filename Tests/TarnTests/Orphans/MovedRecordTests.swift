@@ -106,6 +106,35 @@ struct MovedRecordTests {
         #expect(try store.items() == [1, 2, 9])
     }
 
+    @Test("a record that is gone goes, although each sync finds another parent, whose list was never scanned")
+    func newParents() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box:
+                    key: id
+                    attributes: { id: int, name: string }
+                    relationships: { items: { to: [Item], inverse: box } }
+                  Item:
+                    key: id
+                    attributes: { id: int, name: string }
+                    relationships: { box: { to: Box, inverse: items } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  latest: { path: /latest, entity: Item, orphans: after_two_scans }
+                  content: { path: '/boxes/{box.id}/items', entity: Item, for_each: { entity: Box, parent: box } }
+                """)
+        for boxes in 1...4 {
+            let lists = (1...boxes).flatMap { writtenPages([[100 + $0]], path: "/boxes/\($0)/items") }
+            let latest = writtenPages([boxes == 1 ? [1, 2, 3] : [1, 2]], path: "/latest")
+            let pages = writtenPages([Array(1...boxes)], path: "/boxes") + latest + lists
+            let report = try await store.sync(nil, transport: try WrittenTransport(pages))
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.items().contains(3) == (boxes < 4))
+        }
+    }
+
     @Test("an endpoint that is scanned first does not delete what a later one lists by now")
     func laterEndpoint() async throws {
         let store = try endpoints("after_one_scan", isLongFirst: false)

@@ -1,5 +1,6 @@
 // The fetched but uncommitted pages of a scan: they become one change.
 
+import TarnHTTP
 import TarnImport
 import TarnStore
 
@@ -23,6 +24,9 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
+        /// Whether a 304 could not have confirmed the page, and can do so from now on: responses of
+        /// another mapping may list its records.
+        var isFirstOfMapping = false
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero
@@ -32,6 +36,34 @@ struct Batch {
         var contentDigest: Int?
 
         var isImported: Bool { asked == nil }
+
+        /// Removes the validators of the responses of other mappings that list the records of this
+        /// page: the store has the values of this mapping by now.
+        ///
+        /// The requests may be others: with another page size, or of another endpoint.
+        ///
+        /// - Parameter keys: the endpoints of the present description, as in the keys of requests.
+        /// - Returns: the names of the endpoints of these responses.
+        func outdateOtherMappings(but keys: Set<String>, _ writer: inout StoreWriter) throws -> Set<String> {
+            var known: Set<UInt64> = [], names: Set<String> = []
+            for record in entry.listing.listed {
+                for id in try writer.access.responses.ids(listing: record) where known.insert(id).inserted {
+                    guard let view = try writer.access.responses.view(id: id), !view.isCaches, view.scan != nil,
+                        !keys.contains(view.endpoint), Page.hasValidators(view.headers), var other = view.entry
+                    else { continue }
+                    other.validation.removeValidators()
+                    try writer.putResponse(other)
+                    names.insert(String(RequestKey.name(ofEndpoint: view.endpoint)))
+                }
+            }
+            return names
+        }
+
+        /// Whether a 304 can confirm a response with these header fields.
+        static func hasValidators(_ headers: [String]) -> Bool {
+            let fields = TransportHeaders(flat: headers)
+            return fields["ETag"] != nil || fields["Last-Modified"] != nil
+        }
 
         /// Forgets the progress of this list under the name of another endpoint, which the
         /// description no longer has.

@@ -406,9 +406,12 @@ extension EndpointScan {
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
+        let isFirst =
+            Batch.Page.hasValidators(entry.validation.headers)
+            && !(fetch.stored.map { Batch.Page.hasValidators($0.validation.headers) } ?? false)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }

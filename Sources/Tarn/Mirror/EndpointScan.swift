@@ -78,6 +78,8 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// The endpoints of the description; nil if no responses of other mappings are looked for.
+    private(set) lazy var presentKeys = keysOfDescription()
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.
@@ -125,6 +127,7 @@ final class EndpointScan {
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
+            _ = presentKeys
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
             var parents: [ParentRecord?] = [nil]
             if let given = givenParents {

@@ -80,6 +80,23 @@ struct MirrorChangeTests {
         }
     }
 
+    @Test("a mapping that was taken back has its own values, although the other one has sent another request")
+    func takenBackByAnotherRequest() async throws {
+        let server = try LocalServer(
+            ["", "?size=9"].map { recording("/v1/items\($0)", MirrorChangeTests.body, "ETag: \"v1\"") })
+        let first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
+        let second = yaml(
+            "      label: { type: string?, from: note }", ignore: "[size]", records: "items\n    with: { size: 9 }")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x")] {
+            store = try changed(store, yaml)
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+            #expect(try store.record("Item", 1)["label"] == .string(label))
+        }
+        #expect(try await store.sync(server.base + "/v1").notModified == 1)
+    }
+
     @Test("what is ignored decides nothing about the records: the next sync is still conditional")
     func changedIgnoreIsConditional() async throws {
         let server = try server()

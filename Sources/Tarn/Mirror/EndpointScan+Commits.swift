@@ -95,7 +95,7 @@ extension EndpointScan {
         batch = Batch()
         batchBegan = nil
         underWay = done
-        importer.unit = done.unit(client, presentKeys)
+        importer.unit = done.unit(client, done.pages.contains(where: \.isFirstOfMapping) ? presentKeys : nil)
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
         // Without prefetching, the next page is requested only after the previous commit.
         if !options.prefetches { try await settle() }
@@ -145,8 +145,8 @@ extension EndpointScan {
     /// are looked for: in a store that has responses, by a sync of the description.
     func keysOfDescription() -> Set<String>? {
         let description = client.description
-        guard syncRun != nil, !options.isDryRun, description.fingerprint(of: endpoint) == request.fingerprint,
-            (try? client.store.read { try $0.access.responses.scopes().isEmpty }) == false
+        guard hadResponses, syncRun != nil, !options.isDryRun,
+            description.fingerprint(of: endpoint) == request.fingerprint
         else { return nil }
         let mapping = description.fingerprint
         return Set(description.endpoints.map { "\($0.name) \(Description.fingerprint(of: $0, mappedBy: mapping))" })

@@ -78,6 +78,8 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// Whether the store had responses when the scan began.
+    private(set) var hadResponses = false
     /// The endpoints of the description; nil if no responses of other mappings are looked for.
     private(set) lazy var presentKeys = keysOfDescription()
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
@@ -127,7 +129,7 @@ final class EndpointScan {
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
-            _ = presentKeys
+            hadResponses = try !client.store.read { try $0.access.responses.scopes().isEmpty }
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
             var parents: [ParentRecord?] = [nil]
             if let given = givenParents {

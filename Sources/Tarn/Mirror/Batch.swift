@@ -37,6 +37,9 @@ struct Batch {
 
         var isImported: Bool { asked == nil }
 
+        /// Half the number of responses that are examined for each record.
+        private static let mostExamined = 32
+
         /// Removes the validators of the responses of other mappings that list the records of this
         /// page: the store has the values of this mapping by now.
         ///
@@ -47,7 +50,10 @@ struct Batch {
         func outdateOtherMappings(but keys: Set<String>, _ writer: inout StoreWriter) throws -> Set<String> {
             var known: Set<UInt64> = [], names: Set<String> = []
             for record in entry.listing.listed {
-                for id in try writer.access.responses.ids(listing: record) where known.insert(id).inserted {
+                let ids = try writer.access.responses.ids(listing: record), most = Page.mostExamined
+                // Very many lists may have one record. Those of other mappings are old or new.
+                let examined = ids.count <= 2 * most ? ids[...] : ids.prefix(most) + ids.suffix(most)
+                for id in examined where known.insert(id).inserted {
                     guard let view = try writer.access.responses.view(id: id), !view.isCaches, view.scan != nil,
                         !keys.contains(view.endpoint), Page.hasValidators(view.headers), var other = view.entry
                     else { continue }

@@ -1,5 +1,6 @@
 // The fetched but uncommitted pages of a scan: they become one change.
 
+import TarnHTTP
 import TarnImport
 import TarnStore
 
@@ -13,6 +14,8 @@ struct Batch {
         var asked: ResponseEntry?
         /// The index of the page's scan among the scans of all parents.
         var target: Int
+        /// The name of the list's checkpoint.
+        var list = ""
         /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
         /// The first request for the whole list, if the page was requested for changes only.
@@ -21,6 +24,9 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
+        /// Whether a 304 could not have confirmed the page, and can do so from now on: responses of
+        /// another mapping may list its records.
+        var isFirstOfMapping = false
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero
@@ -30,6 +36,53 @@ struct Batch {
         var contentDigest: Int?
 
         var isImported: Bool { asked == nil }
+
+        /// Half the number of responses that are examined for each record.
+        private static let mostExamined = 32
+
+        /// Removes the validators of the responses of other mappings that list the records of this
+        /// page: the store has the values of this mapping by now.
+        ///
+        /// The requests may be others: with another page size, or of another endpoint.
+        ///
+        /// - Parameter keys: the endpoints of the present description, as in the keys of requests.
+        /// - Returns: the names of the endpoints of these responses.
+        func outdateOtherMappings(but keys: Set<String>, _ writer: inout StoreWriter) throws -> Set<String> {
+            var known: Set<UInt64> = [], names: Set<String> = []
+            for record in entry.listing.listed {
+                let ids = try writer.access.responses.ids(listing: record), most = Page.mostExamined
+                // Very many lists may have one record. Those of other mappings are old or new.
+                let examined = ids.count <= 2 * most ? ids[...] : ids.prefix(most) + ids.suffix(most)
+                for id in examined where known.insert(id).inserted {
+                    guard let view = try writer.access.responses.view(id: id), !view.isCaches, view.scan != nil,
+                        !keys.contains(view.endpoint), Page.hasValidators(view.headers), var other = view.entry
+                    else { continue }
+                    other.validation.removeValidators()
+                    try writer.putResponse(other)
+                    names.insert(String(RequestKey.name(ofEndpoint: view.endpoint)))
+                }
+            }
+            return names
+        }
+
+        /// Whether a 304 can confirm a response with these header fields.
+        static func hasValidators(_ headers: [String]) -> Bool {
+            let fields = TransportHeaders(flat: headers)
+            return fields["ETag"] != nil || fields["Last-Modified"] != nil
+        }
+
+        /// Forgets the progress of this list under the name of another endpoint, which the
+        /// description no longer has.
+        ///
+        /// If it comes back, the records have the values of this mapping, whether they have changed
+        /// at the server or not.
+        func forgetList(of other: String, _ writer: inout StoreWriter) throws {
+            let name = other + list.dropFirst(RequestKey.name(ofEndpoint: entry.request.endpoint).count)
+            guard let known = try writer.access.checkpoints.checkpoint(name), let forgotten = known.forgotten else {
+                return
+            }
+            try writer.setCheckpoint(name, forgotten)
+        }
     }
 
     /// A scan that this batch completes: after the commit, its orphans are looked for.

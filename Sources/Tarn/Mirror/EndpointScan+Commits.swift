@@ -95,7 +95,7 @@ extension EndpointScan {
         batch = Batch()
         batchBegan = nil
         underWay = done
-        importer.unit = done.unit(client)
+        importer.unit = done.unit(client, done.pages.contains(where: \.isFirstOfMapping) ? presentKeys : nil)
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
         // Without prefetching, the next page is requested only after the previous commit.
         if !options.prefetches { try await settle() }
@@ -141,6 +141,17 @@ extension EndpointScan {
 }
 
 extension EndpointScan {
+    /// The endpoints of the description, as in the keys of requests, if responses of other mappings
+    /// are looked for: in a store that has responses, by a sync of the description.
+    func keysOfDescription() -> Set<String>? {
+        let description = client.description
+        guard hadResponses, syncRun != nil, !options.isDryRun,
+            description.fingerprint(of: endpoint) == request.fingerprint
+        else { return nil }
+        let mapping = description.fingerprint
+        return Set(description.endpoints.map { "\($0.name) \(Description.fingerprint(of: $0, mappedBy: mapping))" })
+    }
+
     /// Logs the import of a batch. Pages answered with 304 are no imports.
     private func log(_ report: ImportReport, of batch: Batch) {
         guard client.logsImports, let first = batch.pages.first(where: \.isImported) else { return }
@@ -157,7 +168,10 @@ extension EndpointScan {
 
 extension Batch {
     /// The parts of the batch's unit besides the records, which the importer has.
-    fileprivate func unit(_ client: APIClient) -> ImportUnit {
+    ///
+    /// - Parameter keys: the endpoints of the description, as in the keys of requests; nil if no
+    ///   responses of other mappings are looked for.
+    fileprivate func unit(_ client: APIClient, _ keys: Set<String>?) -> ImportUnit {
         let pages = pages
         let imported = pages.filter(\.isImported)
         var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
@@ -183,7 +197,16 @@ extension Batch {
                 let scan = try writer.access.responses.view(base.digest)?.scan
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
-            for page in imported { try writer.removeResponses(ofOtherMappingsThan: page.entry.request) }
+            for page in imported {
+                func isDeclared(_ name: Substring) -> Bool {
+                    client.description.endpoints.contains { $0.name == name }
+                }
+                var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
+                if let keys, page.isFirstOfMapping {
+                    gone.formUnion(try page.outdateOtherMappings(but: keys, &writer).filter { !isDeclared($0[...]) })
+                }
+                for name in gone { try page.forgetList(of: name, &writer) }
+            }
             try client.saveBudgets(&writer)
         }
         return unit

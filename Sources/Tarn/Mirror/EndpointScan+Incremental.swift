@@ -102,11 +102,7 @@ extension EndpointScan {
         let own = "\(endpoint.name) "
         var forgotten: [String: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {
-            guard checkpoint.isIncremental || checkpoint.state == .underWay else { return }
-            var other = checkpoint
-            (other.plan, other.nextURL, other.state) = ("", nil, .complete)
-            (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
-            forgotten[name] = other
+            if let other = checkpoint.forgotten { forgotten[name] = other }
         }
         try client.store.read { reader in
             try reader.forEachCheckpoint { name, checkpoint in
@@ -164,6 +160,17 @@ extension EndpointScan {
         list.target.request = request
         list.target.checkpoint.begunSince = nil
         list.target.checkpoint.nextURL = list.pages.position
+    }
+}
+
+extension Checkpoint {
+    /// The progress of a list that is to be requested as a whole; nil if the next scan does so.
+    var forgotten: Checkpoint? {
+        guard isIncremental || state == .underWay else { return nil }
+        var other = self
+        (other.plan, other.nextURL, other.state) = ("", nil, .complete)
+        (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
+        return other
     }
 }
 

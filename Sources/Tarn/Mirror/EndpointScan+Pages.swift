@@ -32,11 +32,9 @@ extension EndpointScan {
             return nil
         }
         let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
-        let continued = old.flatMap { old in
-            old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins && !isTooOld(old) ? old : nil
-        }
+        let continued = old.flatMap { !begins && isContinued($0, plan) ? $0 : nil }
         var request = request
-        let known = old?.plan == plan ? old?.since : nil
+        let known = old.flatMap { $0.plan == plan && !hasOtherPages($0) ? $0.since : nil }
         request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
@@ -49,6 +47,7 @@ extension EndpointScan {
             checkpoint = continued
             checkpoint.members = members
             checkpoint.continuedAt = client.now
+            if continued.pages > 0 { checkpoint.resumedScan = continued.scan }
             if continued.pages > 0, request.endpoint.movesWhileInterrupted {
                 checkpoint.heldSince = continued.heldSince ?? continued.seen
             }
@@ -59,6 +58,7 @@ extension EndpointScan {
         }
         report.since = request.since ?? report.since
         if continued == nil, let old { noteOtherCredentials(old, plan: plan, identity) }
+        checkpoint.pagination = pagination
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -87,6 +87,15 @@ extension EndpointScan {
         measured.resumedRecords += checkpoint.records
     }
 
+    /// Whether an interrupted scan goes on where it has ended.
+    private func isContinued(_ old: Checkpoint, _ plan: String) -> Bool {
+        old.state == .underWay && old.plan == plan && old.nextURL != nil && !isTooOld(old) && !hasOtherPages(old)
+    }
+
+    /// Whether a scan has found its pages by another pagination: it may have left some out, and the
+    /// next one of them is at another place.
+    private func hasOtherPages(_ old: Checkpoint) -> Bool { old.pagination.map { $0 != pagination } ?? false }
+
     /// Whether too much time has passed since the last run that has committed a page of a list.
     private func isTooOld(_ checkpoint: Checkpoint) -> Bool {
         client.now.elapsed(since: checkpoint.continuedAt ?? checkpoint.startedAt) >= SyncRun.longestPause
@@ -107,6 +116,7 @@ extension EndpointScan {
         if let old, old.plan == plan {
             checkpoint.settledScan = old.settledScan
             (checkpoint.awaitedScan, checkpoint.awaitedSince) = (old.awaitedScan, old.awaitedSince)
+            checkpoint.resumedScan = old.resumedScan
         }
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
@@ -150,6 +160,13 @@ extension EndpointScan {
         }
         if let last { pages.note(pageBefore: last.pageFacts) }
         return different
+    }
+
+    /// A digest of the pagination with which the scan finds its pages.
+    ///
+    /// The plan does not have it: the scan members of a list stay when its pages become others.
+    static func digest(of pagination: Pagination) -> String {
+        String(SHA256.hexadecimal(pagination.text).prefix(16))
     }
 
     /// The digest of a scan's first request, of its mapping, of the initial value, and of its
@@ -221,6 +238,7 @@ extension EndpointScan {
         }
         page.entry.listing.scan = list.target.checkpoint.scan
         page.entry.listing.identity = list.target.identity.responses
+        page.list = list.target.name
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = list.pages.listPosition
         page.members = mayListOlder(list.target.request) ? nil : list.target.members
@@ -388,9 +406,12 @@ extension EndpointScan {
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
+        let isFirst =
+            Batch.Page.hasValidators(entry.validation.headers)
+            && !(fetch.stored.map { Batch.Page.hasValidators($0.validation.headers) } ?? false)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }

@@ -78,6 +78,12 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// Whether the store had responses when the scan began.
+    private(set) var hadResponses = false
+    /// The endpoints of the description; nil if no responses of other mappings are looked for.
+    private(set) lazy var presentKeys = keysOfDescription()
+    /// The digest of the endpoint's pagination in the checkpoints of its lists.
+    private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.
@@ -123,6 +129,7 @@ final class EndpointScan {
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
+            hadResponses = try !client.store.read { try $0.access.responses.scopes().isEmpty }
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
             var parents: [ParentRecord?] = [nil]
             if let given = givenParents {
@@ -139,6 +146,7 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
+            try await notePass(over: parents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

@@ -164,13 +164,46 @@ extension EndpointScan {
     /// Endpoints that request each record itself do not count. A request of a program decides by
     /// itself.
     func scansOfOthers() -> OtherScans? {
-        let catalog = client.store.catalog
-        guard syncRun != nil, let root = catalog.entity(endpoint.entity)?.root else { return nil }
-        let others = client.description.endpoints.filter { other in
-            other.name != endpoint.name && other.api == endpoint.api && catalog.entity(other.entity)?.root == root
-                && other.forEach.flatMap { catalog.entity($0.entity)?.root } != root
-        }
+        guard syncRun != nil else { return nil }
+        let others = client.description.endpoints.filter { mayMove(from: endpoint, to: $0) }
         return others.isEmpty ? nil : OtherScans(request, others)
+    }
+
+    /// Whether a record that an endpoint lists may move to a list of another one.
+    private func mayMove(from own: Endpoint, to other: Endpoint) -> Bool {
+        guard other.name != own.name, other.api == own.api else { return false }
+        let catalog = client.store.catalog
+        func roots(_ endpoint: Endpoint) -> Set<UInt16> {
+            let entities = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)
+            return Set(entities.compactMap { catalog.entity($0)?.root })
+        }
+        let parent = other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
+        return roots(other).contains { listed.contains($0) && $0 != parent }
+    }
+
+    /// Notes when the last two passes over the lists of all parents began, for the orphans of other
+    /// endpoints.
+    ///
+    /// Each sync may find a new parent, whose list was never scanned when the others are asked for.
+    /// A record that was missed before both passes has moved to the list of no parent that was
+    /// known between them.
+    func notePass(over parents: [ParentRecord?]) async throws {
+        guard endpoint.forEach != nil, syncRun != nil, variant == nil, givenParents == nil, !options.isDryRun,
+            client.description.endpoints.contains(where: { $0.orphans != nil && mayMove(from: $0, to: endpoint) })
+        else { return }
+        let names = request.listNames(of: parents.map { $0?.key }), name = endpoint.outcomeName
+        let (began, known) = try client.store.read { reader in
+            (try OtherScans.began(names, reader), try reader.checkpoint(name))
+        }
+        guard let began, known?.awaitedSince.map({ $0 < began }) ?? true else { return }
+        let now = client.now
+        try await client.store.write(alone: true) { writer in
+            var checkpoint =
+                try writer.access.checkpoints.checkpoint(name)
+                ?? Checkpoint(state: .underWay, plan: "", scan: 0, startedAt: now)
+            (checkpoint.knownSince, checkpoint.awaitedSince) = (checkpoint.awaitedSince, began)
+            try writer.setCheckpoint(name, checkpoint)
+        }
     }
 
     /// Notes that scans have no orphans left: an interrupted sync does not look for them again.

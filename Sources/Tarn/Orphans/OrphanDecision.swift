@@ -35,6 +35,8 @@ struct OrphanDecision: Sendable {
     struct Moves: Sendable {
         /// The last scan whose missing records are known not to have moved to another endpoint.
         var settled: UInt64
+        /// The last scan that has gone on where an earlier run had ended; 0 if there was none.
+        var resumed: UInt64 = 0
         /// The names of endpoints that were not scanned as a whole although there was time for it.
         var missing: [String] = []
     }
@@ -136,7 +138,7 @@ struct OrphanDecision: Sendable {
             outcome.listedElsewhere = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
             outcome.waiting = 1
-        } else if answer != .gone, let moves, firstMiss(member) > moves.settled {
+        } else if answer != .gone, let moves, decidingMiss(member, moves) > moves.settled {
             outcome.waiting = 1
             if !moves.missing.isEmpty { outcome.refusals = [OrphanDecision.hint(moves.missing)] }
         } else if isKept {
@@ -162,6 +164,16 @@ struct OrphanDecision: Sendable {
     /// Between them may be scans that have decided nothing.
     private func firstMiss(_ member: ScanMember) -> UInt64 {
         scan - min(scan, max(1, member.misses) - 1)
+    }
+
+    /// The scan whose miss has to be settled: the first one in a row, or the second one if records
+    /// may have moved past scans that were continued.
+    ///
+    /// The first miss may be one of those. What has moved past a scan is still in the list, and may
+    /// leave it before the next scan.
+    private func decidingMiss(_ member: ScanMember, _ moves: Moves) -> UInt64 {
+        let first = firstMiss(member)
+        return moves.resumed < first ? first : first + 1
     }
 
     private static func hint(_ endpoints: [String]) -> String {

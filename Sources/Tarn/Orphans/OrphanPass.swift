@@ -218,7 +218,9 @@ struct OrphanPass {
             try await client.store.write(alone: true) { try $0.setCheckpoint(name, changed) }
         }
         let isLate = checkpoint.awaitedScan.map { $0 < scan } ?? false
-        return OrphanDecision.Moves(settled: checkpoint.settledScan ?? 0, missing: isLate ? missing : [])
+        return OrphanDecision.Moves(
+            settled: checkpoint.settledScan ?? 0, resumed: checkpoint.resumedScan ?? 0,
+            missing: isLate ? missing : [])
     }
 
     // MARK: Asking

@@ -54,15 +54,25 @@ final class OtherScans: Sendable {
         }
         let names = other.listNames(of: parents)
         guard !names.isEmpty else { return nil }
-        let began = try request.client.store.read { reader -> Timestamp? in
-            var earliest: Timestamp?
-            for name in names {
-                guard let began = try reader.checkpoint(name)?.lastKnown else { return nil }
-                earliest = min(earliest ?? began, began)
-            }
-            return earliest
+        let began = try request.client.store.read { reader in
+            let began = try OtherScans.began(names, reader)
+            guard endpoint.forEach != nil else { return began }
+            // The list of a new parent was never scanned.
+            let pass = try reader.checkpoint(endpoint.outcomeName)?.knownSince
+            return [began, pass].compactMap(\.self).max()
         }
         return Scans(endpoint: endpoint.name, began: began)
+    }
+
+    /// The time when the earliest of the last scans of lists began that have reached their ends;
+    /// nil if one of the lists was never scanned to its end.
+    static func began(_ names: [String], _ reader: StoreReader) throws -> Timestamp? {
+        var earliest: Timestamp?
+        for name in names {
+            guard let began = try reader.checkpoint(name)?.lastKnown else { return nil }
+            earliest = min(earliest ?? began, began)
+        }
+        return earliest
     }
 }
 
@@ -70,5 +80,7 @@ extension Checkpoint {
     /// The time when the last scan began that has reached the end of its list.
     ///
     /// Earlier versions have not stored it.
-    var lastKnown: Timestamp? { knownSince ?? (state == .complete && failure == nil ? startedAt : nil) }
+    var lastKnown: Timestamp? {
+        knownSince ?? (state == .complete && failure == nil && !plan.isEmpty ? startedAt : nil)
+    }
 }

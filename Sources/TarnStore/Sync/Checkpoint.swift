@@ -86,6 +86,11 @@ package struct Checkpoint: Sendable, Hashable {
     package var settledScan: UInt64?
     /// The scan that is to be settled next, and the time when it had ended; nil for none.
     package var awaitedScan: UInt64?, awaitedSince: Timestamp?
+    /// The last scan that has gone on where an earlier run had ended: records may have moved past
+    /// it. Nil if there was none.
+    package var resumedScan: UInt64?
+    /// A digest of the pagination with which the scan has found its pages; nil if it is unknown.
+    package var pagination: String?
 
     /// A scan whose end has shown which pages the list has: it has no others of earlier scans.
     package struct WholeScan: Sendable, Hashable {
@@ -167,6 +172,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
         static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36, knownSince: UInt16 = 37
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
+        static let resumedScan: UInt16 = 41, pagination: UInt16 = 42
     }
 
     package init?(_ row: EncodedRow) {
@@ -202,6 +208,8 @@ package struct Checkpoint: Sendable, Hashable {
         settledScan = row.unsigned(ID.settledScan)
         awaitedScan = row.unsigned(ID.awaitedScan)
         awaitedSince = row.date(ID.awaitedSince)
+        resumedScan = row.unsigned(ID.resumedScan)
+        pagination = row.text(ID.pagination)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -245,6 +253,8 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.settledScan, settledScan)
         row.field(ID.awaitedScan, awaitedScan)
         row.field(ID.awaitedSince, awaitedSince)
+        row.field(ID.resumedScan, resumedScan)
+        row.field(ID.pagination, pagination)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -58,6 +58,45 @@ struct MirrorChangeTests {
         #expect(try await store.sync(server.base + "/v1").notModified == 1)
     }
 
+    @Test(
+        "an endpoint that is renamed and mapped in another way has its own values when both are taken back",
+        arguments: [false, true])
+    func renamedAndBack(isIncremental: Bool) async throws {
+        let later = #"{"items":[{"id":2,"name":"two","size":20,"note":"y"}],"others":[]}"#
+        let server = try LocalServer([
+            recording("/v1/items", MirrorChangeTests.body, "ETag: \"v1\""), recording("/v1/items?since=20", later),
+        ])
+        let records = isIncremental ? "items\n    since: { param: since, field: size }" : "items"
+        func yaml(_ source: String) -> String {
+            self.yaml("      label: { type: string?, from: \(source) }", ignore: "[size]", records: records)
+        }
+        let first = yaml("name"), second = yaml("note").replacing("\n  items:", with: "\n  things:")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [(first, "one"), (first, "one"), (second, "x"), (first, "one")] {
+            store = try changed(store, yaml)
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.record("Item", 1)["label"] == .string(label))
+        }
+    }
+
+    @Test("a mapping that was taken back has its own values, although the other one has sent another request")
+    func takenBackByAnotherRequest() async throws {
+        let server = try LocalServer(
+            ["", "?size=9"].map { recording("/v1/items\($0)", MirrorChangeTests.body, "ETag: \"v1\"") })
+        let first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
+        let second = yaml(
+            "      label: { type: string?, from: note }", ignore: "[size]", records: "items\n    with: { size: 9 }")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x")] {
+            store = try changed(store, yaml)
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+            #expect(try store.record("Item", 1)["label"] == .string(label))
+        }
+        #expect(try await store.sync(server.base + "/v1").notModified == 1)
+    }
+
     @Test("what is ignored decides nothing about the records: the next sync is still conditional")
     func changedIgnoreIsConditional() async throws {
         let server = try server()

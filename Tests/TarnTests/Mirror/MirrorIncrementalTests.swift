@@ -624,6 +624,37 @@ struct MirrorIncrementalTests {
         #expect(try store.checkpoint("items")?.since == "t")
     }
 
+    @Test("after a change of the pagination, everything is listed once: the other one may have left records out")
+    func otherPagination() async throws {
+        func description(_ start: Int) throws -> Description {
+            let pages = "paginate: { page_number: { param: page, start: \(start) } }"
+            return try Description.parse(
+                Self.yaml("{ param: since, field: changed_at }", more: pages), file: "tarn.yaml")
+        }
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            log.withLock { $0.append(request.url.replacing("https://api.test.example", with: "")) }
+            let values = URLComponents(string: request.url)?.queryItems ?? []
+            let page = values.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 0
+            let since = values.first { $0.name == "since" }?.value ?? ""
+            let items = [1, 2, 3].map { (id: $0, at: "2026-01-0\($0)T00:00:00Z") }.filter { $0.at >= since }
+            let body = items.dropFirst(page).prefix(1).map { #"{"id":\#($0.id),"changed_at":"\#($0.at)"}"# }
+            return TransportResponse(status: 200, body: Array("[\(body.joined())]".utf8))
+        }
+        var store = try MirrorStore(try description(1)), first: [String?] = []
+        for start in [1, 1, 0, 0] {
+            let path = store.path
+            store.description = try description(start)
+            store.description.storePath = path
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            first.append(log.withLock { log in log.first?.contains("since=") == true ? "since" : log.first })
+            log.withLock { $0 = [] }
+            #expect(try store.items() == (start == 1 ? [2, 3] : [1, 2, 3]))
+        }
+        #expect(first == ["/items?page=1", "since", "/items?page=0", "since"])
+    }
+
     @Test("a token that the server has forgotten is dropped: everything is listed again")
     func expired() async throws {
         let records = "more: ignore\n    paginate: single_page\n    records: items"

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import TestSupport
 import Testing
 
@@ -69,6 +70,31 @@ struct MirrorResumeTests {
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(sound.requests.count == 4 - page)
         #expect(try store.count("Item") == 5)
+    }
+
+    @Test("an interrupted walk does not go on with another page size: its pages would seem to be short ones")
+    func otherPageSize() async throws {
+        let pages = [2, 4].flatMap { size in
+            (1...(8 / size)).map { number -> String in
+                let ids = (1...7).filter { ($0 - 1) / size == number - 1 }
+                let items = ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+                return recording("/v1/items?page=\(number)&size=\(size)", "[\(items)]")
+            }
+        }
+        func yaml(_ size: Int) -> String {
+            itemsYAML("paginate: { page_number: { param: page, per_page: { size: \(size) } } }")
+        }
+        var store = try MirrorStore(yaml: yaml(2))
+        let failing = try LocalServer(pages, "--fault", "page=3:status:503")
+        _ = try await store.sync(failing.base + "/v1")
+        #expect(try store.count("Item") == 4)
+        let path = store.path
+        store.description = try Description.parse(yaml(4), file: "tarn.yaml")
+        store.description.storePath = path
+        let sound = try LocalServer(pages)
+        let report = try await store.sync(sound.base + "/v1")
+        #expect(report.failures.isEmpty && report.endpoints.first?.isResumed == false, "\(report.texts)")
+        #expect(try store.count("Item") == 7)
     }
 
     @Test("the limit that an endpoint declares may be larger than that of a mirror, and the error names it")

@@ -61,6 +61,80 @@ struct MovedRecordTests {
         #expect(try store.items() == [1, 8, 9])
     }
 
+    @Test("a record that has moved past a scan in parts, and then to another endpoint, stays")
+    func movedTwice() async throws {
+        let store = try endpoints("after_two_scans")
+        try await scan(store, [[1], [2], [3]], [9])
+        try await scan(store, [[1], [2], [3]], [9], limit: 1)
+        for _ in 0..<2 { try await scan(store, [[3], [1], [2]], [9], limit: 1) }
+        try await scan(store, [[3], [1], [2]], [9], names: ["short"])
+        for _ in 0..<2 {
+            let report = try await scan(store, [[1], [2]], [9, 3])
+            #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+        }
+        #expect(try store.items() == [1, 2, 3, 9])
+    }
+
+    @Test("a record that is gone goes at last, although each scan is one in parts")
+    func gone() async throws {
+        for orphans in ["after_one_scan", "after_two_scans"] {
+            let store = try endpoints(orphans)
+            try await scan(store, [[1], [2], [3]], [9])
+            for _ in 0..<8 { try await scan(store, [[1], [2]], [9], limit: 1) }
+            #expect(try store.items() == [1, 2, 9])
+        }
+    }
+
+    @Test("a record that has moved to the second list of an answer stays, too")
+    func secondList() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: id, attributes: { id: int, name: string } }
+                  Note: { key: id, attributes: { id: int } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: header_link, orphans: after_one_scan }
+                  board: { path: /board, records: { notes: Note, items: Item } }
+                """)
+        for (own, others) in [([1, 2], [9]), ([1], [9, 2]), ([1], [9, 2])] {
+            let list = others.map { #"{"id":\#($0),"name":"n\#($0)"}"# }.joined(separator: ",")
+            let board = recording("/v1/board", #"{"notes":[{"id":5}],"items":[\#(list)]}"#)
+            let report = try await store.scan([own], and: [board])
+            #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+        }
+        #expect(try store.items() == [1, 2, 9])
+    }
+
+    @Test("a record that is gone goes, although each sync finds another parent, whose list was never scanned")
+    func newParents() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box:
+                    key: id
+                    attributes: { id: int, name: string }
+                    relationships: { items: { to: [Item], inverse: box } }
+                  Item:
+                    key: id
+                    attributes: { id: int, name: string }
+                    relationships: { box: { to: Box, inverse: items } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  latest: { path: /latest, entity: Item, orphans: after_two_scans }
+                  content: { path: '/boxes/{box.id}/items', entity: Item, for_each: { entity: Box, parent: box } }
+                """)
+        for boxes in 1...4 {
+            let lists = (1...boxes).flatMap { writtenPages([[100 + $0]], path: "/boxes/\($0)/items") }
+            let latest = writtenPages([boxes == 1 ? [1, 2, 3] : [1, 2]], path: "/latest")
+            let pages = writtenPages([Array(1...boxes)], path: "/boxes") + latest + lists
+            let report = try await store.sync(nil, transport: try WrittenTransport(pages))
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.items().contains(3) == (boxes < 4))
+        }
+    }
+
     @Test("an endpoint that is scanned first does not delete what a later one lists by now")
     func laterEndpoint() async throws {
         let store = try endpoints("after_one_scan", isLongFirst: false)

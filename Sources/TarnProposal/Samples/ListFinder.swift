@@ -73,6 +73,7 @@ enum ListFinder {
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
+                    || areAboutPages(members)
                 if !main.isEmpty, isEnvelope { return preferred(main, json) }
                 if let inner = wrapped(members) {
                     if case .object(let members)? = objects(json, inner).first, RecordMap.isMap(members) { return [] }
@@ -82,6 +83,26 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Whether all scalars of an object tell about the answer, and one of them of pages.
+    private static func areAboutPages(_ members: [JSONValue.Member]) -> Bool {
+        let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
+        return scalars.allSatisfy { isEnvelope($0.key) }
+            && scalars.contains { PageEvidence.isAboutPages($0.key) }
+    }
+
+    /// Returns the member that names another page, and a list of objects, of an answer that looks
+    /// like a single object; nil for other answers.
+    static func pagedList(in json: JSONValue) -> (sign: String, list: JSONPath)? {
+        guard case .object(let members) = json,
+            let sign = members.first(where: { member in
+                PageEvidence.isSuccessor(member.key)
+                    && member.value.scalarText.map { !["", "0", "false"].contains($0) } ?? false
+            }),
+            let list = nested(json, [], depth: 0).first(where: { !$0.steps.contains { isCompanionStep($0) } })
+        else { return nil }
+        return (sign.key, list.path)
     }
 
     /// Whether an object has an id.

@@ -699,4 +699,75 @@ struct CompleteListTests {
         #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
         #expect(proposal.uncertain.contains { $0.contains("parameter `page`") }, "\(proposal.uncertain)")
     }
+
+    @Test(
+        "a list that is shorter than a page today is requested by pages, whatever the server has behind it",
+        arguments: ["page", "offset"], [true, false])
+    func shortToday(parameter: String, isRefused: Bool) async throws {
+        let count = Mutex(2)
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1
+            let offset = ItemList.number("offset", in: request.target) ?? 0
+            let before = parameter == "page" ? (page - 1) * 20 : offset, known = count.withLock { $0 }
+            guard before < known || !isRefused else { return .init(status: "404 Not Found") }
+            return .init(body: ItemList.items(before + 1..<max(before + 1, min(before + 21, known + 1))))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("param: \(parameter)") && proposal.uncertain == [], "\(proposal.text)")
+        count.withLock { $0 = 45 }
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 45, "\(proposal.text)")
+    }
+
+    @Test(
+        "a parameter that a server takes for a filter is not the one that an answer suggests",
+        arguments: [#""next_cursor":"t&""#, #""page":1,"total_pages":3"#])
+    func unknownToServer(_ members: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let items = request.target == "/items" ? ItemList.items(1...10) : "[]"
+            return .init(body: #"{"items":\#(items)\#(items == "[]" ? "" : "," + members)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(
+            proposal.uncertain.contains { $0.contains("has no other records than the first one") },
+            "\(proposal.text)")
+    }
+
+    @Test("the number of pages under a name that YAML takes for something else is written in quotes")
+    func attributes() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1
+            let items = ItemList.items(behind: (page - 1) * 50, size: 50)
+            return .init(body: #"{"top":{"item":\#(items),"@attr":{"page":"\#(page)","totalPages":"5"}}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("total_pages: 'top.@attr.totalPages'"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a list beside many members about the page, as Twilio's, and a page with an id, as ActivityPub's")
+    func envelopes() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("Page", in: request.target) ?? 0
+            let next = page < 4 ? #""/items?Page=\#(page + 1)""# : "null"
+            let members = #""end":9,"first_page_uri":"/items","page":\#(page),"page_size":50,"start":0,"uri":"/items""#
+            let items = ItemList.items(behind: page * 50, size: 50)
+            return .init(
+                body: request.target.hasPrefix("/items")
+                    ? #"{\#(members),"next_page_uri":\#(next),"products":\#(items)}"#
+                    : #"{"id":"/outbox?page=1","next":"/outbox?page=2","orderedItems":\#(items)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: { json_link: { path: 'next_page_uri' } }"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Product") == ItemList.count, "\(proposal.text)")
+        let other = try await propose(urls: [server.base + "/outbox"])
+        #expect(other.uncertain.contains { $0.contains("`next` names another page") }, "\(other.uncertain)")
+    }
 }

@@ -17,9 +17,8 @@ extension Sampler {
 
     /// Looks for records behind a page whose style is unknown.
     ///
-    /// A page of an unusual size may be full, too: the parameters are tried for those with three
-    /// records or more. They are the declared ones; without a specification, those that most servers
-    /// have.
+    /// A page of any size may be full, or be it tomorrow. The parameters that are tried are the
+    /// declared ones; without a specification, those that most servers have.
     ///
     /// - Parameters:
     ///   - moved: the parameters that have led to new records among known ones so far.
@@ -31,7 +30,7 @@ extension Sampler {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
         let isFull = size.map { count >= $0.value } == true || MainList.isPageSize(count)
         defer { if sample.style.text == "single_page" { sample.style.doubtMoved(moved, facts, lists) } }
-        guard count > 0, declared != nil || isFull || isLikely || count >= 3 else { return }
+        guard count > 0 else { return }
         var tried: [String] = []
         let all = candidates(sample.origin, declared, size, hasSign: isLikely)
         for candidate in all where options.pages > 1 || declared != nil {
@@ -160,7 +159,9 @@ extension Sampler {
             guard [.other, .empty, .missing].contains(next.answer) else { return nil }
             // A sync begins with this number. A server may take any parameter for a filter, or have
             // other records for every request.
-            return await answer(start).isSame ? style : nil
+            if await answer(start).isSame { return style }
+            if next.answer == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
+            return nil
         case .pages:
             let next = await page(parameter, 2, first, lists), second = next.answer
             if second == .page(.overlapping), let page = next.page {
@@ -172,7 +173,10 @@ extension Sampler {
             if again.isSame {
                 style.start = 1
             } else {
-                guard again != .refused, again != .missing, await answer(0).isSame else { return nil }
+                guard again != .refused, again != .missing, await answer(0).isSame else {
+                    if second == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
+                    return nil
+                }
                 style.start = 0
             }
             return second == .refused && style.start == 1 ? nil : style

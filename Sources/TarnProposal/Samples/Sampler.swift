@@ -215,8 +215,10 @@ package struct Sampler: Sendable {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
-            // The answer says that there is more, and the next page by this style is empty.
-            if sample.pages.count == 1, choice.pagination.style.isCounted { sample.isComplete = false }
+            let style = choice.pagination.style, isGuessed = !style.parameters.isEmpty
+            let isAlone = Sampler.isAlone(sample.pages, lists, orEmpty: isGuessed)
+            // The answer says that there is more, and the next page by this style has none.
+            if isAlone, isGuessed, sample.pages.count > 1 || style.isCounted { sample.isComplete = false }
             let checked = StyleGuess.withoutRefutedTotal(choice, Sampler.facts(sample.pages, lists))
             if checked.style != choice.style {
                 sample.style = StyleGuess.completed(checked, url: url, recordCount: facts.recordCount)
@@ -224,7 +226,7 @@ package struct Sampler: Sendable {
             }
             if sample.repeatsLast { sample.style.endAtRepeatedPage() }
             if let cursor = sample.lastCursor { sample.style.end(atCursor: cursor) }
-            if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
+            if !sample.isComplete, options.pages > 1, isAlone {
                 await doubt(&sample, plain, choice, lists, facts, &bounds)
             }
         } else {
@@ -255,10 +257,13 @@ package struct Sampler: Sendable {
     }
 
     /// Whether no page has other records than the first one.
-    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+    ///
+    /// - Parameter orEmpty: whether an empty page counts: a server may take any parameter for a
+    ///   filter.
+    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList], orEmpty: Bool) -> Bool {
         pages.dropFirst().allSatisfy { page in
             let relation = PageReader.relation(of: page, to: pages[0], like: lists)
-            return relation == .same || relation == .reordered
+            return relation == .same || relation == .reordered || orEmpty && relation == .empty
         }
     }
 
@@ -275,7 +280,7 @@ package struct Sampler: Sendable {
             var trial = plain
             trial.style = StyleGuess.completed(other, url: sample.origin, recordCount: facts.recordCount)
             trial.isComplete = await follow(other.pagination, &trial, lists, &bounds)
-            guard trial.pages.count > 1, !Sampler.isAlone(trial.pages, lists) else { continue }
+            guard trial.pages.count > 1, !Sampler.isAlone(trial.pages, lists, orEmpty: true) else { continue }
             sample = trial
             return
         }

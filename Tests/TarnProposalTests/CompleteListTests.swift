@@ -759,14 +759,14 @@ struct CompleteListTests {
             let items = ItemList.items(behind: page * 50, size: 50)
             return .init(
                 body: request.target.hasPrefix("/items")
-                    ? #"{\#(members),"next_page_uri":\#(next),"products":\#(items)}"#
+                    ? #"{\#(members),"next_page_uri":\#(next),"messages":\#(items)}"#
                     : #"{"id":"/outbox?page=1","next":"/outbox?page=2","orderedItems":\#(items)}"#)
         }
         let proposal = try await propose(urls: [server.base + "/items"])
         #expect(proposal.text.contains("paginate: { json_link: { path: 'next_page_uri' } }"), "\(proposal.text)")
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
-        #expect(try mirror.count("Product") == ItemList.count, "\(proposal.text)")
+        #expect(try mirror.count("Message") == ItemList.count, "\(proposal.text)")
         let other = try await propose(urls: [server.base + "/outbox"])
         #expect(other.uncertain.contains { $0.contains("`next` names another page") }, "\(other.uncertain)")
     }

@@ -69,7 +69,8 @@ enum ListFinder {
             if !hasOwnKey(members) {
                 if RecordMap.isMap(members) { return [] }
                 let found = nested(json, [], depth: 0)
-                let main = found.filter { !companions.contains($0.name.lowercased()) }
+                let others = found.filter { !companions.contains($0.name.lowercased()) }
+                let main = others.isEmpty ? messages(found, members) : others
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
@@ -83,6 +84,17 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Returns the list of messages of an answer that has no other list and tells of other pages:
+    /// otherwise, messages accompany records.
+    private static func messages(_ found: [FoundList], _ members: [JSONValue.Member]) -> [FoundList] {
+        let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
+        let isSigned = members.contains { member in
+            hasSign(.object([member]), orNull: true) || member.value.isObject && hasSign(member.value, orNull: true)
+        }
+        guard isSigned, scalars.allSatisfy({ isEnvelope($0.key) }) else { return [] }
+        return found.filter { $0.steps == [.key("messages")] }
     }
 
     /// Whether all scalars of an object tell about the answer, and one of them of pages.
@@ -136,7 +148,10 @@ enum ListFinder {
             // The last page may not tell of others.
             return found + first.filter { $0.isList && !found.contains($0) && isArray(json, $0) }
         }
-        let empty = first.filter { $0.isList && isArray(json, $0) && objects(json, $0).isEmpty }
+        let known = first.filter { $0.isList && isArray(json, $0) }
+        // The last page may look like a single object: it does not tell of others.
+        if !known.isEmpty, !found.contains(where: \.isList) { return known }
+        let empty = known.filter { objects(json, $0).isEmpty }
         return empty.isEmpty ? found : empty
     }
 

@@ -341,7 +341,7 @@ struct StyleGuess {
         }
         // Names of members come from the server: odd ones are left to `auto`.
         let isPlain = style.text.utf8.allSatisfy {
-            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || " {}_.:,'$[]-@#".utf8.contains($0)
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || " {}_.:,'$[]-@#\\".utf8.contains($0)
         }
         guard isPlain else {
             // `auto` sends what is under `with`, also the cursor of the first page.

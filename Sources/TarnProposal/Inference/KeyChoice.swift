@@ -270,8 +270,8 @@ struct KeyChoice {
         return compared == 0 ? groups.count == distinct.count || groups.count > 1 : agreeing * 10 >= compared * 6
     }
 
-    /// Whether a date, or another part of a key, differs for many keys: whatever agrees, it is a part
-    /// of the key.
+    /// Whether a date, or another part of a key, differs for many keys: whatever agrees, it belongs
+    /// to the key.
     private func isOther(_ consistency: KeyConsistency) -> Bool {
         consistency.conflicts >= 3 && consistency.conflicts * 4 >= consistency.keyCount
             && consistency.contradicting.contains(where: KeyChoice.isPart)

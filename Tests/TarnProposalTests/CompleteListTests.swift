@@ -501,6 +501,20 @@ struct CompleteListTests {
         #expect(try mirror.count("Item") == count)
     }
 
+    @Test("a last page that the server repeats counts once, also for records that their positions name")
+    func repeatedPositions() async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, min(3, ItemList.number("page", in: request.target) ?? 1))
+            let values = (page * 20 - 19...min(page * 20, 47)).map { #"{"value":\#($0).5}"# }
+            return .init(body: "[" + values.joined(separator: ",") + "]")
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("end: repeated") && proposal.text.contains("'@position'"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 47, "\(proposal.text)")
+    }
+
     @Test("a parameter of the URL that seems to number pages, and leads to no others, is uncertain")
     func ignoredNumber() async throws {
         let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }

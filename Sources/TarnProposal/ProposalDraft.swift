@@ -150,15 +150,17 @@ struct ProposalDraft {
 
     /// Notes the entities of which samples with different values share a key.
     private mutating func findOverwritten(_ clusters: [Cluster]) {
-        for cluster in clusters where !cluster.key.isByURL && !cluster.key.fields.isEmpty {
+        for cluster in clusters where cluster.key.isByURL || !cluster.key.fields.isEmpty {
             // A key with the parent in it tells apart what the samples do not.
             guard let index = description.position(of: cluster.name), description.entities[index].keyDoubt == nil,
-                description.entities[index].key.count == cluster.key.fields.count
+                description.entities[index].key.count == max(1, cluster.key.fields.count)
             else { continue }
-            let ignored = description.entities[index].ignore.compactMap(\.first)
-            var consistency = cluster.consistency(except: Set(ignored))
+            let ignored = Set(description.entities[index].ignore.compactMap(\.first))
+            // Elsewhere, an object with a URL may be an excerpt with fields of its own.
+            var consistency =
+                cluster.key.isByURL ? cluster.listConsistency(except: ignored) : cluster.consistency(except: ignored)
             // In a list, other counters and times are lost, too.
-            if consistency.conflicts == 0 { consistency = cluster.listConsistency(except: Set(ignored)) }
+            if consistency.conflicts == 0 { consistency = cluster.listConsistency(except: ignored) }
             guard consistency.conflicts > 0 else { continue }
             let fields = consistency.differing, more = fields.count > 3 ? ", …" : ""
             let names = fields.prefix(3).map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: ", ")

@@ -244,4 +244,24 @@ struct RepeatedKeyTests {
         #expect(proposal.uncertain.contains { $0.contains("looks like \(text), ") }, "\(proposal.uncertain)")
         #expect(proposal.text.contains("# UNCERTAIN: the answer looks like \(text)"), "\(proposal.text)")
     }
+
+    @Test(
+        "a key from the URL of a record beside another id; a URL of something else, which repeats, is none",
+        arguments: [
+            (#""id":$,"name":"P$","links":{"self":"/x/&"},"last":"v&""#, "    key: urlId"),
+            (
+                #""url":"/stations/$","station":"s$","measured_at":"2026-03-0%T06:00:00Z","degrees":&.5"#,
+                "    key: position"
+            ),
+            (#""self":"/stations/$","degrees":&.5,"humidity":&"#, "    key: "),
+        ])
+    func urls(_ members: String, _ key: String) throws {
+        let proposal = try propose(
+            list(0..<12) {
+                let rest = members.replacing("$", with: "\($0 % 4)").replacing("%", with: "\(1 + $0 / 4)")
+                return "{\(rest.replacing("&", with: "\($0)"))}"
+            })
+        #expect(proposal.text.contains(key) && proposal.findings == [], "\(proposal.text)")
+        #expect(proposal.records == ["Thing": 12], "\(proposal.text)")
+    }
 }

@@ -234,6 +234,10 @@ extension EndpointScan {
             guard let confirmed = try confirmed(by: response, fetch, list) else { return true }
             page = confirmed
         case .records(let isEmpty):
+            if !isEmpty, list.pages.hasEnded(beforeContent: contentDigest(of: response.body, list.pages)) {
+                complete(&list.target, isCutOff: false)
+                return false
+            }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
         }
         page.entry.listing.scan = list.target.checkpoint.scan
@@ -370,6 +374,8 @@ extension EndpointScan {
         }
         if list.pages.mayGoOn(
             stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
+            // A stored page has no elements that the next one could be compared with.
+            || list.pages.endsAtRepeatedPage && contentDigest(of: Array("[]".utf8), list.pages) != nil
             || importer.takesSurroundings
                 && (stored.listing.position?.recordsBefore ?? 0) != list.pages.listed
         {

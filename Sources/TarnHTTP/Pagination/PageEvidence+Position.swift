@@ -76,6 +76,14 @@ extension PageEvidence {
         }
     }
 
+    /// Returns whether a value at a path names what comes next, or is a flag of more records.
+    package static func isSuccessor(_ path: String) -> Bool {
+        switch meaning(of: path) {
+        case .link, .cursor, .nextPage, .more: true
+        default: false
+        }
+    }
+
     /// Returns whether a value at a path is a sign of other pages, or a number of pages or of one.
     package static func isAboutPages(_ path: String) -> Bool {
         switch meaning(of: path) {

@@ -89,7 +89,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         }
         add(
             .link,
-            "next nexturl nexturi nexthref nextlink nextpageurl nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext"
+            "next nexturl nexturi nexthref nextlink nextpageurl nextpageuri nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext"
         )
         // Of Discourse.
         add(.link, "moretopicsurl loadmoredirectoryitems loadmorenotifications loadmoregroups")

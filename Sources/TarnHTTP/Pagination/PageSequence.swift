@@ -233,6 +233,18 @@ package struct PageSequence: Sendable, Hashable {
             || facts.contentDigest != nil && facts.contentDigest == lastContent
     }
 
+    /// Whether a page that lists the elements of the page before ends the list.
+    package var endsAtRepeatedPage: Bool { (choice?.pagination ?? pagination).style.endsAtRepeatedPage }
+
+    /// Returns whether the list has ended before the current page, which lists the elements of the
+    /// page before: records that their positions name would be doubled.
+    ///
+    /// - Parameter digest: the ``PageFacts/contentDigest`` of the current page.
+    package func hasEnded(beforeContent digest: Int?) -> Bool {
+        guard let digest, digest == lastContent else { return false }
+        return endsAtRepeatedPage && !PageSequence.hasMore(counts, listed: listed)
+    }
+
     /// Returns whether the list ends at the current page.
     func isLast(_ facts: PageFacts, answeredBy: String?) -> Bool {
         guard let step = try? step(facts, answeredBy: answeredBy) else { return false }

@@ -55,16 +55,48 @@ final class Cluster {
     /// - Parameter ignored: fields that no attribute keeps.
     func listConsistency(except ignored: Set<String>) -> KeyConsistency {
         let lists = places.filter(\.isListed).flatMap { groups($0.shape).values }
-        return KeyConsistency(lists, except: ignored.union(key.fields), comparesAll: true)
+        let parts = key.isByURL ? Array(urlForm?.field.prefix(1) ?? []) : key.fields
+        return KeyConsistency(lists, except: ignored.union(parts), comparesAll: true)
     }
 
     /// Returns the samples of a shape by their keys.
     private func groups(_ shape: ObjectShape) -> [[String]: [JSONValue]] {
         var groups: [[String]: [JSONValue]] = [:]
         for sample in shape.samples.prefix(Cluster.comparisonLimit) {
-            let texts = key.fields.compactMap { sample[$0]?.keyText }
-            if texts.count == key.fields.count { groups[texts, default: []].append(sample) }
+            let texts = texts(ofKey: sample)
+            if !texts.isEmpty { groups[texts, default: []].append(sample) }
         }
         return groups
+    }
+
+    /// Returns the texts of a sample's key; empty if a part is missing.
+    private func texts(ofKey sample: JSONValue) -> [String] {
+        guard key.isByURL else {
+            let texts = key.fields.compactMap { sample[$0]?.keyText }
+            return texts.count == key.fields.count ? texts : []
+        }
+        guard let form = urlForm, let url = sample.value(at: form.field)?.scalarText else { return [] }
+        return form.key(in: url).map { [$0] } ?? []
+    }
+
+    // MARK: Keys of URLs
+
+    /// Whether each `id` of the main places is the last segment of the record's URL.
+    ///
+    /// Otherwise an attribute with this name would be the `id`, and not the key in the URL.
+    func hasIDsOfURLs(_ form: URLForm) -> Bool {
+        mainShape.samples.allSatisfy { sample in
+            guard let id = sample["id"]?.keyText, let url = sample.value(at: form.field)?.scalarText,
+                let key = form.key(in: url)
+            else { return true }
+            return id == key
+        }
+    }
+
+    /// Returns the first of several names that no key of the JSON has; the last one otherwise.
+    func freeName(among names: [String]) -> String {
+        let naming = NamingConvention()
+        return names.first { name in !naming.jsonKeys(for: name).contains { shape.fields[$0] != nil } }
+            ?? names[names.count - 1]
     }
 }

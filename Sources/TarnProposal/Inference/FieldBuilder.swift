@@ -20,6 +20,8 @@ struct FieldBuilder {
     private(set) var fields: [Field] = []
     private(set) var key: [String] = []
     private(set) var keyComment = ""
+    /// Whether the key from the URL takes the place of the `id` of the records.
+    private var takesID = false
 
     /// An entity has at most this number of attributes; `rest` keeps the others.
     static let attributeLimit = 250
@@ -39,7 +41,7 @@ struct FieldBuilder {
         // The key from a URL takes the place of an `id` that only some records have.
         if leaf.keys.count == 2, leaf.name == JSONValue.objectID { return cluster.key.fields.contains(leaf.keys[0]) }
         return leaf.keys.count == 1
-            && (cluster.key.fields.contains(leaf.name) || cluster.key.isByURL && leaf.name == "id")
+            && (cluster.key.fields.contains(leaf.name) || takesID && leaf.name == "id")
     }
 
     // MARK: Key
@@ -66,7 +68,8 @@ struct FieldBuilder {
             fields.append(Field(attribute: attribute))
         }
         if guess.isByURL, let form = cluster.urlForm {
-            let name = names.unique("id")
+            takesID = cluster.hasIDsOfURLs(form)
+            let name = names.unique(takesID ? "id" : cluster.freeName(among: ["urlId", "urlKey", "keyInUrl"]))
             key = [name]
             fields.append(Field(attribute: ProposedAttribute(name: name, type: form.isInteger ? "int" : "string")))
         }

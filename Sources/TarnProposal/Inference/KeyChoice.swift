@@ -264,14 +264,17 @@ struct KeyChoice {
         let consistency = KeyConsistency(groups.values, except: Set(fields))
         let against = consistency.contradicting
         if isListed, !against.isEmpty, isChanged(consistency) { return true }
-        // Whatever agrees, a date that differs for many ids is a part of the key.
-        let isOther =
-            isListed && consistency.conflicts >= 3 && consistency.conflicts * 4 >= consistency.keyCount
-            && against.contains(where: KeyChoice.isPart)
-        if isOther || consistency.isRefuted() || consistency.isEntered {
+        if isListed && isOther(consistency) || consistency.isRefuted() || consistency.isEntered {
             return lists.contains { isExcerpt(of: $0, fields, groups, against) }
         }
         return compared == 0 ? groups.count == distinct.count || groups.count > 1 : agreeing * 10 >= compared * 6
+    }
+
+    /// Whether a date, or another part of a key, differs for many keys: whatever agrees, it belongs
+    /// to the key.
+    private func isOther(_ consistency: KeyConsistency) -> Bool {
+        consistency.conflicts >= 3 && consistency.conflicts * 4 >= consistency.keyCount
+            && consistency.contradicting.contains(where: KeyChoice.isPart)
     }
 
     /// Whether listed objects that share a key are records that change from one answer to the next:
@@ -305,15 +308,27 @@ struct KeyChoice {
         return !consistency.isRefuted() && consistency.confirming > 0
     }
 
+    /// Whether the URLs of listed objects name one record each, by the rules for an `id`.
+    func isNamed(by form: URLForm) -> Bool {
+        func url(_ sample: JSONValue) -> [String] { [sample.value(at: form.field)?.scalarText ?? ""] }
+        let fields = Array(form.field.prefix(1))
+        let consistency = KeyConsistency(Dictionary(grouping: distinct, by: url).values, except: Set(fields))
+        let isRefuted = isOther(consistency) || consistency.isRefuted() || consistency.isEntered
+        if isRefuted, !isChanged(consistency) { return false }
+        return !isOftenRepeated(answers(by: url), fields)
+    }
+
     /// Returns the samples of each answer by their values of fields.
-    private func answers(_ fields: [String]) -> [[String]: [JSONValue]] {
+    private func answers(_ fields: [String]) -> [[String]: [JSONValue]] { answers { value(fields, $0) } }
+
+    private func answers(by value: (JSONValue) -> [String]) -> [[String]: [JSONValue]] {
         var groups: [[String]: [JSONValue]] = [:], starts = shape.starts[...], answer = 0
         for (index, sample) in shape.samples.prefix(KeyChoice.comparisonLimit).enumerated() {
             while let start = starts.first, start <= index {
                 answer += 1
                 starts = starts.dropFirst()
             }
-            groups[value(fields, sample) + ["\(answer)"], default: []].append(sample)
+            groups[value(sample) + ["\(answer)"], default: []].append(sample)
         }
         return groups
     }

@@ -23,10 +23,11 @@ struct PlaceCollector {
     mutating func addList(
         _ shape: ObjectShape, source: Int, name: String, key: [String]? = nil, named: [String] = []
     ) {
-        let form = URLForm(of: shape, bases: bases)
+        let choice = KeyChoice(shape, name: name)
+        // The URL may be that of something else, such as of a station in a list of measurements.
+        let form = URLForm(of: shape, bases: bases).flatMap { choice.isNamed(by: $0) ? $0 : nil }
         var guess =
-            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
-            ?? KeyChoice(shape, name: name).listed(named: named)
+            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) } ?? choice.listed(named: named)
         let doubt = guess.doubt
         if key == nil {
             guess = PlaceCollector.resourceKey(shape, name: name) ?? PlaceCollector.separated(guess, shape)

@@ -60,7 +60,7 @@ package struct SiblingList: Sendable {
             guard !segments.contains(where: { $0.contains("{") }) else { return nil }
             urls.append(
                 QueryParameters.append(
-                    source.parameters.filter { !source.path.contains("{\($0.name)}") }.map { ($0.name, $0.value) },
+                    source.parameters.filter { !source.path.contains("{\($0.name)}") }.flatMap(\.pairs),
                     to: base + "/" + segments.joined(separator: "/")))
         }
     }

@@ -48,4 +48,10 @@ struct ProposedParameter {
     /// The values of a list; empty for the single value.
     var values: [String] = []
     var comment = ""
+
+    /// The name with each value, as a request sends them.
+    var pairs: [(name: String, value: String)] { (values.isEmpty ? [value] : values).map { (name, $0) } }
+
+    /// Adds a further value of the same name.
+    mutating func add(_ further: String) { values = (values.isEmpty ? [value] : values) + [further] }
 }

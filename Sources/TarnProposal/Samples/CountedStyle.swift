@@ -51,14 +51,17 @@ struct CountedStyle: Sendable {
         return style
     }
 
-    /// Adapts the page size to the first page: a server may return fewer records than requested.
+    /// Adapts the page size to the pages: a server may return fewer records than requested.
     ///
-    /// - Parameter hasMore: whether a next page has other records.
-    mutating func observe(firstPage count: Int, hasMore: Bool) {
-        guard let requested = size, count < requested.value else { return }
+    /// - Parameter counts: the numbers of records of the pages, from the first one on.
+    mutating func observe(_ counts: [Int]) {
+        guard let requested = size, let first = counts.first else { return }
+        // A server may leave out records that the reader must not see: such a page is not the last.
+        if counts.dropLast().contains(where: { $0 < requested.value }) { endsEmpty = true }
+        guard first < requested.value else { return }
         // Servers with a maximum number their pages by it, or by the requested size: the observed
-        // size is the same for both.
-        if hasMore, count > 0 { size = (requested.name, count) }
+        // size is the same for both. A larger page shows that it is no maximum.
+        if counts.count > 1, first > 0, counts.allSatisfy({ $0 <= first }) { size = (requested.name, first) }
         endsEmpty = true
     }
 }

@@ -69,10 +69,12 @@ enum ListFinder {
             if !hasOwnKey(members) {
                 if RecordMap.isMap(members) { return [] }
                 let found = nested(json, [], depth: 0)
-                let main = found.filter { !companions.contains($0.name.lowercased()) }
+                let others = found.filter { !companions.contains($0.name.lowercased()) }
+                let main = others.isEmpty ? messages(found, members) : others
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
+                    || areAboutPages(members)
                 if !main.isEmpty, isEnvelope { return preferred(main, json) }
                 if let inner = wrapped(members) {
                     if case .object(let members)? = objects(json, inner).first, RecordMap.isMap(members) { return [] }
@@ -82,6 +84,37 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Returns the list of messages of an answer that has no other list and tells of other pages:
+    /// otherwise, messages accompany records.
+    private static func messages(_ found: [FoundList], _ members: [JSONValue.Member]) -> [FoundList] {
+        let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
+        let isSigned = members.contains { member in
+            hasSign(.object([member]), orNull: true) || member.value.isObject && hasSign(member.value, orNull: true)
+        }
+        guard isSigned, scalars.allSatisfy({ isEnvelope($0.key) }) else { return [] }
+        return found.filter { $0.steps == [.key("messages")] }
+    }
+
+    /// Whether all scalars of an object tell about the answer, and one of them of pages.
+    private static func areAboutPages(_ members: [JSONValue.Member]) -> Bool {
+        let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
+        return scalars.allSatisfy { isEnvelope($0.key) }
+            && scalars.contains { PageEvidence.isAboutPages($0.key) }
+    }
+
+    /// Returns the member that names another page, and a list of objects, of an answer that looks
+    /// like a single object; nil for other answers.
+    static func pagedList(in json: JSONValue) -> (sign: String, list: JSONPath)? {
+        guard case .object(let members) = json,
+            let sign = members.first(where: { member in
+                PageEvidence.isSuccessor(member.key)
+                    && member.value.scalarText.map { !["", "0", "false"].contains($0) } ?? false
+            }),
+            let list = nested(json, [], depth: 0).first(where: { !$0.steps.contains { isCompanionStep($0) } })
+        else { return nil }
+        return (sign.key, list.path)
     }
 
     /// Whether an object has an id.
@@ -115,7 +148,10 @@ enum ListFinder {
             // The last page may not tell of others.
             return found + first.filter { $0.isList && !found.contains($0) && isArray(json, $0) }
         }
-        let empty = first.filter { $0.isList && isArray(json, $0) && objects(json, $0).isEmpty }
+        let known = first.filter { $0.isList && isArray(json, $0) }
+        // The last page may look like a single object: it does not tell of others.
+        if !known.isEmpty, !found.contains(where: \.isList) { return known }
+        let empty = known.filter { objects(json, $0).isEmpty }
         return empty.isEmpty ? found : empty
     }
 

@@ -6,6 +6,8 @@ extension Sampler {
     /// The answer to a request for another page, compared with the first one.
     enum Answer: Equatable {
         case refused
+        /// The server says that there is no such page.
+        case missing
         case page(PageRelation)
 
         static let empty = Answer.page(.empty), other = Answer.page(.other)
@@ -15,9 +17,8 @@ extension Sampler {
 
     /// Looks for records behind a page whose style is unknown.
     ///
-    /// A page of an unusual size may be full, too: of those with three records or more, the
-    /// likeliest parameter is tried. The parameters are the declared ones; without a specification,
-    /// those that most servers have.
+    /// A page of any size may be full, or be it tomorrow. The parameters that are tried are the
+    /// declared ones; without a specification, those that most servers have.
     ///
     /// - Parameters:
     ///   - moved: the parameters that have led to new records among known ones so far.
@@ -29,22 +30,30 @@ extension Sampler {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
         let isFull = size.map { count >= $0.value } == true || MainList.isPageSize(count)
         defer { if sample.style.text == "single_page" { sample.style.doubtMoved(moved, facts, lists) } }
-        guard count > 0, declared != nil || isFull || isLikely || count >= 3 else { return }
+        guard count > 0 else { return }
         var tried: [String] = []
-        let all = candidates(sample.origin, declared, size, hasSign: isLikely), triesAll = isFull || isLikely
-        for candidate in triesAll ? all[...] : all.prefix(1) where options.pages > 1 || declared != nil {
+        let all = candidates(sample.origin, declared, size, hasSign: isLikely)
+        for candidate in all where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
             guard var counted = await confirmed(candidate, sample.pages[0], lists, count, &moved) else { continue }
             counted.size = size
             var trial = sample
-            let isComplete = await follow(counted.pagination, &trial, lists, &bounds)
+            var isComplete = await follow(counted.pagination, &trial, lists, &bounds)
+            if trial.pages.count == 1, let status = trial.refusal, Sampler.missing.contains(status) {
+                // A sign of more contradicts the refusal.
+                guard !isLikely else { continue }
+                trial.endStatus = status
+                trial.notes = sample.notes
+                isComplete = true
+            }
             let isUsual = !Sampler.otherNames.contains(candidate.parameter)
-            guard trial.pages.count > 1 || triesAll && isUsual || declared != nil else { continue }
+            // An empty page behind a short list: a longer list has others.
+            guard trial.pages.count > 1 || isUsual || declared != nil else { continue }
             if counted.count.isEmpty {
                 counted.count = StyleGuess.end(facts, pages: Sampler.facts(trial.pages, lists))
             }
             counted.endsRepeated = trial.repeatsLast
-            counted.observe(firstPage: count, hasMore: trial.pages.count > 1)
+            counted.observe(Sampler.facts(trial.pages, lists).map(\.recordCount))
             trial.style = counted.sampled(
                 trial.pages.count > 1
                     ? "the parameter \(counted.parameter) leads to other records"
@@ -63,6 +72,9 @@ extension Sampler {
             styles: tried.isEmpty ? StyleGuess.likely(facts, lists) : [])
     }
 
+    /// The statuses with which a server says that there is no such page.
+    private static let missing: Set = [404, 410, 416]
+
     /// Parameters that are tried only if an answer says that there is more.
     private static let otherNames: Set = ["start", "_page"]
 
@@ -71,9 +83,10 @@ extension Sampler {
         _ url: String, _ declared: CountedStyle?, _ size: (name: String, value: Int)?, hasSign: Bool
     ) -> [CountedStyle] {
         if let declared { return [declared] }
-        let names = Set(QueryParameters.values(in: url).map(\.name))
-        // A parameter of the URL was tried already.
-        guard names.isDisjoint(with: StyleGuess.pageNames + StyleGuess.offsetNames),
+        let parameters = QueryParameters.values(in: url), names = Set(parameters.map(\.name))
+        // A number of the URL was tried already. `from` may also be a date.
+        let numbers = Set(parameters.filter { Int($0.value) != nil }.map(\.name))
+        guard numbers.isDisjoint(with: StyleGuess.pageNames + StyleGuess.offsetNames),
             !names.contains(StyleGuess.limitOfAll)
         else { return [] }
         if let size, let beside = CountingParameters.beside(size: size.name) {
@@ -89,7 +102,8 @@ extension Sampler {
         // The paths of Socrata's data sets.
         let path = URLReference(url).path, isSocrata = path.contains("/resource/") && path.hasSuffix(".json")
         let ofSocrata = isSocrata ? [CountedStyle(unit: .records, parameter: "$offset")] : []
-        return (["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]) + ofSocrata + others
+        let usual = ["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]
+        return (usual + ofSocrata + others).filter { !names.contains($0.parameter) }
     }
 
     /// Returns a detected style with the number of its first page.
@@ -138,23 +152,31 @@ extension Sampler {
         func answer(_ number: Int) async -> Answer { await self.answer(parameter, number, first, lists) }
         switch style.unit {
         case .records:
-            let next = await page(parameter, count + (style.start ?? 0), first, lists)
+            let start = style.start ?? 0, next = await page(parameter, count + start, first, lists)
             if next.answer == .page(.overlapping), let page = next.page {
                 moved.note(parameter, page, behind: first, lists)
             }
-            return next.answer == .other || next.answer == .empty ? style : nil
+            guard [.other, .empty, .missing].contains(next.answer) else { return nil }
+            // A sync begins with this number. A server may take any parameter for a filter, or have
+            // other records for every request.
+            if await answer(start).isSame { return style }
+            if next.answer == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
+            return nil
         case .pages:
             let next = await page(parameter, 2, first, lists), second = next.answer
             if second == .page(.overlapping), let page = next.page {
                 moved.note(parameter, page, behind: first, lists)
             }
             // A server refuses a page behind the last one, or it does not know the parameter.
-            guard second == .other || second == .empty || second == .refused else { return nil }
+            guard [.other, .empty, .missing, .refused].contains(second) else { return nil }
             let again = await answer(1)
             if again.isSame {
                 style.start = 1
             } else {
-                guard again != .refused, await answer(0).isSame else { return nil }
+                guard again != .refused, again != .missing, await answer(0).isSame else {
+                    if second == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
+                    return nil
+                }
                 style.start = 0
             }
             return second == .refused && style.start == 1 ? nil : style
@@ -171,7 +193,11 @@ extension Sampler {
         _ parameter: String, _ number: Int, _ first: Sample.Page, _ lists: [FoundList]
     ) async -> (answer: Answer, page: Sample.Page?) {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
-        guard let page = try? await page(request.url, like: lists) else { return (.refused, nil) }
+        let page: Sample.Page
+        do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
+            guard case .status(let code, _) = error, Sampler.missing.contains(code) else { return (.refused, nil) }
+            return (.missing, nil)
+        }
         return (.page(PageReader.relation(of: page, to: first, like: lists)), page)
     }
 }

@@ -143,6 +143,12 @@ package struct Sampler: Sendable {
     /// other lists, and about a list without records that looks like a single object.
     private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
         guard lists.contains(where: \.isList) else {
+            if let (sign, list) = ListFinder.pagedList(in: json) {
+                let path = YAMLText.comment(YAMLText.scalar(list.description), limit: 60)
+                return [
+                    "`\(YAMLText.comment(sign, limit: 40))` names another page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
+                ]
+            }
             guard let path = ListFinder.emptyList(in: json)?.description else { return [] }
             return [
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
@@ -209,6 +215,10 @@ package struct Sampler: Sendable {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            let style = choice.pagination.style, isGuessed = !style.parameters.isEmpty
+            let isAlone = Sampler.isAlone(sample.pages, lists, orEmpty: isGuessed)
+            // The answer says that there is more, and the next page by this style has none.
+            if isAlone, isGuessed, sample.pages.count > 1 || style.isCounted { sample.isComplete = false }
             let checked = StyleGuess.withoutRefutedTotal(choice, Sampler.facts(sample.pages, lists))
             if checked.style != choice.style {
                 sample.style = StyleGuess.completed(checked, url: url, recordCount: facts.recordCount)
@@ -216,7 +226,7 @@ package struct Sampler: Sendable {
             }
             if sample.repeatsLast { sample.style.endAtRepeatedPage() }
             if let cursor = sample.lastCursor { sample.style.end(atCursor: cursor) }
-            if !sample.isComplete, options.pages > 1, Sampler.isAlone(sample.pages, lists) {
+            if !sample.isComplete, options.pages > 1, isAlone {
                 await doubt(&sample, plain, choice, lists, facts, &bounds)
             }
         } else {
@@ -247,10 +257,13 @@ package struct Sampler: Sendable {
     }
 
     /// Whether no page has other records than the first one.
-    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList]) -> Bool {
+    ///
+    /// - Parameter orEmpty: whether an empty page counts: a server may take any parameter for a
+    ///   filter.
+    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList], orEmpty: Bool) -> Bool {
         pages.dropFirst().allSatisfy { page in
             let relation = PageReader.relation(of: page, to: pages[0], like: lists)
-            return relation == .same || relation == .reordered
+            return relation == .same || relation == .reordered || orEmpty && relation == .empty
         }
     }
 
@@ -267,7 +280,7 @@ package struct Sampler: Sendable {
             var trial = plain
             trial.style = StyleGuess.completed(other, url: sample.origin, recordCount: facts.recordCount)
             trial.isComplete = await follow(other.pagination, &trial, lists, &bounds)
-            guard trial.pages.count > 1, !Sampler.isAlone(trial.pages, lists) else { continue }
+            guard trial.pages.count > 1, !Sampler.isAlone(trial.pages, lists, orEmpty: true) else { continue }
             sample = trial
             return
         }
@@ -279,11 +292,11 @@ package struct Sampler: Sendable {
         }
         sample.style.isGuess = true
         sample.pages.removeSubrange(1...)
-        // The second page was fetched, and has the records of the first.
+        // The second page was fetched, and is empty or has the records of the first.
         guard sample.gaps.count == plain.gaps.count, sample.notes.count == plain.notes.count else { return }
         sample.style.doubt = StyleDoubt(
             remark:
-                "The second page by this style has the records of the first one: the server seems to ignore the parameter. Name the style of the API under `paginate`."
+                "The second page by this style has no other records than the first one: the server seems not to know the parameter. Name the style of the API under `paginate`."
         )
     }
 
@@ -309,11 +322,17 @@ package struct Sampler: Sendable {
             guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort || isMissing else {
                 return nil
             }
+            if trial.pages.count > 1,
+                PageReader.relation(of: trial.pages[1], to: trial.pages[0], like: lists) == .overlapping
+            {
+                moved.note(counted.parameter, trial.pages[1], behind: trial.pages[0], lists)
+                return nil
+            }
             if isMissing, !isShort {
                 trial.endStatus = trial.refusal
                 trial.notes = sample.notes
             }
-            if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
+            if !isRefused { counted.observe(Sampler.facts(trial.pages, lists).map(\.recordCount)) }
             // The URL may name the second page of a server that counts from 0.
             if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete || isMissing,
                 await answer(counted.parameter, 0, sample.pages[0], lists) == .other
@@ -330,7 +349,7 @@ package struct Sampler: Sendable {
         } else {
             guard trial.pages.count > 1 else { return nil }
             let relation = PageReader.relation(of: trial.pages[1], to: trial.pages[0], like: lists)
-            guard relation != .same else { return nil }
+            guard relation != .same, relation != .reordered else { return nil }
             if guess.isByName, relation != .other {
                 if relation == .overlapping, let name = style.parameters.sorted().first {
                     moved.note(name, trial.pages[1], behind: trial.pages[0], lists)
@@ -402,7 +421,7 @@ package struct Sampler: Sendable {
                 }
                 // A server that ignores the parameter answers with the same page for ever; others
                 // repeat the last one. The rest of the answer may differ.
-                if pagination.style.isCounted, PageReader.relation(of: next, to: page, like: lists) == .same {
+                if pagination.style.isCounted, Sampler.isRepeated(next, behind: sample, lists) {
                     sample.repeatsLast = sample.pages.count > 1
                     return sample.repeatsLast
                 }
@@ -430,6 +449,12 @@ package struct Sampler: Sendable {
         guard style.name == "cursor", style.wants.values.count == 1, let cursor = facts.values[style.wants.values[0]]
         else { return nil }
         return PageEvidence.maySayEnd(cursor) ? cursor : nil
+    }
+
+    /// Whether a page has the records of the page before; behind the first page, in any order.
+    private static func isRepeated(_ page: Sample.Page, behind sample: Sample, _ lists: [FoundList]) -> Bool {
+        let relation = PageReader.relation(of: page, to: sample.pages[sample.pages.count - 1], like: lists)
+        return relation == .same || relation == .reordered && sample.pages.count == 1
     }
 
     /// Whether a page behind others is the first one again.

@@ -113,7 +113,7 @@ struct SourceBuilder {
         var source = Source(
             name: SourceBuilder.name(path), path: SourceBuilder.escaped(path),
             lists: [])
-        var seen: Set<String> = []
+        var places: [String: Int] = [:]
         for (name, value) in QueryParameters.values(in: sample.origin) where !sample.style.parameters.contains(name) {
             // A size that the style sends.
             guard !sample.style.text.contains("per_page: { \(YAMLText.scalar(name)): ") else { continue }
@@ -121,11 +121,18 @@ struct SourceBuilder {
                 if !secretParameters.contains(name) { secretParameters.append(name) }
                 continue
             }
-            guard seen.insert(name).inserted, !name.isEmpty else { continue }
+            guard !name.isEmpty else { continue }
             guard name != StyleGuess.limitOfAll else {
-                source.notes.append("`$top` is not sent: it limits the whole list, and not a page of it.")
+                let remark = "`$top` is not sent: it limits the whole list, and not a page of it."
+                if !source.notes.contains(remark) { source.notes.append(remark) }
                 continue
             }
+            // A name that comes several times has a list of values.
+            if let place = places[name] {
+                source.parameters[place].add(value)
+                continue
+            }
+            places[name] = source.parameters.count
             source.parameters.append(ProposedParameter(name: name, value: value))
         }
         return source

@@ -149,6 +149,7 @@ struct StyleGuess {
         guard let last = keys.last else { return [] }
         let words = EnglishName.words(of: last)
         if words == ["end", "cursor"] { return ["after", last] }
+        if words == ["cursor"] { return [last, "after"] }
         if words.first == "next", words.count > 1 {
             let rest = String(last.dropFirst("next".count).drop { !$0.isLetter })
             let name = EnglishName.uncapitalized(rest)
@@ -340,12 +341,16 @@ struct StyleGuess {
         }
         // Names of members come from the server: odd ones are left to `auto`.
         let isPlain = style.text.utf8.allSatisfy {
-            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || " {}_.:,'$[]-".utf8.contains($0)
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || " {}_.:,'$[]-@#\\".utf8.contains($0)
         }
         guard isPlain else {
             // `auto` sends what is under `with`, also the cursor of the first page.
             style.text = "auto"
             for first in parameters where firstCursors.contains(first.value) { style.parameters.remove(first.name) }
+            style.doubt = StyleDoubt(
+                remark:
+                    "The names that tell of other pages cannot be written here, and `auto` may not find them: compare the number of records with the server's."
+            )
             return style
         }
         let isCursor = style.text.hasPrefix("{ cursor:") || style.text.hasPrefix("{ header_cursor:")

@@ -92,7 +92,7 @@ struct AutomaticPagination: PaginationStyle {
                 isLink(link) || isLink(link, of: path)
             else { continue }
             return PaginationChoice(
-                pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
+                pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
         // Envelopes that `links` does not list.
@@ -102,7 +102,7 @@ struct AutomaticPagination: PaginationStyle {
             let named =
                 parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
             return PaginationChoice(
-                pagination: .jsonLink(path: named), style: "{ json_link: { path: '\(named)' } }",
+                pagination: .jsonLink(path: named), style: "{ json_link: { path: \(quoted(named)) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
         let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
@@ -125,16 +125,20 @@ struct AutomaticPagination: PaginationStyle {
         return positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
     }
 
+    private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: "''") + "'" }
+
     /// Returns the style of a cursor that is sent by its usual parameter, or by one of the request.
     private static func cursor(
         at path: String, _ usual: String, _ names: [String], hasMore: String?, endsAtEmptyPage: Bool = false
     ) -> PaginationChoice {
         let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
-        let flag = hasMore.map { ", has_more: \($0)" } ?? "", end = endsAtEmptyPage ? ", end: empty" : ""
+        let flag = hasMore.map { ", has_more: \(CountingParameters.written($0))" } ?? ""
+        let end = endsAtEmptyPage ? ", end: empty" : ""
         return PaginationChoice(
             pagination: .cursor(
                 path: path, sends: .query(name), hasMore: hasMore, endsAtEmptyPage: endsAtEmptyPage),
-            style: "{ cursor: { path: \(path), param: \(name)\(flag)\(end) } }",
+            style: "{ cursor: { path: \(CountingParameters.written(path)), "
+                + "param: \(CountingParameters.written(name))\(flag)\(end) } }",
             reason: "the answer has a cursor at \(path), which is sent as \(name)")
     }
 
@@ -147,7 +151,7 @@ struct AutomaticPagination: PaginationStyle {
         else { return nil }
         return PaginationChoice(
             pagination: .cursor(path: path, sends: .query(name)),
-            style: "{ cursor: { path: \(path), param: \(name) } }",
+            style: "{ cursor: { path: \(CountingParameters.written(path)), param: \(name) } }",
             reason: "the answer has a cursor at \(path), which has the name of its parameter")
     }
 

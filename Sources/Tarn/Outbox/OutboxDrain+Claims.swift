@@ -129,7 +129,7 @@ extension OutboxDrain {
         // The operations of another API in the same store are not this outbox's.
         let builder = outbox.builder(writer.access)
         guard let requests = builder.requests(of: operation.entity) else { return nil }
-        guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
+        guard let (request, _) = requests.request(for: operation.kind, relationship: operation.relationship) else {
             let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
             let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
             try refuse(operation, failure, &effects, &writer)
@@ -142,6 +142,7 @@ extension OutboxDrain {
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
         var operation = operation
+        try keepUnsentLocal(&operation, request, builder, &effects, &writer)
         if operation.kind == .update, !server.isEmpty {
             operation.changes = ConflictDecision.based(
                 operation.changes, on: server, try writer.outbox.valuesBeforeRefused(of: operation.id),
@@ -179,6 +180,27 @@ extension OutboxDrain {
             return (operation, try conflict(operation, server, code, &writer))
         default: return (operation, nil)
         }
+    }
+
+    /// Takes the fields out of an operation that its request does not send: the description may have
+    /// changed since it was queued. They stay local changes.
+    ///
+    /// An update without any other field is refused when its request is built.
+    private func keepUnsentLocal(
+        _ operation: inout OutboxOperation, _ request: WriteRequest, _ builder: WriteMessageBuilder,
+        _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws {
+        guard operation.kind == .create || operation.kind == .update,
+            let entity = writer.access.catalog.entity(operation.entity)
+        else { return }
+        let names = operation.changes.map(\.name), unsent: [UnsentField]
+        // A wrong declaration is refused when the request is built, too.
+        do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
+        guard !unsent.isEmpty, operation.kind == .create || unsent.count < names.count else { return }
+        let left = Set(unsent.map(\.name))
+        guard try writer.keepLocal(left, ofOperation: operation.id) else { return }
+        if operation.kind == .update { operation.changes.removeAll { left.contains($0.name) } }
+        for field in unsent { effects.report.note(operation, unsent: field, at: client.now) }
     }
 
     /// Carries out a decision.

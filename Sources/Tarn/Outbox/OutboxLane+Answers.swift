@@ -40,7 +40,7 @@ extension OutboxLane {
         guard operation.kind == .create else { return sent }
         if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
             guard let base = try? HTTPURL(request.url), let url = try? base.resolving(location) else {
-                return identified(sent, nil, "its URL cannot be read: \(location.printable(200))")
+                return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
             }
             return await located(sent, client.canonicalURL(url.description), message)
         }

@@ -18,10 +18,11 @@ public struct OutboxReport: Sendable, Hashable {
     ///
     /// They are also counted in ``sent``.
     public var unread = 0
-    /// The first ``problemLimit`` answers that could not be read.
+    /// The first ``problemLimit`` answers that could not be read, and fields that were not sent.
     ///
-    /// The server has these changes; what it has made of them is unknown until the records are
-    /// fetched. Stored responses with the records are not used before that.
+    /// The server has the changes whose answers could not be read; what it has made of them is
+    /// unknown until the records are fetched. Stored responses with the records are not used before
+    /// that. A field that the description does not send any more stays a local change.
     public var warnings: [Problem] = []
     /// The first reason for which operations wait although they could be sent; nil if none does.
     public var stop: Stop?
@@ -99,4 +100,19 @@ public struct OutboxReport: Sendable, Hashable {
                 operation: operation.id, kind: operation.kind, record: OutboxRecord(operation.entity, key),
                 failure: failure, isDead: false))
     }
+
+    /// Notes a field of an operation that stays a local change.
+    mutating func note(_ operation: OutboxOperation, unsent field: UnsentField, at time: Timestamp) {
+        guard warnings.count < OutboxReport.problemLimit else { return }
+        let text = field.warning("entities.\(operation.entity).write.\(operation.kind.rawValue)")
+        let failure = OutboxFailure(
+            kind: OutboxReport.unsent, message: text.printable(OutboxFailure.longestText), at: time)
+        warnings.append(
+            Problem(
+                operation: operation.id, kind: operation.kind, record: operation.record, failure: failure,
+                isDead: false))
+    }
+
+    /// The kind of the failures of fields that are not sent.
+    package static let unsent = "unsent"
 }

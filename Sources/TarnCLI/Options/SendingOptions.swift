@@ -105,7 +105,8 @@ extension OutboxReport {
         Output.flush()
         for problem in problems { Output.error(problem.description) }
         for warning in warnings { Output.note("warning: \(warning)") }
-        if unread > warnings.count { Output.note("warning: \(unread - warnings.count) more answers could not be read") }
+        let shown = warnings.count { $0.failure.kind != OutboxReport.unsent }
+        if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
         for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {
             Output.note("the changes of \(api) wait: \(stop.message)")
         }

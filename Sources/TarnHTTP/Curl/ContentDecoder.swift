@@ -10,6 +10,8 @@ final class ContentDecoder {
         case decoded
         /// The receiver of decoded bytes accepts no more of them.
         case stopped
+        /// A coding within another one has more bytes than the limit.
+        case tooLarge
         case malformed(coding: String)
     }
 
@@ -26,17 +28,22 @@ final class ContentDecoder {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     /// Whether a byte was received.
     private(set) var hasBegun = false
+    /// The number of bytes that the next decoder may still get.
+    private var room: Int
 
     deinit { buffer.deallocate() }
 
-    private init(_ coding: String, _ stream: any CodedStream, _ next: ContentDecoder?) {
+    private init(_ coding: String, _ stream: any CodedStream, _ next: ContentDecoder?, _ room: Int) {
         self.coding = coding
         self.stream = stream
         self.next = next
+        self.room = room
     }
 
     /// The maximum number of codings of a body, as in libcurl.
-    private static let limit = 5
+    private static let mostCodings = 5
+    /// The number of bytes by which a coded content may be longer than the limit of the content.
+    private static let overhead = 16 << 20
 
     /// The codings with a decoder: the value of `Accept-Encoding`.
     ///
@@ -54,18 +61,25 @@ final class ContentDecoder {
 
     /// Returns the decoder of a body; nil if there is nothing to decode.
     ///
-    /// - Parameter values: the values of `Content-Encoding`, which name codings in the order of
-    ///   their application.
-    static func of(_ values: [String]) throws(Unsupported) -> ContentDecoder? {
+    /// Between two codings there may be far more bytes than before the first and after the last one,
+    /// such as blocks without content: a thousand received bytes could take hours.
+    ///
+    /// - Parameters:
+    ///   - values: the values of `Content-Encoding`, which name codings in the order of their
+    ///     application.
+    ///   - limit: the limit of the content in bytes. That of the coded contents between two codings
+    ///     follows from it; the content itself is left to the receiver.
+    static func of(_ values: [String], limit: Int) throws(Unsupported) -> ContentDecoder? {
         var decoder: ContentDecoder?, count = 0
+        let room = limit.addingReportingOverflow(overhead)
         for value in values {
             for name in value.split(separator: ",") {
                 let coding = String(name.filter { $0 != " " && $0 != "\t" }).lowercased()
                 // Some servers write `none`, which is not registered, for `identity`.
                 guard !coding.isEmpty, coding != "identity", coding != "none" else { continue }
                 count += 1
-                guard count <= limit, let stream = stream(coding) else { throw Unsupported(coding: coding) }
-                decoder = ContentDecoder(coding, stream, decoder)
+                guard count <= mostCodings, let stream = stream(coding) else { throw Unsupported(coding: coding) }
+                decoder = ContentDecoder(coding, stream, decoder, room.overflow ? .max : room.partialValue)
             }
         }
         return decoder
@@ -98,6 +112,8 @@ final class ContentDecoder {
             if count > 0 {
                 let decoded = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if let next {
+                    guard count <= room else { return .tooLarge }
+                    room -= count
                     let progress = next.decode(decoded, sink)
                     guard case .decoded = progress else { return progress }
                 } else {

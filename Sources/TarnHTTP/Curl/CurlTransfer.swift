@@ -174,7 +174,7 @@ final class CurlTransfer {
                 isHTTP1 && length == nil
                 && !fields.contains { TransportHeaders.same($0.name, "Transfer-Encoding") }
             do throws(ContentDecoder.Unsupported) {
-                decoder = try ContentDecoder.of(TransportHeaders(fields).all("Content-Encoding"))
+                decoder = try ContentDecoder.of(TransportHeaders(fields).all("Content-Encoding"), limit: bodyLimit)
             } catch {
                 codingProblem = .unsupported(error.coding)
             }
@@ -210,6 +210,9 @@ final class CurlTransfer {
             switch decoder.decode(piece, { keepsCoding ? count($0) : appendBody($0) == $0.count }) {
             case .decoded: return keepsCoding ? appendBody(piece) : piece.count
             case .stopped: return 0
+            case .tooLarge:
+                if refusalLimit == nil { isTooLarge = true } else { isCut = true }
+                return 0
             case .malformed(let coding):
                 codingProblem = .malformed(coding)
                 return 0

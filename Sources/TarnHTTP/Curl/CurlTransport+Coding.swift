@@ -35,7 +35,9 @@ extension CurlTransport {
         }
         let found: ContentDecoder?
         do throws(ContentDecoder.Unsupported) {
-            found = try ContentDecoder.of(response.headers.all("Content-Encoding"))
+            found = try ContentDecoder.of(
+                response.headers.all("Content-Encoding"),
+                limit: min(request.responseLimits?.body ?? .max, options.maximumBodySize))
         } catch let problem {
             throw error(.protocol, "unsupported Content-Encoding: \(problem.coding.excerpt)")
         }
@@ -56,9 +58,9 @@ extension CurlTransport {
         case .decoded where response.status == 206, .malformed where response.status == 206:
             let range = response.headers["Content-Range"].map { " (\($0.excerpt))" } ?? ""
             throw error(.protocol, "a range\(range) of \(decoder.coding) content cannot be decoded by itself")
-        case .stopped where limits != nil: return decoded
+        case .stopped where limits != nil, .tooLarge where limits != nil: return decoded
         case .decoded: throw error(.cutShort, "the stored \(decoder.coding) content has no end")
-        case .stopped: throw error(.tooLarge, "the body is larger than the limit of \(limit) bytes")
+        case .stopped, .tooLarge: throw error(.tooLarge, "the body is larger than the limit of \(limit) bytes")
         case .malformed(let coding): throw error(.protocol, "the stored content is not valid \(coding)")
         }
     }

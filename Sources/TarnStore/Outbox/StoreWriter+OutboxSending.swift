@@ -181,6 +181,26 @@ extension StoreWriter {
         return try outbox.decoded(operation)
     }
 
+    /// Takes fields out of a creation or an update whose request does not send them: they stay local
+    /// changes.
+    ///
+    /// - Returns: whether they were to be sent until now.
+    /// - Throws: `OutboxError.unknownOperation`.
+    package mutating func keepLocal(_ names: Set<String>, ofOperation id: UInt64) throws -> Bool {
+        let known = try queued(id)
+        guard let entity = access.catalog.entity(id: known.entity) else { return false }
+        let fields = Set(names.compactMap { entity.field($0)?.id }).subtracting(entity.key)
+        var operation = known
+        switch known.kind {
+        case .create: operation.unsent.formUnion(fields)
+        // The marks stay, also those of records that have lost a reference to one of the fields.
+        case .update: operation.changes.removeAll { fields.contains($0.field) }
+        case .delete, .add, .remove: return false
+        }
+        try replace(known, by: operation)
+        return operation != known
+    }
+
     /// Replaces the changes of an update or a creation after a conflict, and queues it again.
     ///
     /// `changes` has the new base values and the values to send. Fields that it lacks are

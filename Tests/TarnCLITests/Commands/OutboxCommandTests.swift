@@ -61,6 +61,30 @@ struct OutboxCommandTests {
         #expect(place.server.with(\.effects) == [])
     }
 
+    @Test("a field of queued changes that the description does not send any more stays a local change")
+    func unsentField() async throws {
+        let place = try await Place()
+        try await expectSuccess(
+            place.run("update", "Item", "--where", "id = 7", "--set", "title=b", "--set", "votes=3", "--queue"))
+        try await expectSuccess(place.run("create", "Item", "--set", "title=c", "--set", "votes=4"))
+        let yaml = ModelAPI.yaml(base: place.server.base)
+            .replacing("fields: [title, state, votes]", with: "fields: [title]")
+            .replacing("update: 'PATCH /items/{id}'", with: "update: { request: 'PATCH /items/{id}', fields: [title] }")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let pushed = try await place.run("push")
+        #expect(pushed.status == 0 && pushed.output == "2 sent\n", "\(pushed.output)\(pushed.error)")
+        for kind in ["update", "create"] {
+            let warning = "votes is not sent, and stays a local change: entities.Item.write.\(kind).fields lacks it"
+            #expect(pushed.error.contains(warning), "\(pushed.error)")
+        }
+        #expect(place.server.with(\.effects).sorted() == ["PATCH item 7 title=b", "POST item 101 title=c"])
+        let listed = try await place.run("list", "Item", "--format", "ndjson").output
+        #expect(listed.contains(#""votes":3"#) && listed.contains(#""votes":4"#), "\(listed)")
+        let status = try await place.run("status", "--json").output
+        #expect(status.contains(#""local_changes":{"Item":2}"#), "\(status)")
+        #expect(try await place.run("push").error.isEmpty)
+    }
+
     @Test("update and delete are queued, or sent at once")
     func change() async throws {
         let place = try await Place()

@@ -43,7 +43,7 @@ struct ContentDecoderTests {
 
     /// Decodes a body in pieces; nil if it is malformed.
     private func decoded(_ coding: String, _ body: [UInt8], pieces: Int) throws -> (bytes: [UInt8], isComplete: Bool)? {
-        let decoder = try #require(try ContentDecoder.of([coding]))
+        let decoder = try #require(try ContentDecoder.of([coding], limit: .max))
         var output: [UInt8] = [], rest = body[...]
         while !rest.isEmpty {
             let progress = rest.prefix(pieces).withUnsafeBytes { piece in
@@ -120,6 +120,36 @@ struct ContentDecoderTests {
         #expect(error?.detail.hasSuffix("unsupported Content-Encoding: x-own") == true)
         #expect(try await fetch("Content-Encoding: x-own\r\nContent-Length: 0", []).body.isEmpty)
         #expect(try await fetch("Content-Encoding: identity\r\nContent-Length: 2", Array("[]".utf8)).body.count == 2)
+    }
+
+    /// An empty list in three layers of gzip: between the second and the third, there are 32 MiB of
+    /// blocks without content.
+    private static let expanding = base64(
+        "H4sIAAAAAAACA+3bvyvEcRzH8U/nhrtCfm3EFWUlJbJgYVL+AIWUwY+ynEWRxKBkssk/QDGQMrgLseoGIkLKwC02hdPd/2D59nj2GD7za333aVpPhGKxso/zbDK0JcLB8s7sc6Zy76Wh+3jiZ/7isSJIkiRJkiRJkqQoldmvXYsXH72/p+mV0fujGQAAAAAAIFrGWiuTxWPA0vdiPpE1CAAAAAAARM7ZUENN6Y/AV+GuetkgAAAAAAAQOavbXS2lY8Bn4bA5bhAAAAAAAIicip65wdIx4LUwNZAwCAAAAAAARE59+mWzdAy4KtxsVE0bBAAAAAAAoqYzf9mXDKnykGm/zaXexzuy/Vu5xse3pyBJkiRJkiRJ0j+WGdgduZ7cWDh5qJ0argsh9geCI7UMIL8AAA=="
+    )
+
+    @Test("codings in layers that expand between each other end at the limit, whatever the content is")
+    func layers() async throws {
+        var options = CurlTransport.Options()
+        options.maximumBodySize = 1000
+        let transport = CurlTransport(options)
+        func answer(_ body: [UInt8]) async throws -> TransportResponse {
+            let fields = "Content-Encoding: gzip, gzip, gzip\r\nContent-Length: \(body.count)"
+            let server = try RawServer([Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body])
+            return try await transport.send(TransportRequest(url: server.base + "/"))
+        }
+        let error = await expectFailure(.tooLarge) { try await answer(Self.expanding) }
+        #expect(error?.detail.contains("larger than the limit of 1000 bytes") == true)
+        let plain = Self.base64(
+            "H4sIAAAAAAACA5Pv5mAAASbmye+fJTAwqj17ZxfGdvau3R4fBzkGe8PjPmJAWQDMXusPJgAAAA==")
+        #expect(try await answer(plain).body == Array("[]".utf8))
+        let decoder = try #require(try ContentDecoder.of(["gzip", "gzip, gzip"], limit: 100 << 20))
+        let progress = Self.expanding.withUnsafeBytes { piece in decoder.decode(piece) { _ in true } }
+        guard case .decoded = progress else {
+            Issue.record("within the limit: \(progress)")
+            return
+        }
+        #expect(decoder.isComplete)
     }
 
     @Test("a request's own Accept-Encoding is sent as it is")

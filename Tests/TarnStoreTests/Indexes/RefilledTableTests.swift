@@ -16,9 +16,8 @@ struct RefilledTableTests {
             indexes: [index], compression: .none)
     ])
 
-    private func number(_ id: Int, _ round: UInt64 = 0) -> Int64 {
-        Int64(truncatingIfNeeded: (UInt64(id) &+ round) &* 0x9E37_79B9_7F4A_7C15 >> 20)
-    }
+    /// One of fifty numbers: in the index, the records of each are in the order of their ids.
+    private func number(_ id: Int, _ round: Int = 0) -> Int64 { Int64((7 * id + round) % 50) }
 
     private func keys(_ store: Store) throws -> [Int64] {
         try store.read { reader in
@@ -51,17 +50,17 @@ struct RefilledTableTests {
             numbers[id] = number
             try writer.put("Item", RecordKey(Int64(id)), [Record.Field("number", .int(number))])
         }
-        try store.write { writer in for id in 0..<2000 { try put(id, number(id), &writer) } }
+        try store.write { writer in for id in 9000..<11_000 { try put(id, number(id), &writer) } }
         try store.write { writer in
-            for id in 2000..<11_000 { try put(id, number(id), &writer) }
-            for id in stride(from: 0, to: 1000, by: 3) { try put(id, number(id, 99_999), &writer) }
-            for id in stride(from: 1, to: 2000, by: 7) {
+            for id in 0..<9000 { try put(id, number(id), &writer) }
+            for id in stride(from: 9000, to: 10_000, by: 3) { try put(id, number(id, 1), &writer) }
+            for id in stride(from: 9001, to: 11_000, by: 7) {
                 _ = try writer.delete("Item", RecordKey(Int64(id)))
                 numbers[id] = nil
             }
             // An entry that is removed and comes back.
-            try put(5, -1, &writer)
-            try put(5, number(5), &writer)
+            try put(9002, -1, &writer)
+            try put(9002, number(9002), &writer)
         }
         let wanted = numbers.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { Int64($0.key) }
         #expect(try keys(store) == wanted)

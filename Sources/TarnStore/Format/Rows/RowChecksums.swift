@@ -68,7 +68,8 @@ extension RowChecksums {
             for index in batch.keys.indices {
                 guard let row = batch.rows[index] else { continue }
                 let key = batch.keys[index]
-                // In a leaf, a row is directly behind its key. A longer one may have pages of its own.
+                // In a leaf, a row is directly behind its key. A longer one may have pages of its
+                // own.
                 if row.count <= longestInLeaf, row.count >= RowFormat.headerSize, let start = row.baseAddress {
                     let stored = Bytes(start: start - key.count, count: key.count)
                     guard Bytes.equal(stored, key) else { return false }

@@ -182,8 +182,8 @@ extension OutboxDrain {
         }
     }
 
-    /// Takes the fields out of an operation that its request does not send: the description may have
-    /// changed since it was queued. They stay local changes.
+    /// Takes the fields out of an operation that its request does not send: the description may
+    /// have changed since it was queued. They stay local changes.
     ///
     /// An update without any other field is refused when its request is built.
     private func keepUnsentLocal(

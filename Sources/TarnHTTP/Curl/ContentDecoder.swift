@@ -61,8 +61,8 @@ final class ContentDecoder {
 
     /// Returns the decoder of a body; nil if there is nothing to decode.
     ///
-    /// Between two codings there may be far more bytes than before the first and after the last one,
-    /// such as blocks without content: a thousand received bytes could take hours.
+    /// Between two codings there may be far more bytes than before the first and after the last
+    /// one, such as blocks without content: a thousand received bytes could take hours.
     ///
     /// - Parameters:
     ///   - values: the values of `Content-Encoding`, which name codings in the order of their

@@ -181,8 +181,8 @@ extension StoreWriter {
         return try outbox.decoded(operation)
     }
 
-    /// Takes fields out of a creation or an update whose request does not send them: they stay local
-    /// changes.
+    /// Takes fields out of a creation or an update whose request does not send them: they stay
+    /// local changes.
     ///
     /// - Returns: whether they were to be sent until now.
     /// - Throws: `OutboxError.unknownOperation`.

@@ -185,6 +185,8 @@ extension OutboxDrain {
     /// Takes the fields out of an operation that its request does not send: the description may
     /// have changed since it was queued. They stay local changes.
     ///
+    /// A creation from a struct has a value for every field, and those that are not sent are the
+    /// server's. So of a creation, only fields count that the description no longer declares.
     /// An update without any other field is refused when its request is built.
     private func keepUnsentLocal(
         _ operation: inout OutboxOperation, _ request: WriteRequest, _ builder: WriteMessageBuilder,
@@ -195,7 +197,11 @@ extension OutboxDrain {
         else { return }
         let names = operation.changes.map(\.name), unsent: [UnsentField]
         // A wrong declaration is refused when the request is built, too.
-        do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
+        do {
+            let all = try builder.unsent(names, operation.kind, request, entity)
+            let undeclared = operation.kind == .create && !all.isEmpty ? builder.undeclared(of: entity.name) : nil
+            unsent = all.filter { undeclared?.contains($0.name) ?? true }
+        } catch { return }
         guard !unsent.isEmpty, operation.kind == .create || unsent.count < names.count else { return }
         let left = Set(unsent.map(\.name))
         guard try writer.keepLocal(left, ofOperation: operation.id) else { return }

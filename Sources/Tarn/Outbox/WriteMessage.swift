@@ -305,7 +305,7 @@ struct WriteMessageBuilder {
     // MARK: Fields that are not sent
 
     /// The fields of a stored entity that the description does not declare.
-    private func undeclared(of entity: String) -> Set<String> {
+    func undeclared(of entity: String) -> Set<String> {
         guard let stored = catalog.entity(entity) else { return [] }
         var names: Set<String> = [], name: String? = entity, left = description.schema.entities.count
         while left > 0, let own = description.schema.entities.first(where: { $0.name == name }) {

@@ -49,7 +49,7 @@ struct ImportPlanKeeperTests {
             #expect(report.unmapped.map { "\($0.path) \($0.count)" }.sorted() == ["deep.y 1", "x\(id) 1"])
             let record = try #require(try bed.record("Thing", Int64(id)))
             #expect(record.entity == "Special" && record["v"] == .string("d\(id)") && record["w"] == .string("s"))
-            #expect(try bed.record("User", RecordKey([.string("u\(id)")])) != nil)
+            #expect(record["owner"] == .reference(RecordKey("u\(id)")))
         }
     }
 

@@ -165,7 +165,7 @@ size_t store(const char* path, std::vector<Part>& parts) {
   size_t stored = 0;
   const Record* last = nullptr;
   for (auto record : records) {
-    // What both threads have met.
+    // A record in the pages of both threads is stored once.
     if (last && last->entity == record->entity && last->id == record->id) continue;
     last = record;
     char k[9];

@@ -87,20 +87,6 @@ extension EndpointScan {
         measured.resumedRecords += checkpoint.records
     }
 
-    /// Whether an interrupted scan goes on where it has ended.
-    private func isContinued(_ old: Checkpoint, _ plan: String) -> Bool {
-        old.state == .underWay && old.plan == plan && old.nextURL != nil && !isTooOld(old) && !hasOtherPages(old)
-    }
-
-    /// Whether a scan has found its pages by another pagination: it may have left some out, and the
-    /// next one of them is at another place.
-    private func hasOtherPages(_ old: Checkpoint) -> Bool { old.pagination.map { $0 != pagination } ?? false }
-
-    /// Whether too much time has passed since the last run that has committed a page of a list.
-    private func isTooOld(_ checkpoint: Checkpoint) -> Bool {
-        client.now.elapsed(since: checkpoint.continuedAt ?? checkpoint.startedAt) >= SyncRun.longestPause
-    }
-
     /// The progress of a list at its beginning.
     private func beginning(
         at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
@@ -160,13 +146,6 @@ extension EndpointScan {
         }
         if let last { pages.note(pageBefore: last.pageFacts) }
         return different
-    }
-
-    /// A digest of the pagination with which the scan finds its pages.
-    ///
-    /// The plan does not have it: the scan members of a list stay when its pages become others.
-    static func digest(of pagination: Pagination) -> String {
-        String(SHA256.hexadecimal(pagination.text).prefix(16))
     }
 
     /// The digest of a scan's first request, of its mapping, of the initial value, and of its
@@ -375,7 +354,7 @@ extension EndpointScan {
         if list.pages.mayGoOn(
             stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
             // A stored page has no elements that the next one could be compared with.
-            || list.pages.endsAtRepeatedPage && contentDigest(of: Array("[]".utf8), list.pages) != nil
+            || list.pages.endsAtRepeatedPage && comparesContent(list.pages)
             || importer.takesSurroundings
                 && (stored.listing.position?.recordsBefore ?? 0) != list.pages.listed
         {
@@ -427,9 +406,14 @@ extension EndpointScan {
     ///
     /// The rest of the answer may differ from page to page: it may repeat the requested number.
     private func contentDigest(of body: [UInt8], _ pages: PageSequence) -> Int? {
-        // The positions in an envelope begin anew with each answer.
-        guard endpoint.envelope.isEmpty, !pages.hasOnePage else { return nil }
+        guard comparesContent(pages) else { return nil }
         return importer.listDigest(of: body, records: endpoint.records, entity: endpoint.entity)
+    }
+
+    /// Whether pages of the list are compared by a digest of their elements.
+    private func comparesContent(_ pages: PageSequence) -> Bool {
+        // The positions in an envelope begin anew with each answer.
+        endpoint.envelope.isEmpty && !pages.hasOnePage && importer.digestsLists(of: endpoint.entity)
     }
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.

@@ -24,15 +24,8 @@ public struct Pagination: Sendable, Hashable {
 
     /// A text that differs for two paginations that may find other pages of a list.
     ///
-    /// The parts of a program's style may have no lasting text: of these styles, it is the name.
-    package var text: String {
-        switch style {
-        case is PageNumberPagination, is OffsetPagination, is CursorPagination, is HeaderCursorPagination,
-            is RecordCursorPagination, is JSONLinkPagination, is HeaderLinkPagination:
-            "\(style.name) \(style)"
-        default: style.name
-        }
-    }
+    /// Of a style that is no ``LastingStyle``, it is the name.
+    package var text: String { style is any LastingStyle ? "\(style.name) \(style)" : style.name }
 
     /// Returns the request for the first page.
     package func firstPage(of request: PageRequest) -> PageRequest { style.firstPage(of: request) }

@@ -256,17 +256,6 @@ package struct Sampler: Sendable {
         pages.map { PageReader.facts($0, like: lists) }
     }
 
-    /// Whether no page has other records than the first one.
-    ///
-    /// - Parameter orEmpty: whether an empty page counts: a server may take any parameter for a
-    ///   filter.
-    private static func isAlone(_ pages: [Sample.Page], _ lists: [FoundList], orEmpty: Bool) -> Bool {
-        pages.dropFirst().allSatisfy { page in
-            let relation = PageReader.relation(of: page, to: pages[0], like: lists)
-            return relation == .same || relation == .reordered || orEmpty && relation == .empty
-        }
-    }
-
     /// Looks for another style if the one that an answer suggests leads to no other records.
     ///
     /// - Parameters:
@@ -449,17 +438,6 @@ package struct Sampler: Sendable {
         guard style.name == "cursor", style.wants.values.count == 1, let cursor = facts.values[style.wants.values[0]]
         else { return nil }
         return PageEvidence.maySayEnd(cursor) ? cursor : nil
-    }
-
-    /// Whether a page has the records of the page before; behind the first page, in any order.
-    private static func isRepeated(_ page: Sample.Page, behind sample: Sample, _ lists: [FoundList]) -> Bool {
-        let relation = PageReader.relation(of: page, to: sample.pages[sample.pages.count - 1], like: lists)
-        return relation == .same || relation == .reordered && sample.pages.count == 1
-    }
-
-    /// Whether a page behind others is the first one again.
-    private static func isBeginning(_ page: Sample.Page, of sample: Sample, _ lists: [FoundList]) -> Bool {
-        sample.pages.count > 1 && PageReader.relation(of: page, to: sample.pages[0], like: lists) == .same
     }
 
     /// Whether the last of several pages has fewer records than the first one.

@@ -4,6 +4,7 @@ import Foundation
 import Tarn
 import TarnDescription
 import TestSupport
+import Testing
 
 @testable import TarnProposal
 
@@ -116,4 +117,11 @@ enum ItemList {
                 ? .init(body: page(request.target, first: first, size: size)) : .init(status: "404 Not Found")
         }
     }
+}
+
+/// A sync by the proposal stores all items.
+func expectAll(_ proposal: Proposal, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let mirror = try await ProposedMirror(CurlTransport(), proposal)
+    mirror.expectClean(sourceLocation: sourceLocation)
+    #expect(try mirror.count("Item") == ItemList.count, "\(proposal.text)", sourceLocation: sourceLocation)
 }

@@ -1,5 +1,5 @@
 /// The style `cursor`: the body names the next page by an opaque value.
-struct CursorPagination: PaginationStyle {
+struct CursorPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "cursor",
         keys: [

@@ -1,5 +1,5 @@
 /// The style `header_cursor`: a header field has the cursor that the next request sends.
-struct HeaderCursorPagination: PaginationStyle {
+struct HeaderCursorPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "header_cursor", keys: [.text("field", required: true, example: "X-Next"), .parameter(), .text("start")],
         needs: "a field and a parameter: write { header_cursor: { field: X-Next, param: cursor } }",

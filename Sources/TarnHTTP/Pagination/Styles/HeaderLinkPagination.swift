@@ -1,5 +1,5 @@
 /// The style `header_link`: the next page is the target of a `Link` header field.
-struct HeaderLinkPagination: PaginationStyle {
+struct HeaderLinkPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "header_link", keys: [.text("rel", required: true, example: "next")],
         bare: HeaderLinkPagination(relation: "next"), make: HeaderLinkPagination.init(values:))

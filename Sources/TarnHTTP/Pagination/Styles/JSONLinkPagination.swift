@@ -1,7 +1,7 @@
 import Foundation
 
 /// The style `json_link`: the next page is a URL in the body.
-struct JSONLinkPagination: PaginationStyle {
+struct JSONLinkPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "json_link", keys: [.path("path", required: true, example: "meta.next")],
         bare: JSONLinkPagination(path: "next"), make: JSONLinkPagination.init(values:))

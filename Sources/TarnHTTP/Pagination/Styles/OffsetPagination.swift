@@ -1,5 +1,5 @@
 /// The style `offset`: a request specifies the number of records to skip.
-struct OffsetPagination: PaginationStyle {
+struct OffsetPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "offset",
         keys: [

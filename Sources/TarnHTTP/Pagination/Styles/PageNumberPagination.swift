@@ -1,5 +1,5 @@
 /// The style `page_number`: a request specifies a page number.
-struct PageNumberPagination: PaginationStyle {
+struct PageNumberPagination: LastingStyle {
     static let syntax = PaginationSyntax(
         "page_number",
         keys: [

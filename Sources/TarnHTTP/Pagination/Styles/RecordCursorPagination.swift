@@ -1,5 +1,5 @@
 /// The styles `max_id` and `since_id`: a request names a record of the page before.
-struct RecordCursorPagination: PaginationStyle {
+struct RecordCursorPagination: LastingStyle {
     static let maxIDSyntax = syntax(.backward)
     static let sinceIDSyntax = syntax(.forward)
 

@@ -1,0 +1,204 @@
+// What servers do with the parameters that a proposal tries.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Tried parameters of a proposal")
+struct TriedParameterTests {
+    @Test("a server that counts from 1 and answers to 0 with the first page")
+    func zeroIsOne() async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, ItemList.number("page", in: request.target) ?? 1)
+            return .init(body: ItemList.items(behind: (page - 1) * 12, size: 12))
+        }
+        let proposal = try await propose(urls: [server.base + "/items?page=0"])
+        #expect(proposal.text.contains("start: 1") && proposal.uncertain == [], "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test(
+        "a server that answers with its last page to larger numbers", arguments: ["", "?page=1"], [37, 57])
+    func repeatedLast(query: String, count: Int) async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, min((count + 19) / 20, ItemList.number("page", in: request.target) ?? 1))
+            return .init(body: ItemList.items(page * 20 - 19...min(page * 20, count)))
+        }
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.text.contains("end: repeated"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == count)
+    }
+
+    @Test("a last page that the server repeats counts once, also for records that their positions name")
+    func repeatedPositions() async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, min(3, ItemList.number("page", in: request.target) ?? 1))
+            let values = (page * 20 - 19...min(page * 20, 47)).map { #"{"value":\#($0).5}"# }
+            return .init(body: "[" + values.joined(separator: ",") + "]")
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("end: repeated") && proposal.text.contains("'@position'"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 47, "\(proposal.text)")
+    }
+
+    @Test("a parameter of the URL that seems to number pages, and leads to no others, is uncertain")
+    func ignoredNumber() async throws {
+        let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }
+        let proposal = try await propose(urls: [server.base + "/items?page=1"])
+        #expect(proposal.uncertain.contains { $0.contains("parameter `page`") }, "\(proposal.uncertain)")
+    }
+
+    @Test("a parameter that the URL has several times is sent with all of its values")
+    func repeatedParameter() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/items?") else { return .init(status: "404 Not Found") }
+            let parts = QueryParameters.values(in: request.target).filter { $0.name == "part" }
+            return .init(body: ItemList.items(parts.compactMap { Int($0.value) }.flatMap { $0 * 10..<$0 * 10 + 4 }))
+        }
+        let proposal = try await propose(urls: [server.base + "/items?part=1&sort=id&part=2"])
+        #expect(proposal.text.contains("with: { part: [1, 2], sort: id }"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 8, "\(proposal.text)")
+    }
+
+    @Test(
+        "a server that takes parameters for filters, or has other records for each request, has no pages",
+        arguments: [true, false])
+    func noOffset(isFilter: Bool) async throws {
+        let count = Mutex(0)
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            guard !isFilter else { return .init(body: request.target == "/items" ? ItemList.items(1...20) : "[]") }
+            let first = count.withLock { count in
+                count += 20
+                return count
+            }
+            return .init(body: ItemList.items(first..<first + 20))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: single_page") && proposal.uncertain.count == 1, "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 20, "\(proposal.text)")
+    }
+
+    @Test("an offset is found for pages of an unusual size, and beside a parameter that may be a date")
+    func unusualOffset() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            return .init(body: ItemList.items(behind: ItemList.number("offset", in: request.target) ?? 0, size: 7))
+        }
+        let proposal = try await propose(urls: [server.base + "/items?from=2026-01-01"])
+        #expect(proposal.text.contains("{ offset: { param: offset } }"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test(
+        "a page with fewer records than are asked for is not the last one, if another one follows it",
+        arguments: ["?page=1&per_page=10", "?per_page=10", "?offset=0&limit=10"])
+    func gaps(query: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let offset = ItemList.number("offset", in: request.target)
+            let page = ItemList.number("page", in: request.target) ?? 1
+            let first = query.contains("offset") ? offset ?? 0 : (page - 1) * 10
+            return .init(body: ItemList.items((first + 1..<first + 11).filter { (1...60).contains($0) && $0 != 13 }))
+        }
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.text.contains("end: empty"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 59, "\(proposal.text)")
+    }
+
+    @Test("a second page with the records of the first one in another order is the same page, and is uncertain")
+    func reordered() async throws {
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 1
+            return .init(body: page == 1 ? ItemList.items(1...9) : ItemList.items((1...9).reversed()))
+        }
+        let proposal = try await propose(urls: [server.base + "/items?page=1"])
+        #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("parameter `page`") }, "\(proposal.uncertain)")
+    }
+
+    @Test(
+        "a list that is shorter than a page today is requested by pages, whatever the server has behind it",
+        arguments: ["page", "offset"], [true, false])
+    func shortToday(parameter: String, isRefused: Bool) async throws {
+        let count = Mutex(2)
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1
+            let offset = ItemList.number("offset", in: request.target) ?? 0
+            let before = parameter == "page" ? (page - 1) * 20 : offset, known = count.withLock { $0 }
+            guard before < known || !isRefused else { return .init(status: "404 Not Found") }
+            return .init(body: ItemList.items(before + 1..<max(before + 1, min(before + 21, known + 1))))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("param: \(parameter)") && proposal.uncertain == [], "\(proposal.text)")
+        count.withLock { $0 = 45 }
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 45, "\(proposal.text)")
+    }
+
+    @Test(
+        "a parameter that a server takes for a filter is not the one that an answer suggests",
+        arguments: [#""next_cursor":"t&""#, #""page":1,"total_pages":3"#])
+    func unknownToServer(_ members: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let items = request.target == "/items" ? ItemList.items(1...10) : "[]"
+            return .init(body: #"{"items":\#(items)\#(items == "[]" ? "" : "," + members)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(
+            proposal.uncertain.contains { $0.contains("has no other records than the first one") },
+            "\(proposal.text)")
+    }
+
+    @Test("the number of pages under a name that YAML takes for something else is written in quotes")
+    func attributes() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1
+            let items = ItemList.items(behind: (page - 1) * 50, size: 50)
+            return .init(body: #"{"top":{"item":\#(items),"@attr":{"page":"\#(page)","totalPages":"5"}}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("total_pages: 'top.@attr.totalPages'"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a list beside many members about the page, as Twilio's, and a page with an id, as ActivityPub's")
+    func envelopes() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("Page", in: request.target) ?? 0
+            let next = page < 4 ? #""/items?Page=\#(page + 1)""# : "null"
+            let members = #""end":9,"first_page_uri":"/items","page":\#(page),"page_size":50,"start":0,"uri":"/items""#
+            let items = ItemList.items(behind: page * 50, size: 50)
+            return .init(
+                body: request.target.hasPrefix("/items")
+                    ? #"{\#(members),"next_page_uri":\#(next),"messages":\#(items)}"#
+                    : #"{"id":"/outbox?page=1","next":"/outbox?page=2","orderedItems":\#(items)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: { json_link: { path: 'next_page_uri' } }"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Message") == ItemList.count, "\(proposal.text)")
+        let other = try await propose(urls: [server.base + "/outbox"])
+        #expect(other.uncertain.contains { $0.contains("`next` names another page") }, "\(other.uncertain)")
+    }
+}

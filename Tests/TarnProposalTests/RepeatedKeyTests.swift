@@ -264,4 +264,34 @@ struct RepeatedKeyTests {
         #expect(proposal.text.contains(key) && proposal.findings == [], "\(proposal.text)")
         #expect(proposal.records == ["Thing": 12], "\(proposal.text)")
     }
+
+    @Test("a record without an id that the next page repeats with another score is one record")
+    func listedAgain() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("page", in: request.target) ?? 1, first = (page - 1) * 9
+            let records = (first..<max(first, min(first + 10, 45))).map { number in
+                let score = number * 3 + (number % 9 == 0 ? page : 0)
+                return #"{"title":"t\#(number)","score":\#(score),"author":"a\#(number % 5)"}"#
+            }
+            return .init(body: "[" + records.joined(separator: ",") + "]")
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("    key: title   # different within each answer"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("(`score`)") }, "\(proposal.uncertain)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(try mirror.count("Item") == 45, "\(proposal.text)")
+    }
+
+    @Test(
+        "a key that only few samples suggest, or the samples of a longer list, is uncertain",
+        arguments: [
+            (3, #""title":"t$","size":1.5"#, true), (9, #""title":"t$","size":1.5"#, false),
+            (9, #""score":$,"size":1.5"#, true), (3, #""slug":"t$","size":1.5"#, false),
+        ])
+    func weak(count: Int, members: String, isUncertain: Bool) throws {
+        let proposal = try propose(list(0..<count) { "{\(members.replacing("$", with: "\($0)"))}" })
+        let isDoubted = proposal.uncertain.contains { $0.contains("others may share it") }
+        #expect(isDoubted == isUncertain, "\(proposal.text)")
+    }
 }

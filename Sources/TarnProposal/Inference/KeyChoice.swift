@@ -113,8 +113,12 @@ struct KeyChoice {
             let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
             let reason = distinct.isEmpty ? "by its name" : "different in all \(distinct.count) samples"
             return KeyGuess(
-                fields: [best], reason: reason, isCertain: false,
+                fields: [best], reason: reason, isCertain: false, doubt: weakness(of: best),
                 alternatives: Array(rest.prefix(3)))
+        }
+        if repeated == nil, let moved = listedAgain() {
+            return KeyGuess(
+                fields: [moved], reason: "different within each answer, which repeat some records", isCertain: false)
         }
         if let fields = composite(hasPositions: repeated == nil) {
             return KeyGuess(
@@ -130,6 +134,37 @@ struct KeyChoice {
         return KeyGuess(
             fields: [named], reason: "a path of the specification names a record by it", isCertain: false,
             alternatives: Array(vague.filter { $0 != named }.prefix(3)))
+    }
+
+    /// Names of fields that several records may share by chance.
+    private static let sharedNames: Set = ["name", "title", "label"]
+
+    /// Returns the reason why a field may repeat in records that are no samples; nil if its name is
+    /// that of a key, or enough samples differ.
+    private func weakness(of field: String) -> String? {
+        guard distinct.count > 1, let value = shape.fields[field]?.key else { return nil }
+        let isNamed = likelihood(field) != nil
+        let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
+        let isFew = distinct.count < 5 || shape.isPartial
+        guard !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew else { return nil }
+        let name = YAMLText.comment(field, limit: 40)
+        return
+            "`\(name)` differs in \(distinct.count) samples, and others may share it: the store has one record for them"
+    }
+
+    /// Returns the field that differs within each answer, if answers repeat a few records with
+    /// other numbers, such as a score: a live list moves between two requests.
+    private func listedAgain() -> String? {
+        guard shape.starts.count > 1, distinct.count >= 10 else { return nil }
+        let texts = shape.names.filter { field in
+            isUsable(field) && isShort(field) && shape.fields[field]?.key.scalars.integers == 0
+        }
+        let named = texts.filter { likelihood($0) != nil }.sorted { (likelihood($0) ?? 0) < (likelihood($1) ?? 0) }
+        return (named + texts.filter { likelihood($0) == nil }).first { field in
+            guard answers([field]).values.allSatisfy({ $0.count == 1 }) else { return false }
+            let consistency = KeyConsistency(groups([field]).values, except: [field])
+            return consistency.conflicts == 0 || isChanged(consistency)
+        }
     }
 
     private func isVague(_ field: String) -> Bool {

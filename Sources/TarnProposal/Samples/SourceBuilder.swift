@@ -64,6 +64,7 @@ struct SourceBuilder {
                 shapes[list] = shape
                 pages[list, default: 0] += 1
                 shape.beginList()
+                shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }

@@ -15,6 +15,8 @@ final class ObjectShape {
     private(set) var starts: [Int] = []
     /// Whether keys beyond ``fieldLimit`` were left out.
     private(set) var isTruncated = false
+    /// Whether the list has more records than the samples.
+    var isPartial = false
     /// The name of the schema in a specification.
     var schemaName: String?
     /// The names of the schemas that the schema has under `allOf`.

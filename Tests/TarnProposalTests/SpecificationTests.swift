@@ -276,4 +276,22 @@ struct SpecificationTests {
             #expect(!proposal.text.unicodeScalars.contains { $0 != "\n" && YAMLText.isUnsafe($0) }, "seed \(seed)")
         } catch ProposalError.nothingToDescribe {}
     }
+
+    @Test(
+        "a value of a required parameter that may select the records is uncertain, with the others",
+        arguments: [
+            ("region", #"{"enum":["eu","us"]}"#, "", "`partitions: { region: [eu, us] }`"),
+            ("q", #"{"type":"string"}"#, #","example":"boat""#, "its value boat"),
+            ("region", #"{"enum":["eu","us"],"default":"eu"}"#, "", nil), ("sort", #"{"enum":["a","b"]}"#, "", nil),
+        ])
+    func selections(name: String, schema: String, more: String, expected: String?) async throws {
+        let parameter = TestSpecification.query(name, schema, #","required":true\#(more)"#)
+        let specification = TestSpecification(
+            paths: [("/items", TestSpecification.get(TestSpecification.list("Item"), parameter))],
+            server: "https://api.test.example")
+        let proposal = try await specification.proposal()
+        let remarks = proposal.uncertain.filter { $0.contains("may select the records") }
+        #expect(remarks.count == (expected == nil ? 0 : 1), "\(proposal.uncertain)")
+        if let expected { #expect(remarks.first?.contains(expected) == true, "\(remarks)") }
+    }
 }

@@ -135,6 +135,10 @@ struct SpecificationSources {
                 !declared.style.text.contains("{ \(YAMLText.scalar(parameter.name)): ")
             else { continue }
             source.parameters.append(SpecificationSources.placeholder(parameter))
+            if let remark = SpecificationSources.selection(by: parameter) {
+                source.gaps.append(remark)
+                source.notes.append(remark)
+            }
         }
         source.parameters += declared.parameters
         let since = operation.parameters.first { parameter in
@@ -174,6 +178,30 @@ struct SpecificationSources {
             if parameter.values.isEmpty { placeholder.comment = "required: write its value" }
         }
         return placeholder
+    }
+
+    /// Words of parameters that choose the form or the order of the records, and not the records.
+    private static let formWords: Set = [
+        "sort", "order", "direction", "format", "output", "unit", "lang", "language", "locale", "version", "field",
+        "include", "expand", "view", "timezone", "tz", "encoding", "callback",
+    ]
+
+    /// Returns a remark about a required parameter with one of several values, by which the server
+    /// may choose the records; nil for other parameters, and for the server's default.
+    private static func selection(by parameter: Operation.Parameter) -> String? {
+        let words = EnglishName.words(of: parameter.name).map { EnglishName.singular($0) }
+        guard let value = parameter.value, parameter.schema["default"] == nil, formWords.isDisjoint(with: words),
+            !(StyleGuess.sizeNames + StyleGuess.pageNames + StyleGuess.offsetNames).contains(parameter.name),
+            !Redaction.isSecret(parameter.name)
+        else { return nil }
+        let name = YAMLText.comment(YAMLText.scalar(parameter.name), limit: 40)
+        let start =
+            "`\(name)` is required, and its value \(YAMLText.comment(value, limit: 40)) may select the records: others are not listed."
+        guard isPartitioned(by: parameter) else { return start }
+        let choices = parameter.choices.prefix(6).map { YAMLText.comment(YAMLText.scalar($0), limit: 40) }
+        let more = parameter.choices.count > 6 ? ", …" : ""
+        return
+            "\(start) For those of every value, write `partitions: { \(name): [\(choices.joined(separator: ", "))\(more)] }` instead."
     }
 
     /// The beginning of a remark about what else an answer has.

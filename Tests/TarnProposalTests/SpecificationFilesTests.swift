@@ -234,4 +234,27 @@ struct SpecificationFilesTests {
         }
         #expect(other.requests.isEmpty)
     }
+
+    @Test("a document that redirects to another server is not read; one of a specification that has moved is")
+    func redirects() async throws {
+        let other = try ScriptedServer { _ in .init(body: SpecificationFilesTests.object("secret")) }
+        let away = other.base
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/openapi.json": return .init(status: "302 Found", fields: ["Location: /v3/openapi.json"])
+            case "/v3/openapi.json":
+                return .init(
+                    body: SpecificationFilesTests.specification(
+                        paths: "{\"/users\":\(SpecificationFilesTests.list("user.json")),"
+                            + "\"/away\":\(SpecificationFilesTests.list("away.json"))}"))
+            case "/v3/away.json": return .init(status: "302 Found", fields: ["Location: \(away)/x.json"])
+            case "/v3/user.json": return .init(body: SpecificationFilesTests.object("login"))
+            default: return .init(status: "404 Not Found")
+            }
+        }
+        let specification = try await sampler.specification(server.base + "/openapi.json", servers: [server.base])
+        let proposal = try Proposal([], specification: specification)
+        #expect(proposal.endpoints == ["users"] && other.requests.isEmpty, "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("redirects to another server") }, "\(proposal.uncertain)")
+    }
 }

@@ -75,12 +75,15 @@ extension Sampler {
             }
             return try OpenAPIDocument(files, name: target)
         }
-        let isTrusted = servers.contains { Sampler.isSameServer(target, $0) }, name = Redaction.url(target)
-        var files = try await SpecificationFiles(
-            body(target, isTrusted: isTrusted), name: name, home: (try? HTTPURL(target)).map { .url($0) } ?? .text)
+        func isTrusted(_ url: String) -> Bool { servers.contains { Sampler.isSameServer(url, $0) } }
+        let name = Redaction.url(target), root = try await document(target, isTrusted: isTrusted(target))
+        // References are relative to the URL that has answered (RFC 3986 §5.1.3).
+        let home = root.redirectedTo ?? target
+        var files = try SpecificationFiles(
+            root.body, name: name, home: (try? HTTPURL(home)).map { .url($0) } ?? .text)
         while let location = files.next() {
             do throws(SampleError) {
-                files.add(try await body(location, isTrusted: isTrusted), at: location)
+                files.add(try await part(location, isTrusted: isTrusted(home)), at: location)
             } catch {
                 files.fail(location, error)
             }

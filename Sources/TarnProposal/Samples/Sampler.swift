@@ -58,21 +58,32 @@ package struct Sampler: Sendable {
 
     // MARK: Requests
 
-    /// Fetches the body of a document.
+    /// Fetches a document, which may be at another server.
     ///
     /// - Parameter isTrusted: whether the server gets the header fields of the options.
-    func body(_ url: String, isTrusted: Bool) async throws(SampleError) -> [UInt8] {
-        try await response(
-            url, isTrusted ? options.headers : TransportHeaders([.init("Accept", "application/json, */*")])
-        )
-        .body
+    func document(_ url: String, isTrusted: Bool) async throws(SampleError) -> TransportResponse {
+        try await response(url, documentHeaders(isTrusted))
     }
 
-    private func response(_ url: String, _ headers: TransportHeaders) async throws(SampleError) -> TransportResponse {
+    /// Fetches the body of a document to which another one refers: from its server, and no other.
+    func part(_ url: String, isTrusted: Bool) async throws(SampleError) -> [UInt8] {
+        try await response(url, documentHeaders(isTrusted), RedirectGuard(transport, RedirectScope())).body
+    }
+
+    private func documentHeaders(_ isTrusted: Bool) -> TransportHeaders {
+        isTrusted ? options.headers : TransportHeaders([.init("Accept", "application/json, */*")])
+    }
+
+    private func response(
+        _ url: String, _ headers: TransportHeaders, _ other: (any Transport)? = nil
+    ) async throws(SampleError) -> TransportResponse {
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await transport.send(TransportRequest(url: url, headers: headers))
+            response = try await (other ?? transport).send(TransportRequest(url: url, headers: headers))
         } catch {
+            guard !error.isRefusedRedirect else {
+                throw .unreadable(url, reason: "it redirects to another server: bundle the documents into one")
+            }
             throw .transport(error)
         }
         guard (200..<300).contains(response.status) else {

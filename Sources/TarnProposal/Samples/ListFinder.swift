@@ -55,7 +55,8 @@ enum ListFinder {
         EnglishName.words(of: name).contains(where: envelopeWords.contains)
     }
 
-    private static let depthLimit = 4
+    /// The depth down to which lists are looked for.
+    static let depthLimit = 4
 
     /// Returns the lists of records: at least one, unless the response has no objects.
     static func lists(in json: JSONValue) -> [FoundList] {
@@ -209,6 +210,19 @@ enum ListFinder {
         }
     }
 
+    /// Returns the lists of an answer that look like those of one kind by names that are data, such
+    /// as dates; nil without such lists.
+    static func listsByData(in json: JSONValue, _ lists: [FoundList]) -> [FoundList]? {
+        Dictionary(grouping: lists.filter(\.isList)) { Array($0.steps.dropLast()) }.values.first { group in
+            guard group.count > 1 else { return false }
+            let forms = group.map { list in
+                objects(json, list).first.map { Set($0.members.map(\.key)) } ?? []
+            }
+            let odd = group.count { !ObjectShape.isName($0.name) }
+            return forms[0].count > 1 && Set(forms).count == 1 && (odd * 2 > group.count || group.count > 2)
+        }
+    }
+
     /// Whether the steps of a list lead to an array without objects.
     static func isEmpty(_ list: FoundList, in json: JSONValue) -> Bool {
         isArray(json, list) && objects(json, list).isEmpty
@@ -268,13 +282,21 @@ enum ListFinder {
         }
     }
 
+    /// Whether most elements of an array are objects, and the others no arrays: a server may leave
+    /// null in place of a record.
+    private static func isMostlyObjects(_ elements: [JSONValue]) -> Bool {
+        let objects = elements.count(where: \.isObject)
+        return objects * 2 > elements.count
+            && (objects == elements.count || elements.allSatisfy { $0.isObject || $0.elements.isEmpty })
+    }
+
     private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {
         guard case .object(let members) = json, depth < depthLimit else { return [] }
         var found: [FoundList] = []
         for member in members.prefix(200) {
             let path = steps + [.key(member.key)]
             switch member.value {
-            case .array(let elements) where !elements.isEmpty && elements.allSatisfy(\.isObject):
+            case .array(let elements) where isMostlyObjects(elements):
                 // A list of edges, each with a node.
                 let areEdges = elements.allSatisfy { $0["node"]?.isObject == true }
                 found.append(FoundList(steps: areEdges ? path + [.each, .key("node")] : path, isList: true))

@@ -14,7 +14,7 @@ enum MainList {
             !ListFinder.wrappers.contains(usual.name.lowercased())
         else { return lists }
         let beside = lists.filter { $0.isList && $0.steps.dropLast() == usual.steps.dropLast() }
-        let name = plain(URLReference(page.url).path.split(separator: "/").last.map(String.init) ?? "")
+        let name = name(ofPath: page.url)
         let size = StyleGuess.size(in: page.url)?.value
         func count(_ list: FoundList) -> Int { ListFinder.objects(page.json, list).count }
         let ofSize = beside.filter { size == nil ? isPageSize(count($0)) : count($0) == size }
@@ -41,8 +41,14 @@ enum MainList {
     /// Whether a number of records is a usual size of a full page.
     static func isPageSize(_ count: Int) -> Bool { count >= 10 && (count % 5 == 0 || count % 8 == 0) }
 
+    /// Returns the last segment of a URL's path as a name; nil without one.
+    static func name(ofPath url: String) -> String? {
+        let name = plain(URLReference(url).path.split(separator: "/").last.map(String.init) ?? "")
+        return name.isEmpty ? nil : name
+    }
+
     /// Returns a name without its extension, case and punctuation.
-    private static func plain(_ name: String) -> String {
+    static func plain(_ name: String) -> String {
         let stem = name.hasSuffix(".json") ? String(name.dropLast(5)) : name
         return stem.lowercased().filter { $0.isLetter || $0.isNumber }
     }

@@ -49,7 +49,7 @@ package struct Sampler: Sendable {
         guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
-        sample.gaps = Sampler.gaps(first.json, lists)
+        sample.gaps = Sampler.gaps(first.json, lists, url: first.url)
         if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
         sample.mainList = MainList.ofPages(sample.pages, lists)
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
@@ -133,7 +133,7 @@ package struct Sampler: Sendable {
         let lists = ListFinder.lists(in: json)
         guard !lists.isEmpty else { throw noRecords(json, path) }
         var sample = Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
-        sample.gaps = gaps(json, lists)
+        sample.gaps = gaps(json, lists, url: "")
         return sample
     }
 
@@ -148,49 +148,6 @@ package struct Sampler: Sendable {
             let error = StatedError.find(in: page.json, around: lists.map(\.path))
         else { return nil }
         return .statedError(Redaction.url(page.url), path: error.path, text: error.text, isFirst: isFirst)
-    }
-
-    /// Returns remarks about maps of records beside lists, about lists beside records and beside
-    /// other lists, and about a list without records that looks like a single object.
-    private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
-        guard lists.contains(where: \.isList) else {
-            if let (sign, list) = ListFinder.pagedList(in: json) {
-                let path = YAMLText.comment(YAMLText.scalar(list.description), limit: 60)
-                return [
-                    "`\(YAMLText.comment(sign, limit: 40))` names another page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
-                ]
-            }
-            guard let path = ListFinder.emptyList(in: json)?.description else { return [] }
-            return [
-                "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
-            ]
-        }
-        if case .array(let elements) = json, lists[0].steps.isEmpty,
-            elements.contains(where: { if case .array = $0 { true } else { false } })
-        {
-            return [
-                "the answer is a list of objects and of lists, which is not understood: if one of the lists has the records, name it by its position from 0, such as `records: '[1]'`."
-            ]
-        }
-        let maps = RecordMap.maps(in: json).prefix(8).map {
-            "\($0.description): they are not described, because `records` names lists only."
-        }
-        return maps + others(json, lists)
-    }
-
-    /// Returns a remark about the lists of an answer that are none of the described ones.
-    private static func others(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
-        let others = ListFinder.others(in: json, than: lists)
-        guard !others.isEmpty else { return [] }
-        let names = others.prefix(8).map { list in
-            let count = ListFinder.objects(json, list).count
-            return
-                "`\(YAMLText.comment(list.path.description, limit: 60))` (\(count == 1 ? "1 object" : "\(count) objects"))"
-        }
-        let more = others.count > 8 ? ", …" : ""
-        return [
-            "\(SpecificationSources.besides) \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
-        ]
     }
 
     /// Reads a file of at most 64 MiB.

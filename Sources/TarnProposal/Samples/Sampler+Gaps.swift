@@ -1,0 +1,69 @@
+// Remarks about what a proposal may not reach in an answer.
+
+import Tarn
+
+extension Sampler {
+    /// Returns remarks about maps of records and of lists, about lists beside records and beside
+    /// other lists, and about a list without records that looks like a single object.
+    static func gaps(_ json: JSONValue, _ lists: [FoundList], url: String) -> [String] {
+        guard lists.contains(where: \.isList) else {
+            if let (sign, list) = ListFinder.pagedList(in: json) {
+                let path = YAMLText.comment(YAMLText.scalar(list.description), limit: 60)
+                return [
+                    "`\(YAMLText.comment(sign, limit: 40))` names another page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
+                ]
+            }
+            guard let path = ListFinder.emptyList(in: json)?.description else {
+                return HiddenList.find(in: json, url: url).map { [$0.remark] } ?? []
+            }
+            return [
+                "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
+            ]
+        }
+        if case .array(let elements) = json, lists[0].steps.isEmpty,
+            elements.contains(where: { if case .array = $0 { true } else { false } })
+        {
+            return [
+                "the answer is a list of objects and of lists, which is not understood: if one of the lists has the records, name it by its position from 0, such as `records: '[1]'`."
+            ]
+        }
+        let maps = RecordMap.maps(in: json).prefix(8).map {
+            "\($0.description): they are not described, because `records` names lists only."
+        }
+        let unnamed = ListFinder.listsByData(in: json, lists).map { [listsByData($0)] } ?? []
+        return maps + unnamed + emptyMain(json, lists, url: url) + others(json, lists)
+    }
+
+    /// Returns a remark about the lists of an answer that are none of the described ones.
+    private static func others(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
+        let others = ListFinder.others(in: json, than: lists)
+        guard !others.isEmpty else { return [] }
+        let names = others.prefix(8).map { list in
+            let count = ListFinder.objects(json, list).count
+            return
+                "`\(YAMLText.comment(list.path.description, limit: 60))` (\(count == 1 ? "1 object" : "\(count) objects"))"
+        }
+        let more = others.count > 8 ? ", …" : ""
+        return [
+            "\(SpecificationSources.besides) \(names.joined(separator: ", "))\(more): not described. Name further lists under `records`."
+        ]
+    }
+
+    /// Returns a remark about lists whose names may be data.
+    private static func listsByData(_ lists: [FoundList]) -> String {
+        let names = lists.prefix(3).map { "`\(YAMLText.comment($0.path.description, limit: 60))`" }
+        return
+            "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that are data: a list of another name is not imported."
+    }
+
+    /// Returns a remark about an empty list that has the name of the path, beside others.
+    private static func emptyMain(_ json: JSONValue, _ lists: [FoundList], url: String) -> [String] {
+        guard let name = MainList.name(ofPath: url), case .object(let members) = json,
+            let member = members.first(where: { MainList.plain($0.key) == name }),
+            case .array(let elements) = member.value,
+            elements.isEmpty, !lists.contains(where: { $0.steps == [.key(member.key)] })
+        else { return [] }
+        let path = YAMLText.comment(JSONPath(keys: [member.key]).description, limit: 60)
+        return ["`\(path)` is empty, and is the list that the path names: name a URL whose list has records."]
+    }
+}

@@ -227,11 +227,12 @@ struct SamplerTests {
             style: "{ page_number: { param: 'pagination[page]', total_pages: meta.pagination.pageCount } }"),
         Form(
             name: "Socrata", target: "/items?$limit=10&$offset=0", parameter: ("$offset", 0), step: 1,
-            body: { _, records in records }, style: "{ offset: { param: $offset, per_page: { $limit: 10 } } }"),
+            body: { _, records in records },
+            style: "{ offset: { param: $offset, per_page: { $limit: 10 }, end: empty } }"),
         Form(
             name: "JSON:API's size", target: "/items?page[limit]=10", parameter: ("page[offset]", 0), step: 1,
             body: { before, records in #"{"data":\#(records)}"# },
-            style: "{ offset: { param: 'page[offset]', per_page: { 'page[limit]': 10 } } }"),
+            style: "{ offset: { param: 'page[offset]', per_page: { 'page[limit]': 10 }, end: empty } }"),
         Form(
             name: "ArcGIS", parameter: ("resultOffset", 0), step: 1,
             body: { #"{"features":\#($1)\#($0 < 15 ? #","exceededTransferLimit":true"# : "")}"# },

@@ -82,6 +82,19 @@ struct SampledStyle: Sendable {
         text = text.dropLast(4) + ", end: repeated } }"
     }
 
+    /// Whether a page with fewer records than its size ends the list.
+    var endsAtShortPage: Bool {
+        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
+        let hasEnd = ["total", "has_more", "end: "].contains(where: text.contains)
+        return isNumbered && !hasEnd && text.contains("per_page: {") && text.hasSuffix(" } }")
+    }
+
+    /// Writes that only a page without records is the end.
+    mutating func endAtEmptyPage() {
+        guard endsAtShortPage else { return }
+        text = text.dropLast(4) + ", end: empty } }"
+    }
+
     /// Writes that a cursor marks the last page.
     mutating func end(atCursor cursor: String) {
         guard text.hasPrefix("{ cursor:"), text.hasSuffix(" } }"), !text.contains(", last: ") else { return }
@@ -97,6 +110,21 @@ struct SampledStyle: Sendable {
             remark:
                 "The URL has the parameter `\(YAMLText.comment(name, limit: 40))`, but the answers do not show how it counts. If it leads to more records, name the style of the API under `paginate`."
         )
+    }
+
+    /// Notes that the answer has a number of what remains, and that no style was found.
+    mutating func doubtRemaining(_ facts: PageFacts, _ lists: [FoundList]) {
+        let path = facts.values.keys.sorted().first { path in
+            let words = EnglishName.words(of: String(path.split(separator: ".").last ?? ""))
+            return words.first == "remaining" && facts.number(path) ?? 0 > 0
+                && Set(EnglishName.words(of: path)).isDisjoint(with: ["rate", "quota", "credits", "requests", "calls"])
+        }
+        guard let path, doubt == nil, let count = facts.number(path) else { return }
+        reason = "UNCERTAIN: the answer has a number of what remains"
+        doubt = StyleDoubt(
+            remark:
+                "`\(YAMLText.comment(path, limit: 60))` is \(count): if so many records follow, name the style of the API under `paginate`.",
+            styles: StyleGuess.likely(facts, lists))
     }
 
     /// Notes that parameters have led to new records among known ones, and that no style was found.

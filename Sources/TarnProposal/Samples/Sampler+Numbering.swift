@@ -8,6 +8,8 @@ extension Sampler {
         case refused
         /// The server says that there is no such page.
         case missing
+        /// The server says that the request is wrong: it has no such page, or no such parameter.
+        case invalid
         case page(PageRelation)
 
         static let empty = Answer.page(.empty), other = Answer.page(.other)
@@ -28,7 +30,7 @@ extension Sampler {
         _ bounds: inout PageSequence.Bounds, _ moved: inout [MovedRecords], isLikely: Bool
     ) async {
         let count = facts.recordCount, size = StyleGuess.size(in: sample.origin)
-        let isFull = size.map { count >= $0.value } == true || MainList.isPageSize(count)
+        let isFull = size.map { count >= $0.value } ?? (count % 12 == 0) || MainList.isPageSize(count)
         defer { if sample.style.text == "single_page" { sample.style.doubtMoved(moved, facts, lists) } }
         guard count > 0 else { return }
         var tried: [String] = []
@@ -39,9 +41,9 @@ extension Sampler {
             counted.size = size
             var trial = sample
             var isComplete = await follow(counted.pagination, &trial, lists, &bounds)
-            if trial.pages.count == 1, let status = trial.refusal, Sampler.missing.contains(status) {
-                // A sign of more contradicts the refusal.
-                guard !isLikely else { continue }
+            if trial.pages.count == 1, let status = trial.refusal {
+                // A sign of more contradicts the refusal; a full page, that of an invalid number.
+                guard !isLikely, !isFull || Sampler.missing.contains(status) else { continue }
                 trial.endStatus = status
                 trial.notes = sample.notes
                 isComplete = true
@@ -156,7 +158,7 @@ extension Sampler {
             if next.answer == .page(.overlapping), let page = next.page {
                 moved.note(parameter, page, behind: first, lists)
             }
-            guard [.other, .empty, .missing].contains(next.answer) else { return nil }
+            guard [.other, .empty, .missing, .invalid].contains(next.answer) else { return nil }
             // A sync begins with this number. A server may take any parameter for a filter, or have
             // other records for every request.
             if await answer(start).isSame { return style }
@@ -168,12 +170,12 @@ extension Sampler {
                 moved.note(parameter, page, behind: first, lists)
             }
             // A server refuses a page behind the last one, or it does not know the parameter.
-            guard [.other, .empty, .missing, .refused].contains(second) else { return nil }
+            guard [.other, .empty, .missing, .invalid, .refused].contains(second) else { return nil }
             let again = await answer(1)
             if again.isSame {
                 style.start = 1
             } else {
-                guard again != .refused, again != .missing, await answer(0).isSame else {
+                guard again != .refused, await answer(0).isSame else {
                     if second == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
                     return nil
                 }
@@ -195,8 +197,8 @@ extension Sampler {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
         let page: Sample.Page
         do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
-            guard case .status(let code, _) = error, Sampler.missing.contains(code) else { return (.refused, nil) }
-            return (.missing, nil)
+            guard case .status(let code, _) = error else { return (.refused, nil) }
+            return (Sampler.missing.contains(code) ? .missing : [400, 422].contains(code) ? .invalid : .refused, nil)
         }
         return (.page(PageReader.relation(of: page, to: first, like: lists)), page)
     }

@@ -213,9 +213,11 @@ package struct Sampler: Sendable {
                 if hasSign, sample.style.text == "single_page" { sample = noted }
                 if sample.style.text == "single_page", sample.style.doubt == nil, sample.style.unreached == nil {
                     sample.style.doubtParameter(of: url, records: facts.recordCount)
+                    sample.style.doubtRemaining(facts, lists)
                 }
             }
         }
+        await confirmEmptyEnd(&sample, lists)
         sample.aliases = bounds.aliases
     }
 

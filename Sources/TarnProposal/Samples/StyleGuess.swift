@@ -166,10 +166,11 @@ struct StyleGuess {
         guard lists.first?.steps == [.key("hits"), .key("hits")],
             let total = paths.first(where: { facts.number($0) ?? 0 > facts.recordCount })
         else { return nil }
+        let isLimit = isRefuted(total: total, [facts])
         return StyleGuess(
             PaginationChoice(
-                pagination: .offset(.query("from"), total: total),
-                style: "{ offset: { param: from, total: \(total) } }",
+                pagination: isLimit ? .offset(.query("from")) : .offset(.query("from"), total: total),
+                style: isLimit ? "{ offset: { param: from } }" : "{ offset: { param: from, total: \(total) } }",
                 reason:
                     "the answer lists \(facts.recordCount) of \(facts.number(total) ?? 0) hits, and `from` leads to others"
             ), url)
@@ -205,6 +206,9 @@ struct StyleGuess {
     /// Whether the pages show that a number is not that of all records: the first page alone has as
     /// many, or it falls by the size of each page, as the number of those that remain.
     static func isRefuted(total path: String, _ pages: [PageFacts]) -> Bool {
+        // Elasticsearch counts 10,000 hits, and then says that there are at least as many.
+        let relation = (path.split(separator: ".").dropLast() + ["relation"]).joined(separator: ".")
+        if pages.first?.values[relation] == "gte" { return true }
         guard pages.count > 1, let total = pages[0].number(path) else { return false }
         let count = pages[0].recordCount
         if total <= count, pages[1].recordCount > 0 { return true }

@@ -1,0 +1,25 @@
+// The end of lists that are longer than the pages that are looked at.
+
+import Tarn
+
+extension Sampler {
+    /// A number behind the last page, or the last record, of most lists.
+    private static let farNumber = 100_000_000
+
+    /// Notes that only a page without records is the last one, if the server answers so to a number
+    /// far behind the last page.
+    ///
+    /// A page that is shorter than its size is the end otherwise. A server may leave out records
+    /// that the reader must not see, on a page that was not looked at.
+    func confirmEmptyEnd(_ sample: inout Sample, _ lists: [FoundList]) async {
+        guard options.pages > 1, sample.pages.count > 1, !sample.isComplete, sample.style.endsAtShortPage,
+            let list = lists.first, let parameter = sample.style.parameters.first, sample.style.parameters.count == 1
+        else { return }
+        let request = PageRequest(url: sample.origin)
+            .setting(.query(parameter), to: String(Sampler.farNumber), isNumber: true)
+        guard let page = try? await page(request.url, like: lists), ListFinder.isEmpty(list, in: page.json) else {
+            return
+        }
+        sample.style.endAtEmptyPage()
+    }
+}

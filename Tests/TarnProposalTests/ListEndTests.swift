@@ -1,0 +1,110 @@
+// The end of the lists of a proposal: pages that a server refuses, short pages, counts that are limits.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Ends of the lists of a proposal")
+struct ListEndTests {
+    @Test(
+        "a short list behind which the server refuses a number as invalid is listed whole when it is longer",
+        arguments: ["400 Bad Request", "422 Unprocessable Content"], [("page", 1), ("page", 0), ("offset", 0)])
+    func invalidNumber(status: String, form: (parameter: String, first: Int)) async throws {
+        let count = Mutex(5)
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let names = QueryParameters.values(in: request.target).map(\.name)
+            guard names.allSatisfy({ $0 == form.parameter }) else { return .init(status: status) }
+            let number = (ItemList.number(form.parameter, in: request.target) ?? form.first) - form.first
+            let before = form.parameter == "page" ? number * 10 : number, known = count.withLock { $0 }
+            guard before >= 0, before < known else { return .init(status: status) }
+            return .init(body: ItemList.items(before + 1...min(before + 10, known)))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("param: \(form.parameter)") && proposal.uncertain == [], "\(proposal.text)")
+        #expect(proposal.text.contains("responses: [{ status: \(status.prefix(3)), then: stop }]"), "\(proposal.text)")
+        count.withLock { $0 = 25 }
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 25, "\(proposal.text)")
+    }
+
+    @Test("a server that refuses every parameter has one page, and one behind a full page is uncertain")
+    func refusedParameters() async throws {
+        let counts = [(7, true), (20, false)]
+        for (count, isCertain) in counts {
+            let server = try ScriptedServer { request in
+                request.target == "/items" ? .init(body: ItemList.items(1...count)) : .init(status: "400 Bad Request")
+            }
+            let proposal = try await propose(urls: [server.base + "/items"])
+            #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
+            #expect(proposal.uncertain.isEmpty == isCertain, "\(proposal.uncertain)")
+        }
+    }
+
+    @Test(
+        "a page that is shorter than its size, behind the pages that are looked at, does not end the list",
+        arguments: ["?per_page=10", "?page=1&per_page=10", "?limit=10", "?offset=0&limit=10"])
+    func shortPage(query: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let offset = ItemList.number("offset", in: request.target)
+            let before = offset ?? ((ItemList.number("page", in: request.target) ?? 1) - 1) * 10
+            return .init(body: ItemList.items((before + 1..<before + 11).filter { $0 <= 80 && $0 != 46 }))
+        }
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.text.contains("end: empty") && proposal.uncertain == [], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 79, "\(proposal.text)")
+    }
+
+    @Test("a server that refuses numbers far behind its last page ends a list at its short page")
+    func farRefused() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ((ItemList.number("page", in: request.target) ?? 1) - 1) * 10
+            return before < 75
+                ? .init(body: ItemList.items(before + 1...min(before + 10, 75))) : .init(status: "404 Not Found")
+        }
+        let proposal = try await propose(urls: [server.base + "/items?per_page=10"])
+        #expect(!proposal.text.contains("end: empty"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 75, "\(proposal.text)")
+    }
+
+    @Test(
+        "a number of what remains, and no parameter that leads to it, is uncertain; one of a quota is not",
+        arguments: [(#""remaining":18"#, true), (#""remaining":0"#, false), (#""rate":{"remaining":18}"#, false)])
+    func remaining(member: String, isUncertain: Bool) async throws {
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/items/")
+                ? .init(status: "404 Not Found") : .init(body: #"{"items":\#(ItemList.items(1...7)),\#(member)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.uncertain.contains { $0.contains("is 18") } == isUncertain, "\(proposal.uncertain)")
+    }
+
+    @Test("a total that is a lower limit, as of Elasticsearch, does not end the list", arguments: ["hits", "items"])
+    func lowerLimit(name: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/things/") else { return .init(status: "404 Not Found") }
+            let parameter = name == "hits" ? "from" : "offset"
+            let items = ItemList.items(behind: ItemList.number(parameter, in: request.target) ?? 0, size: 20)
+            let total = #""total":{"value":100,"relation":"gte"}"#
+            return .init(
+                body: name == "hits" ? #"{"hits":{\#(total),"hits":\#(items)}}"# : #"{\#(total),"items":\#(items)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/things"])
+        #expect(!proposal.text.contains("total:"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        let entity = try #require(proposal.entities.first)
+        #expect(try mirror.count(entity) == ItemList.count, "\(proposal.text)")
+    }
+}

@@ -62,8 +62,8 @@ static inline curl_socket_t tarn_curl_open_socket(void *context, curlsocktype pu
     (void)purpose;
     curl_socket_t result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (result < 0) *(int *)context = errno;
-    // The system takes no more of a body than it can soon send: megabytes in its buffer would hide for how long the
-    // server reads on. Elsewhere than on a TCP socket, this is an error without consequences.
+    // Limits the part of a body that the system has taken and not sent: with megabytes of it, the idle time would pass
+    // while the server still reads. Elsewhere than on a TCP socket, this is an error without consequences.
     int unsent = 128 << 10;
     if (result >= 0) (void)setsockopt(result, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     return result;

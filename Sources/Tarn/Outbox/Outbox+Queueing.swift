@@ -84,7 +84,8 @@ extension Outbox {
         let fields = try fitting(fields, entity, writer.access)
         let record = Record(entity: entity, key: key ?? RecordKey([]), fields: fields)
         var queued = OutboxRequest(related: try builder(writer.access).related(.create, nil, of: record))
-        (queued.unsent, queued.serverFields) = isWhole ? ([], unsent) : (unsent, [])
+        queued.unsent = isWhole ? [] : unsent
+        queued.serverFields = isWhole ? unsent : []
         return try writer.enqueueCreate(entity, key.map { .client($0) } ?? .temporary, fields, queued).key
     }
 

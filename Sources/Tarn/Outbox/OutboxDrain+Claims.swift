@@ -190,10 +190,11 @@ extension OutboxDrain {
         _ operation: inout OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
         let builder = outbox.builder(writer.access)
-        guard operation.kind == .create || operation.kind == .update,
+        // A record that the server has created is only read.
+        guard operation.kind == .create || operation.kind == .update, operation.location == nil,
             let entity = writer.access.catalog.entity(operation.entity),
             let request = builder.requests(of: operation.entity)?.request(for: operation.kind, relationship: nil)?
-                .request
+                .request, request.content(for: operation.kind) != .none
         else { return }
         let names = operation.changes.map(\.name)
         var unsent: [UnsentField]
@@ -201,7 +202,7 @@ extension OutboxDrain {
         do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
         if operation.kind == .create {
             let sent = Set(operation.unsent).intersection(names).subtracting(unsent.map(\.name))
-            let isNew = operation.state == .pending && !operation.mayHaveArrived && operation.location == nil
+            let isNew = operation.state == .pending && !operation.mayHaveArrived
             if isNew, !sent.isEmpty { try writer.sendFields(sent, ofCreation: operation.id) }
             let left = unsent.isEmpty ? [] : fieldsLeftOut(of: operation, names, builder)
             unsent.removeAll { left.contains($0.name) }

@@ -98,8 +98,11 @@ struct OutboxCommandTests {
     @Test("a field of a queued creation that was to stay a local change is sent once the description sends it")
     func fieldSentSince() async throws {
         let place = try await Place(), yaml = ModelAPI.yaml(base: place.server.base)
-        _ = try place.folder.write(
-            "tarn.yaml", yaml.replacing("fields: [title, state, votes]", with: "fields: [title]"))
+        let short =
+            yaml
+            .replacing("fields: [title, state, votes]", with: "fields: [title]")
+            .replacing("update: 'PATCH /items/{id}'", with: "update: { request: 'PATCH /items/{id}', fields: [title] }")
+        _ = try place.folder.write("tarn.yaml", short)
         for title in ["c", "d"] {
             let made = try await place.run("create", "Item", "--set", "title=\(title)", "--set", "votes=4")
             #expect(made.status == 0 && made.error.contains("votes is not sent"), "\(made.error)")

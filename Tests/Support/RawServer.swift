@@ -57,6 +57,39 @@ package final class RawServer: Sendable {
         }
     }
 
+    /// Reads one request with a body slowly, so that the rest stays with its sender, and answers it.
+    ///
+    /// - Parameters:
+    ///   - size: the number of bytes that are read at a time; the system receives no more ahead.
+    ///   - pause: the seconds between two reads.
+    package init(reading size: Int, each pause: Double, _ answer: String) throws {
+        let socket = try LoopbackSocket(), descriptor = socket.descriptor
+        self.descriptor = descriptor
+        port = socket.port
+        var limit = Int32(size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &limit, 4)
+        Thread.detachNewThread {
+            let connection = accept(descriptor, nil, nil)
+            guard connection >= 0 else { return }
+            var buffer = [UInt8](repeating: 0, count: size), head: [UInt8] = [], left: Int?
+            while left ?? 1 > 0 {
+                let count = recv(connection, &buffer, size, 0)
+                guard count > 0 else { break }
+                if let known = left { left = known - count } else { head += buffer[..<count] }
+                if left == nil, let end = head.firstRange(of: Array("\r\n\r\n".utf8)) {
+                    let text = String(decoding: head[..<end.lowerBound], as: UTF8.self).lowercased()
+                    let field = text.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }?.dropFirst(15)
+                    let length = field.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0
+                    left = length - (head.count - end.upperBound)
+                }
+                usleep(UInt32(pause * 1e6))
+            }
+            _ = send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+            close(connection)
+            close(descriptor)
+        }
+    }
+
     private static func readHead(_ connection: Int32) -> String {
         var head: [UInt8] = []
         var byte: UInt8 = 0

@@ -196,7 +196,7 @@ extension OutboxLane {
             kind: "answer", status: response.status,
             message: "\(message.method) \(Redaction.shown(message.url)): the server has the change, and \(text)"
                 .printable(OutboxFailure.longestText),
-            excerpt: String(decoding: response.body.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
+            excerpt: String(decoding: response.shownBody.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
     }
 
     /// The outcome of a change whose operations are done.

@@ -70,22 +70,22 @@ extension Outbox {
     public func create(
         _ entity: String, _ fields: [Record.Field], key: RecordKey? = nil, in writer: inout StoreWriter
     ) throws -> RecordKey {
-        let unsent = try unsent(.create, entity, fields.map(\.name), writer.access).map(\.name)
-        return try create(entity, fields, key: key, keepingLocal: Set(unsent), in: &writer)
+        try create(entity, fields, key: key, isWhole: false, in: &writer)
     }
 
     /// Creates a record within a write.
     ///
-    /// - Parameter unsent: the fields that stay local changes when the server has the record.
+    /// - Parameter isWhole: whether every field has a value, as in a struct: those that the request
+    ///   does not send are the server's. Otherwise they stay local changes.
     func create(
-        _ entity: String, _ fields: [Record.Field], key: RecordKey?, keepingLocal unsent: Set<String>,
-        in writer: inout StoreWriter
+        _ entity: String, _ fields: [Record.Field], key: RecordKey?, isWhole: Bool, in writer: inout StoreWriter
     ) throws -> RecordKey {
-        _ = try request(.create, entity, nil, writer.access)
+        let unsent = Set(try unsent(.create, entity, fields.map(\.name), writer.access).map(\.name))
         let fields = try fitting(fields, entity, writer.access)
         let record = Record(entity: entity, key: key ?? RecordKey([]), fields: fields)
         var queued = OutboxRequest(related: try builder(writer.access).related(.create, nil, of: record))
-        queued.unsent = unsent
+        queued.unsent = isWhole ? [] : unsent
+        queued.serverFields = isWhole ? unsent : []
         return try writer.enqueueCreate(entity, key.map { .client($0) } ?? .temporary, fields, queued).key
     }
 

@@ -15,9 +15,8 @@ extension Outbox {
         try await store.writeRepeatably { writer in
             let (key, fields) = try writer.access.fields(of: record)
             let assigned = keepsKey ? nil : serverAssigned(R.entity, writer.access)
-            // A struct has a value for every field: those that are not sent are the server's.
             let made = try create(
-                R.entity, fields.filter { $0.name != assigned }, key: keepsKey ? key : nil, keepingLocal: [],
+                R.entity, fields.filter { $0.name != assigned }, key: keepsKey ? key : nil, isWhole: true,
                 in: &writer)
             guard let typed = R.Key(made), let stored = try writer.reader().get(R.self, typed) else {
                 throw OutboxError.recordMissing(entity: R.entity, key: made.description)

@@ -129,7 +129,7 @@ extension OutboxDrain {
         // The operations of another API in the same store are not this outbox's.
         let builder = outbox.builder(writer.access)
         guard let requests = builder.requests(of: operation.entity) else { return nil }
-        guard let (request, _) = requests.request(for: operation.kind, relationship: operation.relationship) else {
+        guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
             let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
             let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
             try refuse(operation, failure, &effects, &writer)
@@ -142,7 +142,7 @@ extension OutboxDrain {
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
         var operation = operation
-        try keepUnsentLocal(&operation, request, builder, &effects, &writer)
+        try keepUnsentLocal(&operation, &effects, &writer)
         if operation.kind == .update, !server.isEmpty {
             operation.changes = ConflictDecision.based(
                 operation.changes, on: server, try writer.outbox.valuesBeforeRefused(of: operation.id),
@@ -185,28 +185,46 @@ extension OutboxDrain {
     /// Takes the fields out of an operation that its request does not send: the description may
     /// have changed since it was queued. They stay local changes.
     ///
-    /// A creation from a struct has a value for every field, and those that are not sent are the
-    /// server's. So of a creation, only fields count that the description no longer declares.
     /// An update without any other field is refused when its request is built.
-    private func keepUnsentLocal(
-        _ operation: inout OutboxOperation, _ request: WriteRequest, _ builder: WriteMessageBuilder,
-        _ effects: inout Effects, _ writer: inout StoreWriter
+    func keepUnsentLocal(
+        _ operation: inout OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
-        guard operation.kind == .create || operation.kind == .update,
-            let entity = writer.access.catalog.entity(operation.entity)
+        let builder = outbox.builder(writer.access)
+        // A record that the server has created is only read.
+        guard operation.kind == .create || operation.kind == .update, operation.location == nil,
+            let entity = writer.access.catalog.entity(operation.entity),
+            let request = builder.requests(of: operation.entity)?.request(for: operation.kind, relationship: nil)?
+                .request, request.content(for: operation.kind) != .none
         else { return }
-        let names = operation.changes.map(\.name), unsent: [UnsentField]
+        let names = operation.changes.map(\.name)
+        var unsent: [UnsentField]
         // A wrong declaration is refused when the request is built, too.
-        do {
-            let all = try builder.unsent(names, operation.kind, request, entity)
-            let undeclared = operation.kind == .create && !all.isEmpty ? builder.undeclared(of: entity.name) : nil
-            unsent = all.filter { undeclared?.contains($0.name) ?? true }
-        } catch { return }
-        guard !unsent.isEmpty, operation.kind == .create || unsent.count < names.count else { return }
-        let left = Set(unsent.map(\.name))
-        guard try writer.keepLocal(left, ofOperation: operation.id) else { return }
-        if operation.kind == .update { operation.changes.removeAll { left.contains($0.name) } }
+        do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
+        if operation.kind == .create {
+            let sent = Set(operation.unsent).intersection(names).subtracting(unsent.map(\.name))
+            let isNew = operation.state == .pending && !operation.mayHaveArrived
+            if isNew, !sent.isEmpty { try writer.sendFields(sent, ofCreation: operation.id) }
+            let left = unsent.isEmpty ? [] : fieldsLeftOut(of: operation, names, builder)
+            unsent.removeAll { left.contains($0.name) }
+        }
+        guard !unsent.isEmpty, operation.kind == .create || unsent.count < names.count,
+            let changed = try writer.keepLocal(Set(unsent.map(\.name)), ofOperation: operation.id)
+        else { return }
+        operation = changed
         for field in unsent { effects.report.note(operation, unsent: field, at: client.now) }
+    }
+
+    /// The fields that a creation was not to send when it was queued: local changes, and those of a
+    /// struct, which has a value for every field, that are left to the server.
+    ///
+    /// The entry of an earlier program does not tell the latter. They are then all fields that the
+    /// description still declares.
+    private func fieldsLeftOut(
+        of creation: OutboxOperation, _ names: [String], _ builder: WriteMessageBuilder
+    ) -> Set<String> {
+        let left = creation.serverFields.map { Set($0) }
+        return Set(creation.unsent).union(
+            left ?? Set(names).subtracting(builder.undeclared(of: creation.entity)))
     }
 
     /// Carries out a decision.

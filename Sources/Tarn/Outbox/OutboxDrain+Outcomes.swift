@@ -50,7 +50,9 @@ extension OutboxDrain {
             }
         case .decided(let decision):
             effects.report.conflicts += 1
-            if let next = try carryOut(decision, operation, &effects, &writer) {
+            if var next = try carryOut(decision, operation, &effects, &writer) {
+                // The code may have returned fields that no request sends.
+                try keepUnsentLocal(&next, &effects, &writer)
                 effects.claimed.append(ClaimedOperation(operation: next))
             }
         }

@@ -5,7 +5,7 @@ import Tarn
 struct OutboxShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show one queued change: its values, and why it was not sent.",
+        abstract: "Show one queued change: its values, those that are not sent, and why it waits or has failed.",
         discussion: """
             Examples:
               tarn outbox show 12
@@ -26,6 +26,12 @@ struct OutboxShowCommand: ParsableCommand {
             }
             for change in operation.changes {
                 Output.line("\(change.name): \(change.before?.jsonText ?? "absent") → \(change.after.jsonText)")
+            }
+            for (fields, fate) in [
+                (operation.unsent, "not sent, stay local changes"),
+                (operation.serverFields ?? [], "left to the server"),
+            ] where !fields.isEmpty {
+                Output.line("\(fate): \(fields.joined(separator: ", "))")
             }
             for wait in entry.waitsFor {
                 Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))

@@ -30,9 +30,8 @@ struct PushCommand: AsyncParsableCommand {
             do {
                 try await outbox.run { report in
                     // A pass without an attempt is no news.
-                    guard report.sent + report.failed + report.dead + report.withdrawn > 0 || report.stop != nil else {
-                        return
-                    }
+                    let attempts = report.sent + report.failed + report.dead + report.withdrawn
+                    guard attempts > 0 || report.stop != nil || !report.warnings.isEmpty else { return }
                     report.show(isJSON: isJSON)
                     if let stop = report.stop { Output.note(stop.message) }
                 }

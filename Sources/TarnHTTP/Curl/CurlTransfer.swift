@@ -279,7 +279,8 @@ final class CurlTransfer {
         // Whole seconds, as documented.
         let (seconds, attoseconds) = submission.options.idleTimeout.components
         let limit = max(1, min(seconds, 1 << 31) + (attoseconds > 0 ? 1 : 0))
-        // The system takes a body in large pieces, and sends them for some time.
+        // The system has taken a part of the body, and sends it for some time: see
+        // `tarn_curl_open_socket`.
         let isSending = sentSize > 0 && !isHeadComplete
         return now - lastProgress >= .seconds(isSending ? limit + CurlTransfer.sendingPause : limit)
     }

@@ -96,6 +96,11 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     package var lastModified: String?
     /// Whether an earlier attempt may have reached the server: its answer is not known.
     package var mayHaveArrived = false
+    /// The fields of a creation that stay local changes, because no request sends them.
+    package var unsent: [String] = []
+    /// The fields of a creation that are left to the server, because the request did not send them
+    /// when the creation was queued; nil if that is not known.
+    package var serverFields: [String]?
 
     /// The record of the operation.
     public var record: OutboxRecord { OutboxRecord(entity, key) }

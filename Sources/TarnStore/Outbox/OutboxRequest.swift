@@ -17,6 +17,9 @@ package struct OutboxRequest: Sendable, Hashable {
     ///
     /// They stay local changes when the record was created at the server.
     package var unsent: Set<String> = []
+    /// The fields of a creation that are left to the server, because the request did not send them
+    /// when the creation was queued; nil if that is not known.
+    package var serverFields: Set<String>?
     /// Whether the operation is not folded into the creation of its record.
     package var staysSeparate = false
 

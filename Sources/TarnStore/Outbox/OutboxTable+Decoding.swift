@@ -8,6 +8,7 @@ extension OutboxTable {
         let relationship = entity.flatMap { entity in
             stored.relationship.flatMap { catalog.relationship($0, of: entity) }
         }
+        func names(_ fields: Set<UInt16>) -> [String] { fields.sorted().compactMap { entity?.field(id: $0)?.name } }
         return OutboxOperation(
             id: stored.id, kind: stored.kind, entity: entity?.name ?? "#\(stored.entity)", key: stored.key,
             hasTemporaryKey: stored.hasTemporaryKey,
@@ -21,7 +22,8 @@ extension OutboxTable {
             attempts: stored.attempts, queuedAt: stored.queuedAt, attemptedAt: stored.attemptedAt,
             notBefore: stored.notBefore, failure: stored.failure, options: stored.options,
             related: stored.related.map(decoded), location: stored.location, etag: stored.etag,
-            lastModified: stored.lastModified, mayHaveArrived: stored.mayHaveArrived)
+            lastModified: stored.lastModified, mayHaveArrived: stored.mayHaveArrived,
+            unsent: names(stored.unsent), serverFields: stored.serverFields.map(names))
     }
 
     func decoded(_ record: ListedRecord) -> OutboxRecord {

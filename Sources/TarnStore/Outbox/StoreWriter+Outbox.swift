@@ -39,6 +39,7 @@ extension StoreWriter {
             .subtracting(new.temporaryFields)
         let stored = try wholeRow(record)?.values ?? [:]
         operation.unsent = Set(request.unsent.compactMap { found.field($0)?.id }).subtracting(found.key)
+        operation.serverFields = request.serverFields.map { Set($0.compactMap { found.field($0)?.id }) }
         operation.changes = given.sorted().compactMap { id in
             stored[id].map { StoredOperation.FieldChange(kind: found.id, field: id, before: nil, after: $0) }
         }
@@ -150,6 +151,7 @@ extension StoreWriter {
         guard let creation = try outbox.creation(of: record) else { return }
         var changed = creation
         changed.unsent.formUnion(ids)
+        changed.serverFields?.subtract(ids)
         try replace(creation, by: changed)
     }
 
@@ -199,6 +201,10 @@ extension StoreWriter {
         }
         folded.changes.sort { $0.field < $1.field }
         if known.kind == .create {
+            // The caller has found that the request sends them.
+            let sent = update.changes.filter { $0.record == nil }.map(\.field)
+            folded.unsent.subtract(sent)
+            folded.serverFields?.subtract(sent)
             for index in folded.changes.indices where folded.changes[index].record == nil {
                 folded.changes[index].before = nil
             }

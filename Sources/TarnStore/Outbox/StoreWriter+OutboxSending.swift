@@ -184,21 +184,44 @@ extension StoreWriter {
     /// Takes fields out of a creation or an update whose request does not send them: they stay
     /// local changes.
     ///
-    /// - Returns: whether they were to be sent until now.
+    /// An update that was sent before gets a new idempotency key: its payload is another one. A
+    /// creation with another key could have a second effect.
+    ///
+    /// - Returns: the operation; nil if none of the fields was to be sent until now.
     /// - Throws: `OutboxError.unknownOperation`.
-    package mutating func keepLocal(_ names: Set<String>, ofOperation id: UInt64) throws -> Bool {
+    package mutating func keepLocal(_ names: Set<String>, ofOperation id: UInt64) throws -> OutboxOperation? {
         let known = try queued(id)
-        guard let entity = access.catalog.entity(id: known.entity) else { return false }
+        guard let entity = access.catalog.entity(id: known.entity) else { return nil }
         let fields = Set(names.compactMap { entity.field($0)?.id }).subtracting(entity.key)
         var operation = known
         switch known.kind {
         case .create: operation.unsent.formUnion(fields)
         // The marks stay, also those of records that have lost a reference to one of the fields.
         case .update: operation.changes.removeAll { fields.contains($0.field) }
-        case .delete, .add, .remove: return false
+        case .delete, .add, .remove: return nil
         }
+        guard operation != known else { return nil }
+        if known.kind == .update, known.attempts > 0 { operation.idempotencyKey = .drawn() }
         try replace(known, by: operation)
-        return operation != known
+        return try outbox.decoded(operation)
+    }
+
+    /// Makes fields of a creation that were to stay local changes a part of it: its request sends
+    /// them now, and no earlier attempt can have reached the server.
+    ///
+    /// A field that was changed since stays a local change: the creation has the earlier value.
+    ///
+    /// - Throws: `OutboxError.unknownOperation`.
+    package mutating func sendFields(_ names: Set<String>, ofCreation id: UInt64) throws {
+        let known = try queued(id), row = try wholeRow(known.record(access.catalog))
+        guard let entity = access.catalog.entity(id: known.entity) else { return }
+        let fields = Set(names.compactMap { entity.field($0)?.id })
+        let sent = known.changes.filter { change in
+            change.record == nil && fields.contains(change.field) && change.after == row?.value(of: change.field)
+        }
+        var operation = known
+        operation.unsent.subtract(sent.map(\.field))
+        if operation != known { try replace(known, by: operation) }
     }
 
     /// Replaces the changes of an update or a creation after a conflict, and queues it again.

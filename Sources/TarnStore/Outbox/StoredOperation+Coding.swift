@@ -12,6 +12,7 @@ extension StoredOperation {
         static let failureStatus: UInt16 = 17, failureMessage: UInt16 = 18, failureExcerpt: UInt16 = 19
         static let failedAt: UInt16 = 20, options: UInt16 = 21, related: UInt16 = 22
         static let location: UInt16 = 23, etag: UInt16 = 24, lastModified: UInt16 = 25, unsent: UInt16 = 26
+        static let serverFields: UInt16 = 27
     }
 
     private enum Flag {
@@ -40,6 +41,7 @@ extension StoredOperation {
         location = row.text(ID.location)
         etag = row.text(ID.etag)
         lastModified = row.text(ID.lastModified)
+        if row.rawBytes(ID.serverFields) != nil { serverFields = [] }
         if let kind = row.text(ID.failureKind), let at = row.date(ID.failedAt) {
             failure = OutboxFailure(
                 kind: kind, status: row.number(ID.failureStatus), message: row.text(ID.failureMessage) ?? "",
@@ -88,6 +90,9 @@ extension StoredOperation {
             && forEach(ID.unsent) { reader in
                 reader.number(UInt16.self).map { unsent.insert($0) } != nil
             }
+            && forEach(ID.serverFields) { reader in
+                reader.number(UInt16.self).map { serverFields?.insert($0) } != nil
+            }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws {
@@ -130,6 +135,11 @@ extension StoredOperation {
         row.field(ID.lastModified, lastModified)
         blob(ID.unsent, isEmpty: unsent.isEmpty) { bytes in
             for field in unsent.sorted() { bytes.appendLittleEndian(field) }
+        }
+        if let serverFields {
+            blob(ID.serverFields, isEmpty: false) { bytes in
+                for field in serverFields.sorted() { bytes.appendLittleEndian(field) }
+            }
         }
         try row.store(raw, table, key, sequence: sequence)
     }

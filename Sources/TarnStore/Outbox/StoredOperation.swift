@@ -97,6 +97,11 @@ package struct StoredOperation: Sendable, Hashable {
     var lastModified: String?
     /// The fields of a creation that no request sends: they stay local changes.
     var unsent: Set<UInt16> = []
+    /// The fields of a creation that are left to the server, because the request did not send them
+    /// when the creation was queued.
+    ///
+    /// Nil in an entry of a program that did not note them.
+    var serverFields: Set<UInt16>?
 
     init(
         _ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp,

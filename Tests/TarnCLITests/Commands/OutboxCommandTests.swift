@@ -77,6 +77,51 @@ struct OutboxCommandTests {
         #expect(status.contains(#""local_changes":{"Item":1}"#), "\(status)")
     }
 
+    @Test("a field of a queued creation that the description does not send any more stays a local change")
+    func unsentFieldOfCreation() async throws {
+        let place = try await Place()
+        try await expectSuccess(place.run("create", "Item", "--set", "title=c", "--set", "votes=4"))
+        let yaml = ModelAPI.yaml(base: place.server.base)
+            .replacing("fields: [title, state, votes]", with: "fields: [title]")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let pushed = try await place.run("push")
+        #expect(pushed.status == 0 && pushed.output == "1 sent\n", "\(pushed.output)\(pushed.error)")
+        let warning = "votes is not sent, and stays a local change: entities.Item.write.create.fields lacks it"
+        #expect(pushed.error.contains(warning), "\(pushed.error)")
+        #expect(place.server.with(\.requests).last?.text == #"{"title":"c"}"#)
+        #expect(try await place.run("get", "Item", "101", "--format", "json").output.contains(#""votes":4"#))
+        let status = try await place.run("status", "--json").output
+        #expect(status.contains(#""local_changes":{"Item":1}"#), "\(status)")
+        #expect(try await place.run("push").output == "0 sent\n")
+    }
+
+    @Test("a field of a queued creation that was to stay a local change is sent once the description sends it")
+    func fieldSentSince() async throws {
+        let place = try await Place(), yaml = ModelAPI.yaml(base: place.server.base)
+        let short =
+            yaml
+            .replacing("fields: [title, state, votes]", with: "fields: [title]")
+            .replacing("update: 'PATCH /items/{id}'", with: "update: { request: 'PATCH /items/{id}', fields: [title] }")
+        _ = try place.folder.write("tarn.yaml", short)
+        for title in ["c", "d"] {
+            let made = try await place.run("create", "Item", "--set", "title=\(title)", "--set", "votes=4")
+            #expect(made.status == 0 && made.error.contains("votes is not sent"), "\(made.error)")
+        }
+        // A later value of the field is no part of the creation.
+        let update = ["update", "Item", "--where", "title = d", "--set", "votes=5", "--queue", "--file", place.file]
+        try await expectSuccess(tarn(update))
+        let shown = try await place.run("outbox", "show", "1").output
+        #expect(shown.contains("not sent, stay local changes: votes\n"), "\(shown)")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let pushed = try await place.run("push")
+        #expect(pushed.output == "2 sent\n" && !pushed.error.contains("not sent"), "\(pushed.output)\(pushed.error)")
+        #expect(place.server.with { $0.items.values.allSatisfy { $0.title == "a" || $0.votes == 4 } })
+        let listed = try await place.run("list", "Item", "--where", "title = d", "--format", "ndjson").output
+        #expect(listed.contains(#""votes":5"#), "\(listed)")
+        let status = try await place.run("status", "--json").output
+        #expect(status.contains(#""local_changes":{"Item":1}"#), "\(status)")
+    }
+
     @Test("a field of a queued update that the description does not send any more stays a local change")
     func unsentField() async throws {
         let place = try await Place()

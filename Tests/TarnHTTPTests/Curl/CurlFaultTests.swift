@@ -229,6 +229,16 @@ struct CurlFaultTests {
         #expect(error?.detail == "127.0.0.1:\(server.port) sent nothing for 1.0 seconds")
     }
 
+    @Test("a body that the server reads slowly is no idle time: the system holds little of it")
+    func slowUpload() async throws {
+        // Without a limit, the system takes all of it at once, and sends it for some ten seconds.
+        let server = try RawServer(reading: 64 << 10, each: 0.2, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+        let transport = CurlTransport(options { $0.idleTimeout = .seconds(1) })
+        var request = TransportRequest(url: server.base + "/")
+        (request.method, request.body) = ("PUT", [UInt8](repeating: 0x20, count: 3 << 20))
+        #expect(try await transport.send(request).status == 200)
+    }
+
     @Test("header fields and interim responses are signs of life, but not without end")
     func slowHead() async throws {
         let early = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"

@@ -187,6 +187,21 @@ struct OutboxConflictTests {
         #expect(try fixture.field("title", of: Self.key) == .string("both"))
     }
 
+    @Test("a field that code returns and that no request sends stays a local change")
+    func unsent() async throws {
+        let (fixture, _) = try await fixture(tags: false) { _ in }
+        let both = ConflictPolicy.resolve { _, _, _ in [.init("title", .string("both")), .init("votes", .int(5))] }
+        let outbox = try fixture.outbox(both, sending: ["title"])
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        try await fixture.sync()
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.warnings.count == 1 && report.remaining.isEmpty, "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.title } == "both")
+        #expect(try fixture.field("votes", of: Self.key) == .int(5))
+        #expect(try fixture.store.read { try $0.localChange("Item", Self.key)?.fields } == ["votes"])
+    }
+
     @Test("code that returns nil withdraws the change")
     func withdrawn() async throws {
         let (fixture, prepare) = try await fixture { _ in }

@@ -38,6 +38,18 @@ struct OutboxFixture {
         return client.outbox(conflicts: policy, options: options)
     }
 
+    /// An outbox of the same store whose requests for items send some fields only.
+    func outbox(_ policy: ConflictPolicy = .perField, sending fields: Set<String>) throws -> Outbox {
+        var description = description
+        description.writes["Item"]?.create?.fields = fields
+        description.writes["Item"]?.update?.fields = fields
+        try #require(description.writes["Item"]?.update?.fields == fields)
+        let client = try APIClient(description, store: store, transport: CurlTransport())
+        var options = Outbox.Options()
+        options.backOff = RetryPolicy(attempts: .max, firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
+        return client.outbox(conflicts: policy, options: options)
+    }
+
     /// Fetches everything from the server.
     func sync() async throws {
         var options = APIMirror.Options()

@@ -93,6 +93,57 @@ struct OutboxTypedTests {
         #expect(made.id == 55)
     }
 
+    @Test("fields of a new struct that its request never sent are the server's; others stay local changes")
+    func fieldsOfCreation() async throws {
+        let fixture = try OutboxFixture(), sending = fixture.outbox(), leaving = try fixture.outbox(sending: ["title"])
+        let early = try await sending.create(ItemRecord(id: 0, title: "early", votes: 4))
+        let late = try await leaving.create(ItemRecord(id: 0, title: "late", votes: 4))
+        // As an earlier program has queued it.
+        let old = try await fixture.store.write { writer in
+            try writer.enqueueCreate("Item", .temporary, [.init("title", .string("old")), .init("votes", .int(4))]).key
+        }
+        let queued = try sending.operations()
+        #expect(queued.map(\.serverFields) == [[], ["votes"], nil] && queued.allSatisfy(\.unsent.isEmpty))
+        let report = try await leaving.drain()
+        #expect(report.sent == 3 && report.warnings.map(\.operation) == [queued[0].id], "\(report)")
+        #expect(fixture.server.with { $0.items.values.allSatisfy { $0.votes == nil } })
+        let expected: [(key: RecordKey, votes: Value)] = [
+            (RecordKey(early.id), .int(4)), (RecordKey(late.id), .null), (old, .null),
+        ]
+        for (key, votes) in expected {
+            let known = try fixture.store.read { try $0.outbox.resolvedKey("Item", key) }
+            #expect(try fixture.field("votes", of: known) ?? .null == votes, "\(key)")
+        }
+        let changes = try fixture.store.read { reader in
+            var found: [[String]] = []
+            try reader.forEachLocalChange { change in
+                found.append(change.fields)
+                return true
+            }
+            return found
+        }
+        #expect(changes == [["votes"]])
+    }
+
+    @Test("an update without a field that was sent before has another idempotency key")
+    func otherUpdate() async throws {
+        let fixture = try OutboxFixture(), sending = fixture.outbox()
+        try await fixture.stored(7)
+        let short = try fixture.outbox(sending: ["title"])
+        try await sending.update("Item", RecordKey(7), [.init("title", .string("b")), .init("votes", .int(3))])
+        fixture.server.with { api in
+            api.clearLog()
+            api.fault = { _ in .lost }
+        }
+        _ = try await sending.drain()
+        fixture.server.with { $0.fault = { _ in nil } }
+        #expect(try await drained(short).sent == 1)
+        let writes = fixture.server.with(\.requests).filter { $0.method == "PATCH" }
+        #expect(writes.last?.text == #"{"title":"b"}"#)
+        #expect(writes.first?.fields["idempotency-key"] != writes.last?.fields["idempotency-key"])
+        #expect(try fixture.field("votes", of: RecordKey(7)) == .int(3))
+    }
+
     @Test("a member is added and removed by the column of its relationship")
     func members() async throws {
         var api = ModelAPI()

@@ -48,16 +48,21 @@ extension EndpointScan {
     /// The value that a complete scan leaves to the next one.
     func next(after checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
         guard let rule = endpoint.incremental else { return nil }
-        guard let seen = checkpoint.seen else { return checkpoint.since }
-        // Behind the stored value, what has changed between both was not requested.
-        if let since = options.since {
-            guard let known = checkpoint.since, rule.field != nil,
-                request.increments?.isAtMost(since, known) == true
-            else { return checkpoint.since }
-        }
+        guard let seen = checkpoint.seen, requestsAll(since: checkpoint.since, request) else { return checkpoint.since }
         // A full scan knows best: the stored value may be one that no record has.
         guard rule.field != nil, let known = checkpoint.since, !options.isFull else { return seen }
         return request.increments?.largest([known, seen]) ?? seen
+    }
+
+    /// Returns whether a scan requests everything that has changed since a stored value.
+    ///
+    /// A scan with a value that was given behind it does not, also if a later sync continues it.
+    func requestsAll(since known: String?, _ request: EndpointRequest) -> Bool {
+        guard let rule = endpoint.incremental, let since = request.since, since != rule.initial else { return true }
+        guard let known else { return false }
+        guard rule.field != nil, let increments = request.increments else { return since == known }
+        guard let sent = try? increments.sent(known) else { return false }
+        return increments.isFrom(sent, since)
     }
 
     /// Whether a list may have records from before the initial value: scans from there have not.
@@ -85,6 +90,7 @@ extension EndpointScan {
     /// In a list in the order of the field, what has moved past the scan has no smaller value. A
     /// token from before the interruption names what has changed since.
     func held(by checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
+        guard requestsAll(since: checkpoint.since, request) else { return checkpoint.since }
         if endpoint.incremental?.field == nil { return checkpoint.heldSince ?? checkpoint.since }
         let values = [checkpoint.since, checkpoint.heldSince].compactMap(\.self)
         return request.increments?.largest(values) ?? values.last

@@ -46,13 +46,6 @@ struct IncrementalValues: Sendable {
         return best?.text
     }
 
-    /// Returns whether a value that a user has given is certainly not behind another one.
-    func isAtMost(_ text: String, _ other: String) -> Bool {
-        let given = comparable(text) ?? IncrementalValues.date(text, [.rfc3339, .day])
-        guard let given, let other = comparable(other) else { return false }
-        return !(other < given)
-    }
-
     /// Returns whether a scan that begins with a value certainly lists nothing before another one,
     /// both in the form in which they are sent.
     func isFrom(_ text: String, _ other: String) -> Bool {

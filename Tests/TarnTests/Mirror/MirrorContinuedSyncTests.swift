@@ -126,6 +126,20 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
     }
 
+    @Test("an endpoint whose pagination has changed is requested again, although the interrupted sync had finished it")
+    func changedPagination() async throws {
+        var bed = try Bed()
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        let asked = bed.server.targets.count, path = bed.store.path
+        let yaml = Self.yaml.replacing("path: /topics, entity", with: "path: /topics, paginate: single_page, entity")
+        bed.store.description = try Description.parse(yaml, file: "tarn.yaml")
+        bed.store.description.storePath = path
+        let report = try await bed.sync()
+        #expect(report.failures.isEmpty && report.resumed != nil, "\(report.texts)")
+        #expect(bed.asked(since: asked) == ["/topics"] + Self.cards(6...10))
+        #expect(report.endpoint("boards")?.wasFinished == true)
+    }
+
     @Test("a sync that is interrupted again and again comes to its end without asking twice for what it had")
     func interruptedAgainAndAgain() async throws {
         let bed = try Bed()

@@ -164,6 +164,29 @@ struct MirrorIncrementalTests {
         #expect(try fresh.items() == [1, 2, 3])
     }
 
+    @Test("another value behind the stored one leaves that as it is, also if a later sync continues its scan")
+    func interruptedGap() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set([(1, "2026-01-01T00:00:00Z")])
+        try await store.sync(nil, transport: items.transport)
+        items.set((1...6).map { ($0, "2026-01-0\($0)T00:00:00Z") })
+        items.state.withLock { $0.failing = ["/items?page=2&since=2026-01-03"] }
+        #expect(try await store.sync(nil, transport: items.transport) { $0.since = "2026-01-03" }.failures.count == 1)
+        items.state.withLock { $0.failing = [] }
+        _ = items.log
+        #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
+        #expect(items.log == ["/items?page=2&since=2026-01-03"])
+        #expect(try store.items() == [1, 3, 4, 5, 6])
+        let checkpoint = try #require(try store.checkpoint("items"))
+        #expect(checkpoint.since == "2026-01-01T00:00:00Z")
+        // Records of another list may have moved to this one between the two values.
+        #expect(checkpoint.knownSince != checkpoint.startedAt)
+        try await store.sync(nil, transport: items.transport)
+        #expect(items.log.first == "/items?since=2026-01-01T00:00:00Z")
+        #expect(try store.items() == Array(1...6))
+        #expect(try store.checkpoint("items")?.since == "2026-01-06T00:00:00Z")
+    }
+
     @Test("a date that is only read by a pattern cannot be moved back: the error names the way out")
     func pattern() async throws {
         let store = try MirrorStore(

@@ -11,7 +11,7 @@ struct SalvageCommand: ParsableCommand {
         discussion: """
             The damaged store is only read. Rows on pages that no tree reaches are found by their checksums; if both \
             meta pages are unreadable, the newest trees are found by searching all pages. Lost records are named as \
-            far as a page still has their key. If anything was lost, the new store has no responses and no \
+            far as a page still has their key, and counted. If anything was lost, the new store has no responses and no \
             checkpoints, so that the next sync fetches everything again; the exit code is then 3. Local changes that \
             were not sent cannot be fetched: the lost ones are named, and if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
@@ -36,6 +36,10 @@ struct SalvageCommand: ParsableCommand {
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
+        for (entity, count, all) in report.missing {
+            let number = (report.mayBeOld ? "at least " : "") + "\(count) of \(countText(all, "record"))"
+            Output.error("\(damaged): \(number) of \(entity): not in the new store")
+        }
         for change in report.lostLocalChanges.prefix(100) {
             Output.error("\(damaged): \(change): a local change that was not sent is lost")
         }

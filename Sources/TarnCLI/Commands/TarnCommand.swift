@@ -52,6 +52,7 @@ struct TarnCommand: AsyncParsableCommand {
         openStandardDescriptors()
         // A file that exceeds `ulimit -f` is then an error with a message (EFBIG).
         signal(SIGXFSZ, SIG_IGN)
+        Interrupts.endAtOnce(SIGQUIT)
         Store.reportLongWaits(after: 3, Output.notice)
         let arguments = CommandLine.arguments.dropFirst()
         do {

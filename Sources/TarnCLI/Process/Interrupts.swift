@@ -48,6 +48,14 @@ final class Interrupts {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// Gives a signal its default action, unless it is ignored.
+    ///
+    /// Swift's runtime handles SIGQUIT as a crash, and holds the process for half a minute to print
+    /// the state of all threads.
+    static func endAtOnce(_ number: Int32) {
+        if !isIgnored(number) { signal(number, SIG_DFL) }
+    }
+
     /// A counter for one serial queue.
     private final class Counter: @unchecked Sendable {
         private var value = 0

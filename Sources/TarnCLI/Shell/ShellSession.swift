@@ -28,6 +28,9 @@ final class ShellSession {
         (self.store, self.outline) = (store, outline)
     }
 
+    /// The name of the store in prompts.
+    private var name: String { URL(fileURLWithPath: store).lastPathComponent }
+
     /// Whether a person types the commands.
     var isInteractive: Bool { input.isInteractive }
 
@@ -36,12 +39,35 @@ final class ShellSession {
         let sources = input.isInteractive ? [interrupts()] + endings() : []
         defer { sources.forEach { $0.cancel() } }
         let interrupted = interrupted
-        var isGoingOn = true
+        var isGoingOn = true, hasBegun = false
         while isGoingOn {
-            isGoingOn = try StoreInspector(at: store).holdingState(isCancelled: { interrupted.withLock { $0 } }) {
-                try runOnSnapshot($0)
+            do {
+                isGoingOn = try StoreInspector(at: store).holdingState(isCancelled: { interrupted.withLock { $0 } }) {
+                    hasBegun = true
+                    return try runOnSnapshot($0)
+                }
+            } catch {
+                guard hasBegun, input.isInteractive else { throw error }
+                // The store may be in the middle of being replaced.
+                Failure(error).show()
+                isGoingOn = waitForRefresh()
             }
         }
+    }
+
+    /// Reads lines until one takes a new snapshot.
+    ///
+    /// - Returns: Whether the session goes on.
+    private func waitForRefresh() -> Bool {
+        while let line = input.next(prompt: "\(name) (no snapshot; .refresh)>") {
+            switch ShellWords(line).words.first {
+            case nil: continue
+            case ".refresh"?: return true
+            case ".exit"?, ".quit"?, "exit"?, "quit"?: return false
+            default: Output.error("no snapshot: `.refresh` takes one, `.exit` ends the session")
+            }
+        }
+        return false
     }
 
     /// Lets Ctrl-C end a running command instead of the process.
@@ -55,7 +81,7 @@ final class ShellSession {
 
     /// Restores the terminal before a signal ends the process: at the prompt it is in raw mode.
     private func endings() -> [any DispatchSourceSignal] {
-        [SIGTERM, SIGHUP].filter { !Interrupts.isIgnored($0) }.map { number in
+        [SIGTERM, SIGHUP, SIGQUIT].filter { !Interrupts.isIgnored($0) }.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 LineEditor.restoreTerminal()
@@ -84,7 +110,6 @@ final class ShellSession {
             Output.note(
                 "\(store): commit \(statistics.sequence). `.help` lists the commands, `.exit` ends the session.")
         }
-        let name = URL(fileURLWithPath: store).lastPathComponent
         while true {
             let behind = input.isInteractive ? inspector.commitsBehind : 0
             let note = behind > 0 ? " (\(countText(Int(clamping: behind), "commit")) behind; .refresh)" : ""

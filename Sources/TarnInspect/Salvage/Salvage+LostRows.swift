@@ -9,17 +9,27 @@ extension Salvage {
     func takeRowsOfNoTree() throws {
         let pages = LostPages(file)
         try pages.forEach { page in
+            let isCertain = isCertain(page, pages)
             try file.forEachLostNode(of: page) { key, value in
                 guard let value, let root = root(ofRow: value, key),
                     EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key)
                 else { return }
-                _ = try take(root, key, value, isFound: true)
+                _ = try take(root, key, value, from: isCertain ? .lostPage : .oldPage)
             }
-            try takeOwnRows(ofLostPage: page, isCertain: pages.isCertain && !file.snapshot.isFound)
+            try takeOwnRows(ofLostPage: page, isCertain: isCertain)
         }
         try flush()
+        if report.found == 0 { report.mayBeOld = false }
         try reportLostRows(of: pages)
-        report.mayBeOld = (!pages.isCertain || file.snapshot.isFound) && report.found > 0
+    }
+
+    /// Whether a page that no tree reaches has rows of the newest commit only.
+    ///
+    /// Pages after the last one are of a commit that was not completed. A page with another number
+    /// may have been overwritten with an older one.
+    private func isCertain(_ page: UInt64, _ pages: LostPages) -> Bool {
+        pages.isCertain && !file.snapshot.isFound && page <= file.snapshot.meta.lastPage
+            && file.snapshot.file.page(page)?.withView(\.number) == page
     }
 
     /// Returns the root entity of something that may be a row; nil if it is none.

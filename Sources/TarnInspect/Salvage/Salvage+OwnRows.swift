@@ -103,11 +103,6 @@ extension Salvage {
             rows.append((table, Array(key), Array(value)))
         }
         guard !rows.isEmpty else { return }
-        // Pages after the last one are of a commit that was not completed. A page with another
-        // number may have been overwritten with an older one.
-        let isCertain =
-            isCertain && page <= file.snapshot.meta.lastPage
-            && file.snapshot.file.page(page)?.withView(\.number) == page
         try store.write { writer in
             for row in rows {
                 try row.key.withUnsafeBytes { key in

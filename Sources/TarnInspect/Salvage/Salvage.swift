@@ -21,9 +21,17 @@ final class Salvage {
         var key: [UInt8]
         var body: [UInt8]
         var isWide: Bool, isPartial: Bool
-        /// Whether it is from a page that no tree reaches.
-        var isFound: Bool
+        var origin: RowOrigin
         var version: UInt64
+    }
+
+    /// The kind of page that a row is from.
+    enum RowOrigin {
+        case tree
+        /// A page of the newest commit that no tree reaches.
+        case lostPage
+        /// A page that no tree reaches, and that may be of an older commit.
+        case oldPage
     }
 
     init(_ file: StoreFile, to new: String) throws {
@@ -71,6 +79,7 @@ final class Salvage {
             report.lose(finding.place, finding.detail, isOfPages: true)
         }
         if report.lostCount == 0 { try takeProgress() }
+        if report.lostCount > 0 { countMissing() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
         report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
         // Checked before the new store exists: it would mix several commits.
@@ -78,6 +87,22 @@ final class Salvage {
         report.aloneBecause = file.aloneBecause
         try store.finish(sequence: report.sequence)
         return report
+    }
+
+    /// Compares the records of the new store with the numbers that the damaged tables declare.
+    private func countMissing() {
+        // An entry takes more than 16 bytes: a larger number is damaged itself.
+        let meta = file.snapshot.meta, entriesOfPage = UInt64(meta.pageSize / 16)
+        for root in roots {
+            guard let table = file.snapshot.tables[TableName.records(root.id)],
+                table.entries / entriesOfPage <= meta.lastPage
+            else { continue }
+            let copied = file.catalog.entities.filter { $0.root == root.id }
+                .reduce(0) { $0 + counts[$1.id, default: 0] }
+            if table.entries > copied {
+                report.missing.append((root.name, Int(table.entries) - copied, Int(table.entries)))
+            }
+        }
     }
 
     // MARK: - Rows
@@ -114,9 +139,10 @@ final class Salvage {
 
     /// Reads a row and queues it for writing.
     ///
-    /// - Parameter isFound: Whether the row is from a page that no tree reaches.
     /// - Returns: The reason why it is unreadable; nil if it was queued.
-    func take(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, isFound: Bool = false) throws -> String? {
+    func take(
+        _ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, from origin: RowOrigin = .tree
+    ) throws -> String? {
         guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             return value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong"
         }
@@ -135,14 +161,14 @@ final class Salvage {
             guard row.body.isWellFormed else { return "its fields are inconsistent" }
             if let id = file.dictionaryOfInvalidJSON(row, stored: value) { return StoreFile.invalidJSON(id) }
             guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
-            try wait(entity, key, row, isFound: isFound)
+            try wait(entity, key, row, origin)
             return nil
         }
         if waitingBytes > Salvage.batchBytes { try flush() }
         return reason
     }
 
-    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, isFound: Bool) throws {
+    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ origin: RowOrigin) throws {
         let expanded = try file.expandingLongLists(row.body)
         if let expanded, !expanded.isWhole {
             report.lose(
@@ -153,7 +179,7 @@ final class Salvage {
         waiting.append(
             Row(
                 entity: entity.id, key: Array(key), body: body, isWide: expanded?.isWide ?? row.body.isWide,
-                isPartial: row.isPartial, isFound: isFound, version: row.version))
+                isPartial: row.isPartial, origin: origin, version: row.version))
         waitingBytes += body.count + key.count
         highestVersion = max(highestVersion, row.version)
         counts[entity.id, default: 0] += 1
@@ -164,23 +190,24 @@ final class Salvage {
         waiting.removeAll(keepingCapacity: true)
         waitingBytes = 0
         guard !rows.isEmpty else { return }
-        let (dropped, double, found) = try store.write { writer -> ([DroppedRecord], [UInt16], Int) in
+        let (dropped, double, found) = try store.write { writer -> ([DroppedRecord], [UInt16], [RowOrigin]) in
             // If a page has replaced another one, a record occurs twice: the newer row stays.
-            var double: [UInt16] = [], found = 0
+            var double: [UInt16] = [], found: [RowOrigin] = []
             for row in rows {
                 guard let entity = catalog.entity(id: row.entity) else { continue }
                 try row.key.withUnsafeBytes { key in
                     try row.body.withUnsafeBytes { bytes in
                         guard let body = RowBody(bytes, isWide: row.isWide),
                             try !writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
-                        else { return found += row.isFound ? 1 : 0 }
+                        else { return row.origin == .tree ? () : found.append(row.origin) }
                         double.append(row.entity)
                     }
                 }
             }
             return (try writer.dropDuplicates(), double, found)
         }
-        report.found += found
+        report.found += found.count
+        if found.contains(.oldPage) { report.mayBeOld = true }
         for entity in double { counts[entity, default: 1] -= 1 }
         for record in dropped {
             // Entities that are stored apart may have records of one key.
@@ -189,7 +216,7 @@ final class Salvage {
                 $0.key == record.storageKey && catalog.entity(id: $0.entity)?.root == root
             }
             counts[row?.entity ?? record.entity, default: 1] -= 1
-            if row?.isFound ?? false { report.found -= 1 }
+            if let row, row.origin != .tree { report.found -= 1 }
             let name = catalog.entity(id: record.entity)?.name ?? "?"
             func key(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { file.describe($0) } }
             report.lose(

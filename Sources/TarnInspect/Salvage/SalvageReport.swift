@@ -6,7 +6,8 @@ public struct SalvageReport: Sendable {
     public internal(set) var found = 0
     /// Whether found records may be outdated or deleted.
     ///
-    /// Without a readable free list, old pages cannot be distinguished.
+    /// Old pages cannot be distinguished without a readable free list, or if one has replaced
+    /// another page.
     public internal(set) var mayBeOld = false
     /// Whether both meta pages are unreadable, and the trees were searched for.
     package internal(set) var hasFoundTrees = false
@@ -14,6 +15,10 @@ public struct SalvageReport: Sendable {
     public internal(set) var lost: [StoreInspector.Damage] = []
     /// The total number of unreadable rows and pages.
     public internal(set) var lostCount = 0
+    /// The numbers of records that the damaged store had and the new one lacks, by root entity.
+    ///
+    /// They include lost records that no page names any more.
+    package internal(set) var missing: [(entity: String, count: Int, of: Int)] = []
     /// Whether the new store has the responses and the progress of mirrors.
     ///
     /// They are copied only if nothing was lost. Otherwise the next sync fetches everything again

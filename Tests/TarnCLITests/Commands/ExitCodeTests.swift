@@ -180,6 +180,20 @@ struct ExitCodeTests {
         #expect(!FileManager.default.fileExists(atPath: folder("none")))
     }
 
+    @Test("SIGQUIT ends a process at once, without Swift's backtrace")
+    func quit() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let watch = try TarnProcess(
+            ["watch", "Item", "--file", file], environment: ["SWIFT_BACKTRACE": "enable=yes,color=no"])
+        try await eventually { watch.output.contains("count") }
+        watch.send(SIGQUIT)
+        let ended = await watch.end()
+        #expect(ended.status == -SIGQUIT && ended.error.isEmpty, "\(ended)")
+    }
+
     @Test("under nohup a SIGHUP ends nothing")
     func withoutTerminal() async throws {
         let folder = try TemporaryFolder()

@@ -164,11 +164,12 @@ struct InspectShellTests {
             return child, master
         def is_raw(terminal):
             return not termios.tcgetattr(terminal)[3] & termios.ICANON
-        child, master = begin()
-        before = is_raw(master)
-        os.kill(child, signal.SIGTERM)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(before, is_raw(master), status)
+        for number in signal.SIGTERM, signal.SIGQUIT:
+            child, master = begin()
+            before = is_raw(master)
+            os.kill(child, number)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            print(before, is_raw(master), status)
         child, master = begin()
         os.close(master)
         for _ in range(200):
@@ -182,14 +183,14 @@ struct InspectShellTests {
             print('goes on')
         """#
 
-    @Test("SIGTERM takes the terminal out of raw mode, and a terminal that is gone ends a session with half a line")
+    @Test("SIGTERM and SIGQUIT take the terminal out of raw mode; one that is gone ends a session with half a line")
     func lostTerminal() async throws {
         let script = try folder.write("lost.py", Self.lost)
         let result = try await TarnProcess(
             ["python3", script, TarnProcess.executable, "inspect", "shell", try await Forge.store],
             program: "/usr/bin/env"
         ).end()
-        #expect(result.lines == ["True False 143", "0"], "\(result)")
+        #expect(result.lines == ["True False 143", "True False 131", "0"], "\(result)")
     }
 
     @Test("with TERM=dumb there are a first line and a prompt, and no escape sequence")
@@ -200,6 +201,29 @@ struct InspectShellTests {
             environment: ["SESSION_TERM": "dumb", "TARN_HISTORY": ""])
         #expect(result.status == 0 && !result.output.contains("MISSING"), "\(result.output)")
         #expect(!result.output.contains("\u{1B}"), "\(result.output.debugDescription)")
+    }
+
+    @Test("a store that is gone at .refresh does not end a session on a terminal")
+    func refreshWithoutStore() async throws {
+        let path = folder.path + "/gone.tarn"
+        let schema = Schema([EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)])])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try await store.write { try $0.put("Note", RecordKey(1), []) }
+        let moving = Task.detached {
+            // Once the session holds its snapshot.
+            while try !Store.readers(ofStoreAt: path, clearing: false).contains(where: {
+                $0.transaction != nil && $0.processID != getpid()
+            }) { try await Task.sleep(for: .milliseconds(20)) }
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        }
+        let result = try await TypedSession.run(
+            ["inspect", "shell", path],
+            [
+                ("ends the session.*> ", "\0count Note\r"), ("1\r\n.*> ", ".refresh\r"),
+                ("no such store.*no snapshot; .refresh[)]> ", "count Note\r"), ("no snapshot: .*> ", ".exit\r"),
+            ], environment: ["TARN_HISTORY": ""])
+        try await moving.value
+        #expect(result.status == 0 && !result.output.contains("MISSING"), "\(result.output.suffix(2000))")
     }
 
     @Test("the prompt shows how far the snapshot is behind, and Ctrl-C ends a command but not the session")

@@ -107,6 +107,43 @@ struct SalvageTests {
         }
     }
 
+    @Test("rows on a lost page that an older one has replaced may be outdated")
+    func replacedPage() throws {
+        let rich = try RichStore()
+        let old = try DamagedPagesTests.Image(rich.path), leaf = old.child(try old.root("r/2"), 0) * 4096
+        do {
+            let store = try Store.open(at: rich.path, schema: RichStore.schema)
+            try store.write { _ = try $0.delete("Issue", RecordKey(1)) }
+        }
+        var image = try DamagedPagesTests.Image(rich.path)
+        let place = image.child(try image.root("r/2"), 2) * 4096
+        image.bytes.replaceSubrange(place..<place + 4096, with: old.bytes[leaf..<leaf + 4096])
+        try rich.write(image.bytes)
+        try withNew { new in
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
+            #expect(report.found > 0 && report.mayBeOld, "\(report.lost)")
+            let store = try Store.open(at: new, schema: RichStore.schema)
+            #expect(try store.read { try $0.record("Issue", RecordKey(1)) } != nil)
+        }
+    }
+
+    @Test("lost records that no page names are counted")
+    func namelessRecords() throws {
+        let rich = try RichStore()
+        let lines = try dump(rich.path)
+        var image = try DamagedPagesTests.Image(rich.path)
+        let leaf = image.child(try image.root("r/2"), 1) * 4096
+        for offset in leaf..<leaf + 4096 { image.bytes[offset] = 0 }
+        try rich.write(image.bytes)
+        try withNew { new in
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
+            let lost = try lines.count - dump(new).count
+            #expect(lost > 0 && report.lost.allSatisfy(\.isOfPages), "\(report.lost)")
+            #expect(report.missing.map(\.entity) == ["Issue"], "\(report.missing)")
+            #expect(report.missing.first?.count == lost && report.missing.first?.of == 360, "\(report.missing)")
+        }
+    }
+
     @Test("a catalog that cannot be reached is looked for on all pages")
     func catalogOfNoTree() throws {
         let rich = try RichStore()

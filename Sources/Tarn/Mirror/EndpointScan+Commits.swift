@@ -198,6 +198,7 @@ extension Batch {
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
             for page in imported {
+                if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
                 func isDeclared(_ name: Substring) -> Bool {
                     client.description.endpoints.contains { $0.name == name }
                 }

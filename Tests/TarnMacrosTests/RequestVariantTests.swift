@@ -84,20 +84,15 @@ struct RequestVariantTests {
         #expect(transport.requests.count == 4)
     }
 
-    @Test("a response that is outdated so still lists its records: they are no orphans of another request")
-    func orphans() async throws {
-        let folder = try TemporaryFolder(), rank = Mutex(1)
-        let (client, _) = try Self.client(folder, ["Cache-Control": "no-cache"]) { rank.withLock(\.self) }
-        let isAll = Mutex(true)
-        let some = Self.entries.filtering { _, json in isAll.withLock(\.self) || json["id"] == .number("1") }
-            .removingOrphans(Orphans(scans: 1))
-        _ = try await client.all(some)
-        _ = try await client.all(Self.entries)
-        isAll.withLock { $0 = false }
-        for next in 2...3 {
-            rank.withLock { $0 = next }
-            #expect(try await client.all(some).map(\.id) == [1])
-        }
-        #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [1, 2])
+    @Test("a response that is outdated so still lists its records, and answers no request without the network")
+    func outdated() async throws {
+        let folder = try TemporaryFolder(), (client, _) = try Self.client(folder, ["Cache-Control": "max-age=60"])
+        let english = Self.entries.header("Accept-Language", "en"),
+            german = Self.entries.header("Accept-Language", "de")
+        _ = try await client.all(english)
+        _ = try await client.all(german)
+        #expect(try client.cache.entries(listing: "Entry", RecordKey(1)).count == 2)
+        #expect(try await client.all(german.policy(.cacheOnly)).compactMap(\.title) == ["de", "de"])
+        await #expect(throws: CacheError.self) { try await client.all(english.policy(.cacheOnly)) }
     }
 }

@@ -270,6 +270,12 @@ struct RecordClientTests {
         #expect(throws: MirrorError.self) {
             _ = try RecordClient(base: "forge", records: User.self, store: folder("a"))
         }
+        for base in ["https://x.example?v=1", "https://x.example/v1#a", "https://ada:secret@x.example"] {
+            let error = #expect(throws: MirrorError.self) {
+                _ = try RecordClient(base: base, records: User.self, store: folder("a"))
+            }
+            #expect(error.map { "\($0)".contains("secret") || "\($0)".contains("absolute") } == false)
+        }
         #expect(throws: MirrorError.self) {
             _ = try RecordClient(base: "https://x.example", records: User.self, store: folder("b")) {
                 $0.mapping.entities["User"]?.paths["surname"] = ["last_name"]

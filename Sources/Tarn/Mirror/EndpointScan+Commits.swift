@@ -211,6 +211,7 @@ extension Batch {
             // Nested records are not listed. Those that stay as they were have no other values.
             var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
             for page in imported {
+                if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
                 var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
                 if let keys, page.isFirstOfMapping {
                     let records = page.entry.listing.listed + changed

@@ -391,6 +391,8 @@ extension EndpointScan {
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
+        // Endpoints of a description that differ in header fields follow one another in each sync.
+        if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         let isFirst =
             Batch.Page.hasValidators(entry.validation.headers)
             && !(fetch.stored.map { Batch.Page.hasValidators($0.validation.headers) } ?? false)

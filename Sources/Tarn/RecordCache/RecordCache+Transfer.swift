@@ -182,6 +182,7 @@ extension RecordCache {
             ? Importer.Added(listed: [], count: 0) : importer.draft(response, page, into: lent.value)
         var entry = importer.entry(
             prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
+        entry.valueVariant = prepared.endpoint.valueVariant(prepared.options.hooks)
         entry.listing.scan = stored?.listing.scan ?? 0
         entry.listing.identity =
             prepared.options.scan.map {
@@ -241,6 +242,7 @@ extension RecordCache {
                 let others = try writer.outdateResponses(ofMirrorsBut: keys, sameNames: true, listing: records)
                 for name in others { try writer.forgetLists(of: name) }
             }
+            if report.updated > 0 { try writer.outdateVariants(of: entry) }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(

@@ -51,7 +51,7 @@ extension RecordRequest {
     /// ```
     ///
     /// The rules are those of ``removingOrphans(_:where:)``. A record that is listed again keeps
-    /// its mark, unless the response or ``editing(file:line:_:)`` sets the attribute.
+    /// its mark, unless the response or ``editing(file:line:column:_:)`` sets the attribute.
     ///
     /// - Parameters:
     ///   - rules: the records among which orphans are looked for, and the conditions.

@@ -65,11 +65,7 @@ public final class RecordClient: Sendable {
             api: APIDescription(base: base.hasSuffix("/") ? String(base.dropLast()) : base),
             schema: Schema(records: records), mapping: Mapping(records: records), endpoints: [])
         try configure(&description)
-        let url = description.api.base
-        guard let parsed = try? HTTPURL(url), ["http", "https"].contains(parsed.scheme) else {
-            throw MirrorError.endpoint(
-                place: "base", message: "\(Redaction.url(url)) is not an absolute URL with http or https")
-        }
+        try RecordClient.check(base: description.api.base)
         let problems = description.mapping.problems(for: description.schema)
         guard problems.isEmpty else {
             throw MirrorError.endpoint(
@@ -80,6 +76,19 @@ public final class RecordClient: Sendable {
             try APIClient(
                 description, store: store, transport: transport ?? CurlTransport(description.api.transport),
                 options: options))
+    }
+
+    /// - Throws: `MirrorError.endpoint` if a text is not the base URL of an API.
+    private static func check(base url: String) throws(MirrorError) {
+        do throws(HTTPURLError) {
+            // A path is appended to it: behind a `?` it would become a part of the query.
+            guard try HTTPURL(url).query == nil, !url.contains("#") else {
+                throw HTTPURLError(
+                    url, "a base URL has no query and no fragment: `api.parameters` go with every request")
+            }
+        } catch {
+            throw MirrorError.endpoint(place: "base", message: "\(error)")
+        }
     }
 
     /// Cancels the calls of all requests in a domain, with their transfers.

@@ -6,6 +6,10 @@ extension RecordRequest {
     /// It is sent to the API only. The response is stored for this value, and answers no request
     /// with another one. Credentials belong in the authentication of the API.
     ///
+    /// The records are shared: the store has the values of the response that was imported last. If
+    /// it has changed them, a response to the same URL with another value of the field is requested
+    /// anew, without a condition, before it answers again. Responses to other URLs are not.
+    ///
     /// ```swift
     /// let issues = try await forge.all(.issues("acme/anvil").header("Accept-Language", "de"))
     /// ```

@@ -84,10 +84,10 @@ extension RecordRequest {
     /// requests with other hooks do not share answers. Values that a closure captures must follow
     /// from the request.
     public func injectingKeys(
-        file: StaticString = #fileID, line: UInt = #line,
+        file: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
         _ keys: @escaping @Sendable (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
     ) -> RecordRequest {
-        with { $0.options.transfer.hooks.injectKeys(at: "\(file):\(line) keys", keys) }
+        with { $0.options.transfer.hooks.injectKeys(at: "\(file):\(line):\(column) keys", keys) }
     }
 
     /// Returns the request with a closure that edits each listed element before it is drafted.
@@ -99,13 +99,13 @@ extension RecordRequest {
     /// .get("/repos/x/anvil/issues").editing { _, json in json["repository"] = .string("anvil") }
     /// ```
     ///
-    /// See ``injectingKeys(file:line:_:)`` on answers of the store.
+    /// See ``injectingKeys(file:line:column:_:)`` on answers of the store.
     public func editing(
-        file: StaticString = #fileID, line: UInt = #line,
+        file: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
         _ edit: @escaping @Sendable (_ entity: String, _ json: inout JSONValue) -> Void
     ) -> RecordRequest {
         with { request in
-            request.options.transfer.hooks.edit(at: "\(file):\(line) edit") { entity, json in
+            request.options.transfer.hooks.edit(at: "\(file):\(line):\(column) edit") { entity, json in
                 edit(entity, &json)
                 return true
             }
@@ -114,25 +114,25 @@ extension RecordRequest {
 
     /// Returns the request with a condition on its listed elements; the others are left out.
     ///
-    /// The closure runs after the hooks of the client. See ``injectingKeys(file:line:_:)`` on
-    /// answers of the store.
+    /// The closure runs after the hooks of the client. See
+    /// ``injectingKeys(file:line:column:_:)`` on answers of the store.
     public func filtering(
-        file: StaticString = #fileID, line: UInt = #line,
+        file: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
         _ isIncluded: @escaping @Sendable (_ entity: String, _ json: JSONValue) -> Bool
     ) -> RecordRequest {
-        with { $0.options.transfer.hooks.edit(at: "\(file):\(line) filter") { isIncluded($0, $1) } }
+        with { $0.options.transfer.hooks.edit(at: "\(file):\(line):\(column) filter") { isIncluded($0, $1) } }
     }
 
     /// Returns the request with a closure that edits each draft before it is merged.
     ///
     /// It is called for nested records, too, after the hooks of the client. In an atomic batch it
-    /// is called for the records of all requests. See ``injectingKeys(file:line:_:)`` on answers of
-    /// the store.
+    /// is called for the records of all requests. See ``injectingKeys(file:line:column:_:)`` on
+    /// answers of the store.
     public func editingDrafts(
-        file: StaticString = #fileID, line: UInt = #line,
+        file: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
         _ edit: @escaping @Sendable (_ draft: inout ImportedDraft) -> Void
     ) -> RecordRequest {
-        with { $0.options.transfer.hooks.editDrafts(at: "\(file):\(line) draft", edit) }
+        with { $0.options.transfer.hooks.editDrafts(at: "\(file):\(line):\(column) draft", edit) }
     }
 
     // MARK: The call

@@ -12,6 +12,9 @@ public struct ResponseEntry: Sendable, Hashable {
     package var caching: ResponseCaching?
     /// The body that the records come from; nil if it is not recognised when it comes again.
     package var imported: ImportedBody?
+    /// A digest of the request's own header fields and hooks, which determine the values of the
+    /// records; nil if it has none.
+    package var valueVariant: String?
 
     package init(request: RequestKey, validation: Validation, listing: Listing, caching: ResponseCaching? = nil) {
         self.request = request

@@ -33,6 +33,7 @@ package struct ResponseView {
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
+    var valueVariant: String? { row.text(ID.valueVariant) }
     var isList: Bool { identity?.hasPrefix(Listing.listIdentity) ?? false }
     package var isCaches: Bool { requestedAt != nil && (identity?.hasPrefix(Listing.cachedIdentity) ?? true) }
     private typealias Listing = ResponseEntry.Listing

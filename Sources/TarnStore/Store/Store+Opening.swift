@@ -111,10 +111,12 @@ extension Store {
 
     /// Checks the directory, and returns whether the store must be created.
     private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreOpenError) -> Bool {
+        // The system would read the path up to there, and open another directory.
+        guard !path.utf8.contains(0) else { throw .notAStore(path: path, detail: "the path has a NUL") }
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
-                throw .store(.lmdb(LMDBError(.permission, operation: "open", code: errno, path: path)))
+                throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: path)))
             }
             guard mayCreate else { throw .noSuchStore(path: path) }
             return true

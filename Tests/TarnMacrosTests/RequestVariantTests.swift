@@ -1,0 +1,98 @@
+// Requests to one URL that differ in header fields or hooks: they share their records, and not their answers.
+
+import Synchronization
+import TarnMacros
+import TestSupport
+import Testing
+
+@Suite("Requests with other header fields or hooks", .timeLimit(.minutes(2)))
+struct RequestVariantTests {
+    private static let entries = RecordRequest<Entry>.get("/x")
+
+    /// A client of a server whose titles are in the language of the request.
+    private static func client(
+        _ folder: TemporaryFolder, _ fields: [String: String], ranks: @escaping @Sendable () -> Int = { 1 }
+    ) throws -> (RecordClient, AnsweringTransport) {
+        let transport = AnsweringTransport { request in
+            let language = request.headers["Accept-Language"] ?? "none", rank = ranks()
+            var fields = fields
+            fields["ETag"] = "\"\(language)\(rank)\""
+            if request.headers["If-None-Match"] == fields["ETag"] { return .init(status: 304, fields: fields) }
+            let items = (1...2).map { #"{"id":\#($0),"rank":\#(rank),"title":"\#(language)"}"# }
+            return .init(fields: fields, body: "[\(items.joined(separator: ","))]")
+        }
+        let client = try RecordClient(
+            base: "https://x.example", records: Entry.self, store: folder("a.tarn"), transport: transport)
+        return (client, transport)
+    }
+
+    @Test(
+        "a response that another value of a header field has followed is requested anew: neither 304 nor freshness confirms it",
+        arguments: [["Cache-Control": "no-cache"], ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]])
+    func headerFields(fields: [String: String]) async throws {
+        let folder = try TemporaryFolder(), (client, transport) = try Self.client(folder, fields)
+        for language in ["en", "de", "en", "en", "de"] {
+            let titles = try await client.all(Self.entries.header("Accept-Language", language)).compactMap(\.title)
+            #expect(titles == [language, language])
+        }
+        #expect(transport.requests.compactMap { $0.headers["If-None-Match"] }.count <= 1)
+        let list = try await client.list(Self.entries.header("Accept-Language", "en"))
+        try await list.loadFirst()
+        #expect(try list.state.items.compactMap(\.title) == ["en", "en"])
+        for language in ["de", "en"] {
+            let request = Self.entries.header("Accept-Language", language)
+            #expect(
+                try await client.batch([request], atomic: true).flatMap(\.self).compactMap(\.title).first == language)
+        }
+        #expect(try await client.all(Self.entries.header("Accept-Language", "de")).compactMap(\.title) == ["de", "de"])
+    }
+
+    @Test("the answers of a request have the effect of its own hooks, after another one's were imported")
+    func hooks() async throws {
+        let folder = try TemporaryFolder()
+        let (client, _) = try Self.client(folder, ["Cache-Control": "max-age=60"])
+        let upper = Self.entries.editing { _, json in json["title"] = .string("UPPER") }
+        let lower = Self.entries.editing { _, json in json["title"] = .string("lower") }
+        // Two on one line.
+        let pair = [
+            Self.entries.editing { $1["title"] = .string("1") }, Self.entries.editing { $1["title"] = .string("2") },
+        ]
+        for (request, title) in zip(pair, ["1", "2"]) {
+            #expect(try await client.all(request).compactMap(\.title) == [title, title])
+        }
+        for _ in 0..<2 {
+            #expect(try await client.all(upper).compactMap(\.title) == ["UPPER", "UPPER"])
+            #expect(try await client.all(lower).compactMap(\.title) == ["lower", "lower"])
+            #expect(try await client.all(Self.entries).compactMap(\.title) == ["none", "none"])
+        }
+    }
+
+    @Test("requests that differ in metadata only, or whose values are equal, keep one another's answers")
+    func equalValues() async throws {
+        let folder = try TemporaryFolder(), rank = Mutex(1)
+        let (client, transport) = try Self.client(folder, ["Cache-Control": "max-age=60"]) { rank.withLock(\.self) }
+        let other = Self.entries.metadata("first", at: "x")
+        let edited = Self.entries.editing { _, _ in }
+        for request in [Self.entries, other, edited, Self.entries, other, edited] {
+            #expect(try await client.all(request).compactMap(\.rank) == [1, 1])
+        }
+        #expect(transport.requests.count == 3)
+        // A newer response brings other values: that of the plain request still answers.
+        rank.withLock { $0 = 2 }
+        #expect(try await client.all(other.policy(.networkOnly)).compactMap(\.rank) == [2, 2])
+        #expect(try await client.all(Self.entries).compactMap(\.rank) == [2, 2])
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test("a response that is outdated so still lists its records, and answers no request without the network")
+    func outdated() async throws {
+        let folder = try TemporaryFolder(), (client, _) = try Self.client(folder, ["Cache-Control": "max-age=60"])
+        let english = Self.entries.header("Accept-Language", "en"),
+            german = Self.entries.header("Accept-Language", "de")
+        _ = try await client.all(english)
+        _ = try await client.all(german)
+        #expect(try client.cache.entries(listing: "Entry", RecordKey(1)).count == 2)
+        #expect(try await client.all(german.policy(.cacheOnly)).compactMap(\.title) == ["de", "de"])
+        await #expect(throws: CacheError.self) { try await client.all(english.policy(.cacheOnly)) }
+    }
+}

@@ -24,8 +24,11 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
-        /// Whether a 304 could not have confirmed the page, and can do so from now on: responses of
-        /// another mapping may list its records.
+        /// Whether the page may be the first one of its mapping since another mapping has imported
+        /// its records: responses of that one may list them.
+        ///
+        /// It is if no response is stored, if that was outdated, or if a 304 could not have
+        /// confirmed it and can do so from now on.
         var isFirstOfMapping = false
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
@@ -36,34 +39,6 @@ struct Batch {
         var contentDigest: Int?
 
         var isImported: Bool { asked == nil }
-
-        /// Half the number of responses that are examined for each record.
-        private static let mostExamined = 32
-
-        /// Removes the validators of the responses of other mappings that list the records of this
-        /// page: the store has the values of this mapping by now.
-        ///
-        /// The requests may be others: with another page size, or of another endpoint.
-        ///
-        /// - Parameter keys: the endpoints of the present description, as in the keys of requests.
-        /// - Returns: the names of the endpoints of these responses.
-        func outdateOtherMappings(but keys: Set<String>, _ writer: inout StoreWriter) throws -> Set<String> {
-            var known: Set<UInt64> = [], names: Set<String> = []
-            for record in entry.listing.listed {
-                let ids = try writer.access.responses.ids(listing: record), most = Page.mostExamined
-                // Very many lists may have one record. Those of other mappings are old or new.
-                let examined = ids.count <= 2 * most ? ids[...] : ids.prefix(most) + ids.suffix(most)
-                for id in examined where known.insert(id).inserted {
-                    guard let view = try writer.access.responses.view(id: id), !view.isCaches, view.scan != nil,
-                        !keys.contains(view.endpoint), Page.hasValidators(view.headers), var other = view.entry
-                    else { continue }
-                    other.validation.removeValidators()
-                    try writer.putResponse(other)
-                    names.insert(String(RequestKey.name(ofEndpoint: view.endpoint)))
-                }
-            }
-            return names
-        }
 
         /// Whether a 304 can confirm a response with these header fields.
         static func hasValidators(_ headers: [String]) -> Bool {

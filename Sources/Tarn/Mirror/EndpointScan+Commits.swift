@@ -1,5 +1,6 @@
 // The commits of a scan: a batch of pages is one change.
 
+import Locking
 import TarnImport
 import TarnStore
 
@@ -95,7 +96,10 @@ extension EndpointScan {
         batch = Batch()
         batchBegan = nil
         underWay = done
-        importer.unit = done.unit(client, done.pages.contains(where: \.isFirstOfMapping) ? presentKeys : nil)
+        let keys = done.pages.contains(where: \.isFirstOfMapping) ? presentKeys : nil
+        importer.unit = done.unit(client, keys, forgotten: forgottenEndpoints)
+        // Responses of other mappings may list any record that the unit changes.
+        importer.keyLimit = keys == nil ? client.options.keyLimit : .max
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
         // Without prefetching, the next page is requested only after the previous commit.
         if !options.prefetches { try await settle() }
@@ -111,7 +115,8 @@ extension EndpointScan {
         do {
             // A cancellation keeps pages that were handed over. A scan that is one change may take
             // long, and is rolled back.
-            if let imported = try await pipeline.finish(isCancellable: unit == .scan) {
+            if var imported = try await pipeline.finish(isCancellable: unit == .scan) {
+                imported.limitKeys(to: client.options.keyLimit)
                 report.report.add(imported)
                 log(imported, of: done)
             }
@@ -121,6 +126,7 @@ extension EndpointScan {
                 overtaken.formUnion((done.pages + batch.pages).map(\.target))
                 if let current { overtaken.insert(current.index) }
             }
+            forgottenEndpoints.withLock { $0 = [] }
             // Later pages are not stored either: a resumed scan would skip the missing ones.
             batch = Batch()
             batchBegan = nil
@@ -169,9 +175,13 @@ extension EndpointScan {
 extension Batch {
     /// The parts of the batch's unit besides the records, which the importer has.
     ///
-    /// - Parameter keys: the endpoints of the description, as in the keys of requests; nil if no
-    ///   responses of other mappings are looked for.
-    fileprivate func unit(_ client: APIClient, _ keys: Set<String>?) -> ImportUnit {
+    /// - Parameters:
+    ///   - keys: the endpoints of the description, as in the keys of requests; nil if no responses
+    ///     of other mappings are looked for.
+    ///   - forgotten: takes the names of endpoints without a declaration whose lists are forgotten.
+    fileprivate func unit(
+        _ client: APIClient, _ keys: Set<String>?, forgotten: Guarded<Set<String>>
+    ) -> ImportUnit {
         let pages = pages
         let imported = pages.filter(\.isImported)
         var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
@@ -197,15 +207,21 @@ extension Batch {
                 let scan = try writer.access.responses.view(base.digest)?.scan
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
+            func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
+            // Nested records are not listed. Those that stay as they were have no other values.
+            var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
             for page in imported {
-                func isDeclared(_ name: Substring) -> Bool {
-                    client.description.endpoints.contains { $0.name == name }
-                }
                 var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
                 if let keys, page.isFirstOfMapping {
-                    gone.formUnion(try page.outdateOtherMappings(but: keys, &writer).filter { !isDeclared($0[...]) })
+                    let records = page.entry.listing.listed + changed
+                    changed = []
+                    let others = try writer.outdateResponses(ofMirrorsBut: keys, listing: records)
+                    gone.formUnion(others.filter { !isDeclared($0[...]) })
                 }
-                for name in gone { try page.forgetList(of: name, &writer) }
+                for name in gone {
+                    try page.forgetList(of: name, &writer)
+                    if forgotten.withLock({ $0.insert(name).inserted }) { try writer.forgetLists(of: name) }
+                }
             }
             try client.saveBudgets(&writer)
         }

@@ -392,8 +392,11 @@ extension EndpointScan {
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
         let isFirst =
-            Batch.Page.hasValidators(entry.validation.headers)
-            && !(fetch.stored.map { Batch.Page.hasValidators($0.validation.headers) } ?? false)
+            fetch.stored.map { known in
+                known.validation.isInvalidated
+                    || !Batch.Page.hasValidators(known.validation.headers)
+                        && Batch.Page.hasValidators(entry.validation.headers)
+            } ?? true
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,

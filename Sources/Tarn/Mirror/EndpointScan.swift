@@ -1,6 +1,7 @@
 // The scan of one endpoint: its pages in sequence, committed one by one or several together.
 
 import Foundation
+import Locking
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -82,6 +83,8 @@ final class EndpointScan {
     private(set) var hadResponses = false
     /// The endpoints of the description; nil if no responses of other mappings are looked for.
     private(set) lazy var presentKeys = keysOfDescription()
+    /// The endpoints without a declaration whose progress this scan has forgotten.
+    let forgottenEndpoints = Guarded<Set<String>>([])
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.

@@ -229,9 +229,18 @@ extension RecordCache {
     ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
         let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
+        // The description may have changed since a mirror has imported the same records. A typed
+        // request is not an endpoint of a description.
+        let keys = presentKeys.contains(prepared.key.endpoint) && !prepared.endpoint.isTypedRequest ? presentKeys : nil
         lent.value.unit = ImportUnit(responses: [entry]) { report, writer in
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
+            if let keys {
+                // Another program may use the store with endpoints of its own.
+                let records = entry.listing.listed + writer.listedRecords(report.keys(.updated))
+                let others = try writer.outdateResponses(ofMirrorsBut: keys, sameNames: true, listing: records)
+                for name in others { try writer.forgetLists(of: name) }
+            }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(

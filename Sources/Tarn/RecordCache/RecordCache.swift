@@ -33,6 +33,8 @@ public final class RecordCache: Sendable {
     let uses = CacheUses()
     /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
+    /// The endpoints of the description, as in the keys of requests.
+    let presentKeys: Set<String>
     let claims: RequestLock?
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
@@ -48,6 +50,7 @@ public final class RecordCache: Sendable {
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }
+        presentKeys = Set(fingerprints.map { "\($0) \($1)" })
         claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
     }
 

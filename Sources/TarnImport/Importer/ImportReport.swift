@@ -150,6 +150,13 @@ public struct ImportReport: Sendable, Hashable {
         diagnosticGroups.add([DiagnosticGroup(diagnostic)])
     }
 
+    /// Keeps the first keys of each outcome, up to a limit.
+    package mutating func limitKeys(to limit: Int) {
+        let all = outcomeKeys
+        (keyLimit, outcomeKeys) = (limit, OutcomeKeys())
+        outcomeKeys.add(all, limit: limit)
+    }
+
     /// Adds another report, such as that of the next page.
     package mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {

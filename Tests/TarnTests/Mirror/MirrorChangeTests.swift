@@ -100,6 +100,96 @@ struct MirrorChangeTests {
         #expect(try await store.sync(server.base + "/v1").notModified == 1)
     }
 
+    @Test("a mapping that was taken back has its own values, although the other one has a list without validators")
+    func takenBackWithoutValidators() async throws {
+        let body = MirrorChangeTests.body
+        let server = try LocalServer([recording("/v1/items", body, "ETag: \"v1\""), recording("/v1/things", body)])
+        let first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
+        let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
+            .replacing("\n  items:", with: "\n  things:").replacing("path: /items", with: "path: /things")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x"), (first, "one")] {
+            store = try changed(store, yaml)
+            try await expectOwnValues(store, server, label)
+        }
+        #expect(try await store.sync(server.base + "/v1").notModified == 1)
+    }
+
+    @Test(
+        "an endpoint that comes back after another mapping has imported its records lists anew, also without validators"
+    )
+    func incrementalComesBack() async throws {
+        let later = #"{"items":[{"id":2,"name":"two","size":20,"note":"y"}],"others":[]}"#
+        let server = try LocalServer([
+            recording("/v1/items", MirrorChangeTests.body), recording("/v1/items?since=20", later),
+            recording("/v1/things/a", MirrorChangeTests.body),
+        ])
+        let first = yaml(
+            "      label: { type: string?, from: name }", ignore: "[size]",
+            records: "items\n    since: { param: since, field: size }")
+        let second = yaml(
+            "      label: { type: string?, from: note }", ignore: "[size]",
+            records: "items\n    partitions: { part: [a] }"
+        ).replacing("\n  items:", with: "\n  things:").replacing("path: /items", with: "path: '/things/{part}'")
+        var store = try MirrorStore(yaml: first)
+        for (yaml, label) in [
+            (first, "one"), (first, "one"), (second, "x"), (first, "one"), (second, "x"), (first, "one"),
+        ] {
+            store = try changed(store, yaml)
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.record("Item", 1)["label"] == .string(label))
+        }
+    }
+
+    @Test(
+        "a mapping that was taken back has its own values, although a cache has fetched a response with the other one")
+    func takenBackAfterFetch() async throws {
+        let server = try server(), first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
+        let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
+        var store = try MirrorStore(yaml: first)
+        for _ in 0..<2 {
+            try await expectOwnValues(store, server, "one")
+            store = try changed(store, second)
+            var client = APIClient.Options()
+            client.base = server.base + "/v1"
+            let cache = try RecordCache(
+                store.description, store: try store.open(), transport: MirrorStore.impatient(), client: client)
+            _ = try await cache.fetch(CacheRequest("items"), policy: .networkFirst)
+            #expect(try store.record("Item", 1)["label"] == .string("x"))
+            store = try changed(store, first)
+        }
+    }
+
+    @Test("a mapping that was taken back has its own values of records that the other one has found nested in others")
+    func takenBackNested() async throws {
+        let server = try LocalServer([
+            recording("/v1/orders", #"[{"id":1,"item":{"id":9,"note":"x"}}]"#, "ETag: \"o\""),
+            recording("/v1/items", #"[{"id":9,"name":"nine","note":"x"}]"#, "ETag: \"i\""),
+        ])
+        func yaml(_ source: String) -> String {
+            """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item: { key: id, attributes: { id: int, label: { type: string?, from: \(source) } }, ignore: ['*'] }
+              Order: { key: id, attributes: { id: int }, relationships: { item: Item } }
+            endpoints:
+              orders: { path: /orders, entity: Order, paginate: single_page }
+              items: { path: /items, entity: Item, paginate: single_page }
+            """
+        }
+        var store = try MirrorStore(yaml: yaml("name"))
+        #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
+        #expect(try store.record("Item", 9)["label"] == .string("nine"))
+        store = try changed(store, yaml("note"))
+        let report = try await store.sync(server.base + "/v1", names: ["orders"])
+        #expect(report.failures.isEmpty && report.report.keyLimit == 100, "\(report.texts)")
+        #expect(try store.record("Item", 9)["label"] == .string("x"))
+        store = try changed(store, yaml("name"))
+        #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
+        #expect(try store.record("Item", 9)["label"] == .string("nine"))
+    }
+
     @Test("what is ignored decides nothing about the records: the next sync is still conditional")
     func changedIgnoreIsConditional() async throws {
         let server = try server()

@@ -36,7 +36,7 @@ struct Batch {
         /// Whether the document is an object, and that is the record; nil if it is not known.
         var isObject: Bool?
         /// A digest of the list's elements as sent, if keys depend on their positions.
-        var contentDigest: Int?
+        var contentDigest: UInt64?
 
         var isImported: Bool { asked == nil }
 

@@ -213,7 +213,12 @@ extension EndpointScan {
             guard let confirmed = try confirmed(by: response, fetch, list) else { return true }
             page = confirmed
         case .records(let isEmpty):
-            if !isEmpty, list.pages.hasEnded(beforeContent: contentDigest(of: response.body, list.pages)) {
+            let content = isEmpty ? nil : contentDigest(of: response.body, list.pages)
+            if isUncertain(content, list) {
+                try await giveUpPosition(list)
+                return true
+            }
+            if list.pages.hasEnded(beforeContent: content) {
                 complete(&list.target, isCutOff: false)
                 return false
             }
@@ -238,6 +243,7 @@ extension EndpointScan {
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
         noteShape(of: page, list, &checkpoint)
+        checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
         checkpoint.seen = seen(
             page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
@@ -394,28 +400,16 @@ extension EndpointScan {
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         let isFirst =
-            Batch.Page.hasValidators(entry.validation.headers)
-            && !(fetch.stored.map { Batch.Page.hasValidators($0.validation.headers) } ?? false)
+            fetch.stored.map { known in
+                known.validation.isInvalidated
+                    || !Batch.Page.hasValidators(known.validation.headers)
+                        && Batch.Page.hasValidators(entry.validation.headers)
+            } ?? true
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
-    }
-
-    /// Returns a digest of the listed elements as the server sent them, if records of equal
-    /// elements differ by their positions in the list; nil otherwise.
-    ///
-    /// The rest of the answer may differ from page to page: it may repeat the requested number.
-    private func contentDigest(of body: [UInt8], _ pages: PageSequence) -> Int? {
-        guard comparesContent(pages) else { return nil }
-        return importer.listDigest(of: body, records: endpoint.records, entity: endpoint.entity)
-    }
-
-    /// Whether pages of the list are compared by a digest of their elements.
-    private func comparesContent(_ pages: PageSequence) -> Bool {
-        // The positions in an envelope begin anew with each answer.
-        endpoint.envelope.isEmpty && !pages.hasOnePage && importer.digestsLists(of: endpoint.entity)
     }
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.

@@ -1,6 +1,8 @@
-// The position at which an interrupted scan goes on, if the server no longer accepts it.
+// The position at which an interrupted scan goes on, if the server no longer accepts it, or if it
+// may be behind the end of the list.
 
 import TarnHTTP
+import TarnImport
 import TarnStore
 
 extension EndpointScan {
@@ -40,5 +42,32 @@ extension EndpointScan {
         measured.resumedPages = max(0, measured.resumedPages - given.pages)
         measured.resumedRecords = max(0, measured.resumedRecords - given.records)
         if !endpoint.hasSeveralLists { report.isResumed = false }
+    }
+
+    // MARK: Repeated pages
+
+    /// Returns a digest of the listed elements as the server sent them, if records of equal
+    /// elements differ by their positions in the list; nil otherwise.
+    ///
+    /// The rest of the answer may differ from page to page: it may repeat the requested number.
+    func contentDigest(of body: [UInt8], _ pages: PageSequence) -> UInt64? {
+        guard comparesContent(pages) else { return nil }
+        return importer.listDigest(of: body, records: endpoint.records, entity: endpoint.entity)
+    }
+
+    /// Whether pages of the list are compared by a digest of their elements.
+    func comparesContent(_ pages: PageSequence) -> Bool {
+        // The positions in an envelope begin anew with each answer.
+        endpoint.envelope.isEmpty && !pages.hasOnePage && importer.digestsLists(of: endpoint.entity)
+    }
+
+    /// Whether the page with which an interrupted scan goes on has the elements of the page before:
+    /// the list has ended there, or records have moved to this page meanwhile.
+    ///
+    /// - Parameter digest: the digest of its elements, if positions are in the keys of records.
+    func isUncertain(_ digest: UInt64?, _ list: ListScan) -> Bool {
+        let begun = list.target.beginning
+        guard let digest, begun.pages > 0, list.target.checkpoint.pages == begun.pages else { return false }
+        return begun.lastContent == digest && list.pages.endsAtRepeatedPage
     }
 }

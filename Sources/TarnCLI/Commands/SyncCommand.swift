@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import Locking
 import Tarn
 import TarnDescription
 
@@ -109,19 +110,27 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// The source of the endpoints' status for a watch.
     ///
-    /// It has one client: a command that prints a secret runs once.
+    /// It has one client: a command that prints a secret runs once. If the store is replaced, it
+    /// has another one, since the syncs are of the new store from then on.
     private func statusSource() throws -> (Set<String>?) async throws -> [EndpointStatus] {
+        let client = Guarded(try statusClient()), named = named
+        return { names in
+            let current = try client.withLock { client in
+                if client.store.isReplaced { client = try statusClient() }
+                return client
+            }
+            return try await current.status(of: names.map { names in named.map(names.intersection) ?? names } ?? named)
+        }
+    }
+
+    private func statusClient() throws -> APIClient {
         var description = try loadedDescription()
         if replay != nil { description.changeAPIs { $1.authentication = .none } }
         description.keepCredentials(ofEndpoints: named)
         let store = try open(store ?? description.storePath, description)
         var options = APIClient.Options()
         options.requiresSecrets = requiresSecrets(description)
-        let client = try APIClient(description, store: store, transport: NoTransport(), options: options)
-        let named = named
-        return { names in
-            try await client.status(of: names.map { names in named.map(names.intersection) ?? names } ?? named)
-        }
+        return try APIClient(description, store: store, transport: NoTransport(), options: options)
     }
 
     private func open(_ path: String, _ description: Description) throws -> Store {

@@ -23,7 +23,7 @@ public struct PageFacts: Sendable, Hashable {
     ///
     /// It is needed if keys depend on the position in the list, and on nothing else beside the
     /// element: then equal elements are different records.
-    package var contentDigest: Int?
+    package var contentDigest: UInt64?
     /// The number of different records that the list has so far, this page included; nil if they
     /// are not counted.
     ///

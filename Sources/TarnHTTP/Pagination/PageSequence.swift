@@ -77,7 +77,7 @@ package struct PageSequence: Sendable, Hashable {
     private let first: PageRequest
     private var visited: Set<Visit>
     private var lastDigest: Int?
-    private var lastContent: Int?
+    private var lastContent: UInt64?
     /// The number of pages in a row that have listed the records of the page before.
     private var repeated = 0
     /// The number of such pages that a style which does not count may have.
@@ -240,7 +240,7 @@ package struct PageSequence: Sendable, Hashable {
     /// page before: records that their positions name would be doubled.
     ///
     /// - Parameter digest: the ``PageFacts/contentDigest`` of the current page.
-    package func hasEnded(beforeContent digest: Int?) -> Bool {
+    package func hasEnded(beforeContent digest: UInt64?) -> Bool {
         guard let digest, digest == lastContent else { return false }
         return endsAtRepeatedPage && !PageSequence.hasMore(counts, listed: listed)
     }

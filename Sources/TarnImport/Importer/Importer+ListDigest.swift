@@ -16,14 +16,13 @@ extension Importer {
     /// Returns a digest of the elements of a document's list as the server sent them; nil if the
     /// keys of its records tell equal pages from different ones.
     ///
-    /// The digest is of this process.
-    package func listDigest(of body: [UInt8], records: JSONPath, entity: String) -> Int? {
+    /// A checkpoint may keep the digest: it is the same in every process.
+    package func listDigest(of body: [UInt8], records: JSONPath, entity: String) -> UInt64? {
         guard digestsLists(of: entity) else { return nil }
         return body.withUnsafeBytes { text in
-            var walk = ElementWalk(text), hasher = Hasher()
+            var walk = ElementWalk(text)
             let list = records.isPlain ? walk.value(at: records.keys) : nil
-            hasher.combine(bytes: list.map { text.slice($0) } ?? text)
-            return hasher.finalize()
+            return SHA256.prefix(of: list.map { text.slice($0) } ?? text)
         }
     }
 }

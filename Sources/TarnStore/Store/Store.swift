@@ -95,6 +95,8 @@ public final class Store: Sendable {
     public let path: String
     /// The absolute path of the directory: the process may change its working directory.
     package var directory: String { environment.absolutePath }
+    /// Whether another store is in the directory by now, or none.
+    package var isReplaced: Bool { environment.isReplaced }
     package let environment: Environment
     /// Held as long as the store is open. Nil for an immutable store.
     private let lock: StoreLock?

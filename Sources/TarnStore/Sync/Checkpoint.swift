@@ -91,6 +91,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var resumedScan: UInt64?
     /// A digest of the pagination with which the scan has found its pages; nil if it is unknown.
     package var pagination: String?
+    /// A digest of the elements of the last committed page, if a page with the same ones may be the
+    /// end of the list, and their positions are in the keys of records.
+    package var lastContent: UInt64?
 
     /// A scan whose end has shown which pages the list has: it has no others of earlier scans.
     package struct WholeScan: Sendable, Hashable {
@@ -172,7 +175,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
         static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36, knownSince: UInt16 = 37
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
-        static let resumedScan: UInt16 = 41, pagination: UInt16 = 42
+        static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43
     }
 
     package init?(_ row: EncodedRow) {
@@ -210,6 +213,7 @@ package struct Checkpoint: Sendable, Hashable {
         awaitedSince = row.date(ID.awaitedSince)
         resumedScan = row.unsigned(ID.resumedScan)
         pagination = row.text(ID.pagination)
+        lastContent = row.unsigned(ID.lastContent)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -255,6 +259,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.awaitedSince, awaitedSince)
         row.field(ID.resumedScan, resumedScan)
         row.field(ID.pagination, pagination)
+        row.field(ID.lastContent, lastContent)
         try row.store(raw, table, key, sequence: sequence)
     }
 

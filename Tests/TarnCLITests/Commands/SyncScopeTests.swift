@@ -210,6 +210,24 @@ struct SyncScopeTests {
         #expect(server.targets.suffix(2) == ["/often", "/often"])
     }
 
+    @Test("--watch syncs every endpoint into a store that takes the place of another one")
+    func replacedStore() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"a"}]"#) }
+        let file = try folder.write(
+            "tarn.yaml", Self.watched("often") + "  rarely: { path: /rarely, entity: Item, every: 2h }\n")
+        let process = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch"])
+        try await eventually { server.targets.contains("/rarely") && server.targets.count { $0 == "/often" } >= 2 }
+        // A sync is under way for a moment of each second only.
+        try await Task.sleep(for: .milliseconds(500))
+        let path = folder.path + "/tarn.tarn"
+        #expect(rename(path, path + ".old") == 0)
+        try await eventually { server.targets.count { $0 == "/rarely" } == 2 }
+        process.send(SIGINT)
+        #expect(await process.end().status == 130)
+        #expect(try await tarn("count", "Item", "--file", file).lines == ["1"])
+    }
+
     @Test("--watch ends when the only API refuses the credentials")
     func refusedCredentials() async throws {
         let folder = try TemporaryFolder()

@@ -48,7 +48,7 @@ struct KeySourceTests {
 
     @Test("lists with equal elements have one digest if nothing but their positions tells their records apart")
     func listDigest() throws {
-        func digest(_ place: ValueSource, _ day: ValueSource, _ json: String) throws -> Int? {
+        func digest(_ place: ValueSource, _ day: ValueSource, _ json: String) throws -> UInt64? {
             let bed = try TestStore(
                 Schema([
                     EntityDefinition(

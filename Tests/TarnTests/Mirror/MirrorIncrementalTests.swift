@@ -171,7 +171,8 @@ struct MirrorIncrementalTests {
         try await store.sync(nil, transport: items.transport)
         items.set((1...6).map { ($0, "2026-01-0\($0)T00:00:00Z") })
         items.state.withLock { $0.failing = ["/items?page=2&since=2026-01-03"] }
-        #expect(try await store.sync(nil, transport: items.transport) { $0.since = "2026-01-03" }.failures.count == 1)
+        let failed = try await store.sync(nil, transport: items.transport) { $0.since = "2026-01-03" }
+        #expect(failed.failures.count == 1)
         items.state.withLock { $0.failing = [] }
         _ = items.log
         #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)

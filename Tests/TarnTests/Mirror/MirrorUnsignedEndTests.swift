@@ -123,6 +123,49 @@ struct MirrorUnsignedEndTests {
         #expect(try store.count("Item") <= 4)
     }
 
+    /// Names on pages of two. The server answers with its last page to all larger numbers.
+    private final class RepeatedPages: Sendable {
+        let names = Mutex(["a", "b", "c", "d"]), failing = Mutex<Int?>(nil)
+
+        var transport: ClosureTransport {
+            ClosureTransport { [self] request in
+                let text = QueryParameters.values(in: request.url).first { $0.name == "page" }?.value
+                let number = text.flatMap { Int($0) } ?? 1, names = names.withLock(\.self)
+                if failing.withLock(\.self) == number { return TransportResponse(status: 500) }
+                let page = min(number, (names.count + 1) / 2)
+                let part = names.dropFirst(2 * (page - 1)).prefix(2).map { #"{"name":"\#($0)"}"# }
+                return TransportResponse(status: 200, body: Array("[\(part.joined(separator: ","))]".utf8))
+            }
+        }
+    }
+
+    @Test(
+        "a scan that was interrupted before a repeated last page begins anew there: the page may as well be another one",
+        arguments: [["a", "b", "c", "d"], ["y", "z", "a", "b", "c", "d"]])
+    func interruptedBeforeRepeatedPage(names: [String]) async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: place, attributes: { place: { type: int, from: '@position' }, name: string } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: { page_number: { param: page, end: repeated } } }
+                """)
+        let server = RepeatedPages()
+        server.failing.withLock { $0 = 3 }
+        #expect(try await store.sync(nil, transport: server.transport).failures.count == 1)
+        #expect(try store.count("Item") == 4)
+        server.failing.withLock { $0 = nil }
+        server.names.withLock { $0 = names }
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: server.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            let found = try store.read { reader in try reader.fetch(Query("Item")).map { $0["name"] } }
+            #expect(found.count == names.count)
+            for (value, name) in zip(found, names) { #expect(value == .string(name)) }
+        }
+    }
+
     @Test(
         "pages with equal elements are different ones if the key has a value of the document beside them",
         arguments: ["shop", "place"])

@@ -10,6 +10,11 @@ package enum SHA256 {
         return text.withUTF8 { digest(Bytes($0)) }.hexadecimal
     }
 
+    /// Returns the first eight bytes of the digest, as a number.
+    package static func prefix(of bytes: Bytes) -> UInt64 {
+        digest(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     static func digest(_ bytes: Bytes) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             digest(bytes, into: UnsafeMutableRawBufferPointer(buffer))

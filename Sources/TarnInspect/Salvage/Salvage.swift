@@ -100,7 +100,8 @@ final class Salvage {
             let copied = file.catalog.entities.filter { $0.root == root.id }
                 .reduce(0) { $0 + counts[$1.id, default: 0] }
             if table.entries > copied {
-                report.missing.append((root.name, Int(table.entries) - copied, Int(table.entries)))
+                let entries = Int(clamping: table.entries)
+                report.missing.append((root.name, entries - copied, entries))
             }
         }
     }

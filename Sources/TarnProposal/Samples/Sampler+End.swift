@@ -3,8 +3,9 @@
 import Tarn
 
 extension Sampler {
-    /// A number behind the last page, or the last record, of most lists.
-    private static let farNumber = 100_000_000
+    /// A number behind the last page, or the last record, of most lists. Servers multiply it by the
+    /// size of a page, some of them in 32 bits.
+    private static let farNumber = 1_000_000
 
     /// Notes that only a page without records is the last one, if the server answers so to a number
     /// far behind the last page.

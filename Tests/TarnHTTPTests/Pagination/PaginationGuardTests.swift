@@ -142,7 +142,7 @@ struct PaginationGuardTests {
 
     @Test("equal elements are the same page for a style that counts, although their keys are positions")
     func sameElements() {
-        func pages(_ contents: [Int]) -> [PageFacts] {
+        func pages(_ contents: [UInt64]) -> [PageFacts] {
             contents.enumerated().map { index, content in
                 var facts = page(2, digest: index)
                 facts.contentDigest = content

@@ -215,6 +215,11 @@ extension EndpointScan {
         case .records(let isEmpty):
             let content = isEmpty ? nil : contentDigest(of: response.body, list.pages)
             if isUncertain(content, list) {
+                // With a limit, a list that begins anew might never reach its end.
+                guard endpoint.limits.part == nil else {
+                    complete(&list.target, isCutOff: false, isInDoubt: true)
+                    return false
+                }
                 try await giveUpPosition(list)
                 return true
             }

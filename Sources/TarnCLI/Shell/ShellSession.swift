@@ -62,7 +62,9 @@ final class ShellSession {
         while let line = input.next(prompt: "\(name) (no snapshot; .refresh)>") {
             switch ShellWords(line).words.first {
             case nil: continue
-            case ".refresh"?: return true
+            case ".refresh"?:
+                interrupted.withLock { $0 = false }
+                return true
             case ".exit"?, ".quit"?, "exit"?, "quit"?: return false
             default: Output.error("no snapshot: `.refresh` takes one, `.exit` ends the session")
             }

@@ -152,6 +152,9 @@ struct KeyChoice {
             "`\(name)` differs in \(distinct.count) samples, and others may share it: the store has one record for them"
     }
 
+    /// The number of fields whose repeated values are compared: each takes a pass over all samples.
+    private static let mostCompared = 8
+
     /// Returns the field that differs within each answer, if answers repeat a few records with
     /// other numbers, such as a score: a live list moves between two requests.
     private func listedAgain() -> String? {
@@ -160,7 +163,7 @@ struct KeyChoice {
             isUsable(field) && isShort(field) && shape.fields[field]?.key.scalars.integers == 0
         }
         let named = texts.filter { likelihood($0) != nil }.sorted { (likelihood($0) ?? 0) < (likelihood($1) ?? 0) }
-        return (named + texts.filter { likelihood($0) == nil }).first { field in
+        return (named + texts.filter { likelihood($0) == nil }).prefix(KeyChoice.mostCompared).first { field in
             guard answers([field]).values.allSatisfy({ $0.count == 1 }) else { return false }
             let consistency = KeyConsistency(groups([field]).values, except: [field])
             return consistency.conflicts == 0 || isChanged(consistency)

@@ -284,7 +284,7 @@ struct RepeatedKeyTests {
     }
 
     @Test(
-        "a key that only few samples suggest, or the samples of a longer list, is uncertain",
+        "a key that only few samples suggest, or a number with another name, is uncertain",
         arguments: [
             (3, #""title":"t$","size":1.5"#, true), (9, #""title":"t$","size":1.5"#, false),
             (9, #""score":$,"size":1.5"#, true), (3, #""slug":"t$","size":1.5"#, false),

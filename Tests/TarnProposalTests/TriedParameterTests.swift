@@ -1,4 +1,4 @@
-// What servers do with the parameters that a proposal tries.
+// Parameters that a proposal tries, and servers that ignore, repeat or filter by them.
 
 import Foundation
 import Synchronization

@@ -44,7 +44,7 @@ struct MirrorChangeTests {
         #expect(try await wider.sync(server.base + "/v1").notModified == 1)
     }
 
-    /// The next sync imports anew, and the first item has the label of the current mapping.
+    /// Expects that the next sync imports anew, with the label of the current mapping.
     private func expectOwnValues(_ store: MirrorStore, _ server: LocalServer, _ label: String) async throws {
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")

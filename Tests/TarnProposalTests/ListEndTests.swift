@@ -87,7 +87,9 @@ struct ListEndTests {
                 ? .init(status: "404 Not Found") : .init(body: #"{"items":\#(ItemList.items(1...7)),\#(member)}"#)
         }
         let proposal = try await propose(urls: [server.base + "/items"])
-        #expect(proposal.uncertain.contains { $0.contains("if so many records follow") } == isUncertain, "\(proposal.uncertain)")
+        #expect(
+            proposal.uncertain.contains { $0.contains("if so many records follow") } == isUncertain,
+            "\(proposal.uncertain)")
     }
 
     @Test("a total that is a lower limit, as of Elasticsearch, does not end the list", arguments: ["hits", "items"])

@@ -148,17 +148,16 @@ struct MirrorChangeTests {
         let server = try server(), first = yaml("      label: { type: string?, from: name }", ignore: "[size]")
         let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
         var store = try MirrorStore(yaml: first)
-        for _ in 0..<2 {
-            try await expectOwnValues(store, server, "one")
-            store = try changed(store, second)
-            var client = APIClient.Options()
-            client.base = server.base + "/v1"
-            let cache = try RecordCache(
-                store.description, store: try store.open(), transport: MirrorStore.impatient(), client: client)
-            _ = try await cache.fetch(CacheRequest("items"), policy: .networkFirst)
-            #expect(try store.record("Item", 1)["label"] == .string("x"))
-            store = try changed(store, first)
-        }
+        try await expectOwnValues(store, server, "one")
+        store = try changed(store, second)
+        var client = APIClient.Options()
+        client.base = server.base + "/v1"
+        let cache = try RecordCache(
+            store.description, store: try store.open(), transport: MirrorStore.impatient(), client: client)
+        _ = try await cache.fetch(CacheRequest("items"), policy: .networkFirst)
+        #expect(try store.record("Item", 1)["label"] == .string("x"))
+        store = try changed(store, first)
+        try await expectOwnValues(store, server, "one")
     }
 
     @Test("a mapping that was taken back has its own values of records that the other one has found nested in others")

@@ -54,7 +54,7 @@ struct ListEndTests {
             guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
             let offset = ItemList.number("offset", in: request.target)
             let before = offset ?? ((ItemList.number("page", in: request.target) ?? 1) - 1) * 10
-            return .init(body: ItemList.items((before + 1..<before + 11).filter { $0 <= 80 && $0 != 46 }))
+            return .init(body: ItemList.items((before + 1..<before + 11).filter { (1...80).contains($0) && $0 != 46 }))
         }
         let proposal = try await propose(urls: [server.base + "/items" + query])
         #expect(proposal.text.contains("end: empty") && proposal.uncertain == [], "\(proposal.text)")

@@ -126,7 +126,7 @@ package struct SyncWatch: Sendable {
         _ sync: (Set<String>) async throws -> Void, _ isOutdated: () throws -> Bool,
         _ wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
     ) async throws -> Bool {
-        var attempts: [String: Timestamp] = [:], told: Timestamp?
+        var attempts: [String: Timestamp] = [:], completed: Set<String> = [], told: Timestamp?
         while !Task.isCancelled {
             if try isOutdated() { return true }
             let now = Timestamp(time.now())
@@ -134,8 +134,12 @@ package struct SyncWatch: Sendable {
             let due = watched.map { status -> (name: String, at: Timestamp) in
                 let schedule = schedules[status.name]
                 var at = timing.next(of: status, schedule, now: now)
-                // An attempt that did not complete, such as of a busy endpoint.
-                if let last = attempts[status.name], last <= now, !status.isCompleted(since: last, until: now) {
+                guard let last = attempts[status.name], last <= now else { return (status.name, at) }
+                if status.isCompleted(since: last, until: now) {
+                    completed.insert(status.name)
+                } else if !completed.contains(status.name) {
+                    // An attempt that did not complete, such as of a busy endpoint. One that did is
+                    // missing in a store that has taken the place of another one.
                     at = max(at, Timestamp(microseconds: last.microseconds + Int64(timing.pause(schedule)) * 1_000_000))
                 }
                 return (status.name, at)
@@ -144,6 +148,7 @@ package struct SyncWatch: Sendable {
             guard ready.isEmpty, let next = due.map(\.at).min() else {
                 guard !ready.isEmpty else { return false }
                 for name in ready { attempts[name] = now }
+                completed.subtract(ready)
                 told = nil
                 try await sync(Set(ready))
                 continue

@@ -90,8 +90,8 @@ public final class Environment: Sendable {
     /// The options of the first `open`.
     public let options: Options
     package let file: FileIdentity
-    /// Whether the directory has another data file by now, or none: the environment is still that
-    /// of the file that was opened.
+    /// Whether the directory now has another data file, or none. This environment still reads the
+    /// file that it opened.
     package var isReplaced: Bool { FileIdentity(path: absolutePath + "/data.mdb") != file }
     /// liblmdb's environment is thread-safe. It is closed in `deinit`, after the last transaction.
     nonisolated(unsafe) let env: OpaquePointer

@@ -35,7 +35,7 @@ struct EndpointRequest: Sendable {
             isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
             self.fingerprint = fingerprint
             self.authScope = authScope
-            key = "\(endpoint.name) \(fingerprint)"
+            key = RequestKey.endpoint(endpoint.name, mapping: fingerprint)
         }
     }
 
@@ -158,7 +158,7 @@ struct EndpointRequest: Sendable {
 
     /// The key under which the response to a page's request is stored.
     func key(of page: PageRequest) -> RequestKey {
-        let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
+        let digest = page.body.map { "#" + SHA256.shortHexadecimal($0.text) } ?? ""
         return RequestKey(
             method: endpoint.method, url: page.url + digest, endpoint: constants.key,
             authScope: authScope)

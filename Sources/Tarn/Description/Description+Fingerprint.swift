@@ -61,7 +61,7 @@ extension Description {
                 text += "epoch \(name) \(unit.rawValue)\n"
             }
         }
-        return String(SHA256.hexadecimal(text).prefix(16))
+        return SHA256.shortHexadecimal(text)
     }
 
     /// A digest of everything that determines the import of one endpoint's responses.
@@ -92,7 +92,7 @@ extension Description {
         if let body = endpoint.body { text += "body \(body.text)\n" }
         if let rule = endpoint.incremental { text += "since \(rule.source)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
-        return String(SHA256.hexadecimal(text).prefix(16))
+        return SHA256.shortHexadecimal(text)
     }
 }
 

@@ -105,8 +105,7 @@ extension EndpointScan {
     /// The name of a scan with these parameters, beside the endpoint's own; nil without parameters.
     static func variant(of parameters: [Endpoint.Parameter]) -> String? {
         guard !parameters.isEmpty else { return nil }
-        return String(
-            SHA256.hexadecimal(parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16))
+        return SHA256.shortHexadecimal(parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n"))
     }
 
     /// Whether the name of a checkpoint, behind that of the endpoint, begins with a variant.

@@ -24,11 +24,10 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
-        /// Whether the page may be the first one of its mapping since another mapping has imported
-        /// its records: responses of that one may list them.
+        /// Whether another mapping may have imported records of this page since this one last did.
         ///
-        /// It is if no response is stored, if that was outdated, or if a 304 could not have
-        /// confirmed it and can do so from now on.
+        /// True if no response is stored, if the stored one is invalidated, or if it had no
+        /// validators and the new one has some. Responses of other mappings are then outdated.
         var isFirstOfMapping = false
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
@@ -47,7 +46,8 @@ struct Batch {
         }
 
         /// Forgets the progress of this list under the name of another endpoint, which the
-        /// description no longer has.
+        /// description no longer has; also if it is the list of a variant, which
+        /// ``StoreWriter/forgetLists(of:)`` leaves.
         ///
         /// If it comes back, the records have the values of this mapping, whether they have changed
         /// at the server or not.

@@ -155,7 +155,10 @@ extension EndpointScan {
             description.fingerprint(of: endpoint) == request.fingerprint
         else { return nil }
         let mapping = description.fingerprint
-        return Set(description.endpoints.map { "\($0.name) \(Description.fingerprint(of: $0, mappedBy: mapping))" })
+        return Set(
+            description.endpoints.map {
+                RequestKey.endpoint($0.name, mapping: Description.fingerprint(of: $0, mappedBy: mapping))
+            })
     }
 
     /// Logs the import of a batch. Pages answered with 304 are no imports.
@@ -208,13 +211,15 @@ extension Batch {
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
             func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
-            // Nested records are not listed. Those that stay as they were have no other values.
+            // Nested records are in no listing. Unchanged ones have the same values in both
+            // mappings.
             var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
             for page in imported {
                 if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
                 var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
                 if let keys, page.isFirstOfMapping {
                     let records = page.entry.listing.listed + changed
+                    // Once for each unit.
                     changed = []
                     let others = try writer.outdateResponses(ofMirrorsBut: keys, listing: records)
                     gone.formUnion(others.filter { !isDeclared($0[...]) })

@@ -1,16 +1,16 @@
-// The decision whether an interrupted scan goes on where it has ended.
+// The conditions under which an interrupted scan continues where it stopped.
 
 import TarnHTTP
 import TarnStore
 
 extension EndpointScan {
-    /// Whether an interrupted scan goes on where it has ended.
+    /// Returns whether an interrupted scan continues where it stopped.
     func isContinued(_ old: Checkpoint, _ plan: String) -> Bool {
         old.state == .underWay && old.plan == plan && old.nextURL != nil && !isTooOld(old) && !hasOtherPages(old)
     }
 
-    /// Whether a scan has found its pages by another pagination: it may have left some out, and the
-    /// next one of them is at another place.
+    /// Returns whether a scan has used another pagination: it may have left pages out, and its next
+    /// page may be at another position.
     func hasOtherPages(_ old: Checkpoint) -> Bool { old.pagination.map { $0 != pagination } ?? false }
 
     /// Whether too much time has passed since the last run that has committed a page of a list.
@@ -20,8 +20,8 @@ extension EndpointScan {
 
     /// A digest of the pagination with which the scan finds its pages.
     ///
-    /// The plan does not have it: the scan members of a list stay when its pages become others.
+    /// It is no part of the plan: a change of the pagination keeps the scan members of a list.
     static func digest(of pagination: Pagination) -> String {
-        String(SHA256.hexadecimal(pagination.text).prefix(16))
+        SHA256.shortHexadecimal(pagination.text)
     }
 }

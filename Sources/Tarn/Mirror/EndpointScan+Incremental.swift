@@ -56,7 +56,7 @@ extension EndpointScan {
 
     /// Returns whether a scan requests everything that has changed since a stored value.
     ///
-    /// A scan with a value that was given behind it does not, also if a later sync continues it.
+    /// A scan from a later `--since` value does not, nor does a sync that continues that scan.
     func requestsAll(since known: String?, _ request: EndpointRequest) -> Bool {
         guard let rule = endpoint.incremental, let since = request.since, since != rule.initial else { return true }
         guard let known else { return false }

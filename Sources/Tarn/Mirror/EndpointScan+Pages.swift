@@ -214,7 +214,7 @@ extension EndpointScan {
             page = confirmed
         case .records(let isEmpty):
             let content = isEmpty ? nil : contentDigest(of: response.body, list.pages)
-            if isUncertain(content, list) {
+            if repeatsPageBeforeInterruption(content, list) {
                 // With a limit, a list that begins anew might never reach its end.
                 guard endpoint.limits.part == nil else {
                     complete(&list.target, isCutOff: false, isInDoubt: true)

@@ -61,11 +61,12 @@ extension EndpointScan {
         endpoint.envelope.isEmpty && !pages.hasOnePage && importer.digestsLists(of: endpoint.entity)
     }
 
-    /// Whether the page with which an interrupted scan goes on has the elements of the page before:
-    /// the list has ended there, or records have moved to this page meanwhile.
+    /// Returns whether the first page of a continued scan repeats the page before the interruption.
+    ///
+    /// Either the list has ended there, or records have moved to this page since.
     ///
     /// - Parameter digest: the digest of its elements, if positions are in the keys of records.
-    func isUncertain(_ digest: UInt64?, _ list: ListScan) -> Bool {
+    func repeatsPageBeforeInterruption(_ digest: UInt64?, _ list: ListScan) -> Bool {
         let begun = list.target.beginning
         guard let digest, begun.pages > 0, list.target.checkpoint.pages == begun.pages else { return false }
         return begun.lastContent == digest && list.pages.endsAtRepeatedPage

@@ -53,7 +53,8 @@ extension EndpointScan {
     /// has not listed have not moved to it before.
     ///
     /// The list of an endpoint with a limit ends there. Its end is in doubt only once, as for the
-    /// orphans of several lists. A scan that began behind the stored value has left changes out.
+    /// orphans of several lists. A scan from a later value than
+    /// the stored one has left changes out.
     func noteKnown(_ target: ScanTarget, _ checkpoint: inout Checkpoint, isInDoubt: Bool) {
         let isSuddenlyEmpty =
             checkpoint.records == 0 && target.request.since == nil && !target.wasEmpty

@@ -142,7 +142,7 @@ extension OutboxDrain {
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
         var operation = operation
-        try keepUnsentLocal(&operation, &effects, &writer)
+        try fitToRequest(&operation, &effects, &writer)
         if operation.kind == .update, !server.isEmpty {
             operation.changes = ConflictDecision.based(
                 operation.changes, on: server, try writer.outbox.valuesBeforeRefused(of: operation.id),
@@ -182,11 +182,11 @@ extension OutboxDrain {
         }
     }
 
-    /// Takes the fields out of an operation that its request does not send: the description may
-    /// have changed since it was queued. They stay local changes.
+    /// Fits a creation or an update to the request that the description declares now.
     ///
-    /// An update without any other field is refused when its request is built.
-    func keepUnsentLocal(
+    /// Fields that the request does not send stay local changes. An update without any other field
+    /// is refused when its request is built.
+    func fitToRequest(
         _ operation: inout OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
         let builder = outbox.builder(writer.access)
@@ -201,9 +201,7 @@ extension OutboxDrain {
         // A wrong declaration is refused when the request is built, too.
         do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
         if operation.kind == .create {
-            let sent = Set(operation.unsent).intersection(names).subtracting(unsent.map(\.name))
-            let isNew = operation.state == .pending && !operation.mayHaveArrived
-            if isNew, !sent.isEmpty { try writer.sendFields(sent, ofCreation: operation.id) }
+            try sendDeclaredFields(of: operation, names, unsent, &writer)
             let left = unsent.isEmpty ? [] : fieldsLeftOut(of: operation, names, builder)
             unsent.removeAll { left.contains($0.name) }
         }
@@ -214,11 +212,22 @@ extension OutboxDrain {
         for field in unsent { effects.report.note(operation, unsent: field, at: client.now) }
     }
 
-    /// The fields that a creation was not to send when it was queued: local changes, and those of a
-    /// struct, which has a value for every field, that are left to the server.
+    /// Sends the fields of a creation that were to stay local changes, if its request has them now.
     ///
-    /// The entry of an earlier program does not tell the latter. They are then all fields that the
-    /// description still declares.
+    /// A creation that may have reached the server stays as it was sent.
+    private func sendDeclaredFields(
+        of creation: OutboxOperation, _ names: [String], _ unsent: [UnsentField], _ writer: inout StoreWriter
+    ) throws {
+        guard creation.state == .pending, !creation.mayHaveArrived else { return }
+        let sent = Set(creation.unsent).intersection(names).subtracting(unsent.map(\.name))
+        if !sent.isEmpty { try writer.sendFields(sent, ofCreation: creation.id) }
+    }
+
+    /// Returns the fields that a creation did not send when it was queued: local changes, and the
+    /// fields of a struct that are left to the server.
+    ///
+    /// Entries of earlier versions do not have the latter. All fields that the description still
+    /// declares count as such then.
     private func fieldsLeftOut(
         of creation: OutboxOperation, _ names: [String], _ builder: WriteMessageBuilder
     ) -> Set<String> {

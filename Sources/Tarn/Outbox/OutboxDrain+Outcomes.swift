@@ -51,8 +51,8 @@ extension OutboxDrain {
         case .decided(let decision):
             effects.report.conflicts += 1
             if var next = try carryOut(decision, operation, &effects, &writer) {
-                // The code may have returned fields that no request sends.
-                try keepUnsentLocal(&next, &effects, &writer)
+                // A closure that resolves a conflict may return fields that no request sends.
+                try fitToRequest(&next, &effects, &writer)
                 effects.claimed.append(ClaimedOperation(operation: next))
             }
         }

@@ -50,7 +50,7 @@ public final class RecordCache: Sendable {
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }
-        presentKeys = Set(fingerprints.map { "\($0) \($1)" })
+        presentKeys = Set(fingerprints.map { RequestKey.endpoint($0, mapping: $1) })
         claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
     }
 

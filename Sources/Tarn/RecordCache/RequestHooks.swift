@@ -1,5 +1,4 @@
 import TarnImport
-import TarnStore
 
 /// The import hooks of one request: they are sendable, unlike ``ImportHooks``.
 struct RequestHooks: Sendable {
@@ -60,15 +59,5 @@ struct RequestHooks: Sendable {
             }
         }
         return all
-    }
-}
-
-extension Endpoint {
-    /// A digest of what makes the values of a response differ from those of other requests to its
-    /// URL: the header fields of the endpoint, and hooks. Nil if there are none.
-    func valueVariant(_ hooks: RequestHooks) -> String? {
-        guard !headers.isEmpty || !hooks.isEmpty else { return nil }
-        let fields = headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-        return String(SHA256.hexadecimal((fields + hooks.places).joined(separator: "\n")).prefix(16))
     }
 }

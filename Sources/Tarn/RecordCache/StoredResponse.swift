@@ -23,7 +23,7 @@ package struct StoredResponse: Sendable {
     package let bytes: Int
     package let freshness: Freshness
     package let validators: Validators
-    /// Whether an unsafe method may have changed the resource.
+    /// Whether a later request may have changed the resource, or the values of its records.
     package let isInvalidated: Bool
     /// The keeper of the entry: a mirror, a cache, or a list that several responses make up.
     package let keeper: Keeper

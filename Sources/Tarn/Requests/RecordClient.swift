@@ -81,10 +81,10 @@ public final class RecordClient: Sendable {
     /// - Throws: `MirrorError.endpoint` if a text is not the base URL of an API.
     private static func check(base url: String) throws(MirrorError) {
         do throws(HTTPURLError) {
-            // A path is appended to it: behind a `?` it would become a part of the query.
+            // Paths are appended to the base: after a `?` they would be part of the query.
             guard try HTTPURL(url).query == nil, !url.contains("#") else {
                 throw HTTPURLError(
-                    url, "a base URL has no query and no fragment: `api.parameters` go with every request")
+                    url, "a base URL has no query and no fragment: `api.parameters` are sent with every request")
             }
         } catch {
             throw MirrorError.endpoint(place: "base", message: "\(error)")
@@ -105,7 +105,7 @@ public final class RecordClient: Sendable {
     func fingerprint<Value>(of request: RecordRequest<Value>) -> String {
         let plain = fingerprint(of: request.endpoint), hooks = request.options.transfer.hooks
         guard !hooks.isEmpty else { return plain }
-        return String(SHA256.hexadecimal(plain + "\n" + hooks.places.joined(separator: "\n")).prefix(16))
+        return SHA256.shortHexadecimal(plain + "\n" + hooks.places.joined(separator: "\n"))
     }
 
     /// A digest of what a request adds to the mapping: its hooks, header fields and metadata, and
@@ -113,7 +113,7 @@ public final class RecordClient: Sendable {
     func variant<Value>(of request: RecordRequest<Value>) -> String {
         let plain = Description.fingerprint(of: request.endpoint.onlyImporting, mappedBy: "")
         let places = request.options.transfer.hooks.places
-        return String(SHA256.hexadecimal(plain + "\n" + places.joined(separator: "\n")).prefix(16))
+        return SHA256.shortHexadecimal(plain + "\n" + places.joined(separator: "\n"))
     }
 
     /// The fingerprint of the import of an endpoint's responses, computed once.

@@ -29,7 +29,7 @@ struct PushCommand: AsyncParsableCommand {
         try await FollowedTask.run {
             do {
                 try await outbox.run { report in
-                    // A pass without an attempt is no news.
+                    // A pass without an attempt, a stop or a warning is not shown.
                     let attempts = report.sent + report.failed + report.dead + report.withdrawn
                     guard attempts > 0 || report.stop != nil || !report.warnings.isEmpty else { return }
                     report.show(isJSON: isJSON)

@@ -10,10 +10,11 @@ struct SalvageCommand: ParsableCommand {
         abstract: "Copy the readable records of a damaged store into a new store.",
         discussion: """
             The damaged store is only read. Rows on pages that no tree reaches are found by their checksums; if both \
-            meta pages are unreadable, the newest trees are found by searching all pages. Lost records are named as \
-            far as a page still has their key, and counted. If anything was lost, the new store has no responses and no \
-            checkpoints, so that the next sync fetches everything again; the exit code is then 3. Local changes that \
-            were not sent cannot be fetched: the lost ones are named, and if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
+            meta pages are unreadable, the newest trees are found by searching all pages. A lost record is named if a \
+            page still has its key. Lost records are counted if the record of their table is readable. If anything was \
+            lost, the new store has no responses and no checkpoints, so that the next sync fetches everything again; \
+            the exit code is then 3. Local changes that were not sent cannot be fetched: the lost ones are named, and \
+            if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
 
             Example:

@@ -110,8 +110,8 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// The source of the endpoints' status for a watch.
     ///
-    /// It has one client: a command that prints a secret runs once. If the store is replaced, it
-    /// has another one, since the syncs are of the new store from then on.
+    /// One client serves all calls, so that a command that prints a secret runs once. If the store
+    /// is replaced, a new client reads the new one.
     private func statusSource() throws -> (Set<String>?) async throws -> [EndpointStatus] {
         let client = Guarded(try statusClient()), named = named
         return { names in

@@ -21,6 +21,7 @@ enum HelpTopic: String, CaseIterable {
         lines.insert(row("0", "Done."), at: 2)
         lines.append(row("129", "Interrupted by SIGHUP."))
         lines.append(row("130", "Interrupted by SIGINT (Ctrl-C). Committed pages stay; the next sync resumes."))
+        lines.append(row("131", "Ended at once by SIGQUIT (Ctrl-\\)."))
         lines.append(row("141", "The reader of the output has ended, such as `head`: SIGPIPE."))
         lines.append(row("143", "Interrupted by SIGTERM."))
         lines.append("")

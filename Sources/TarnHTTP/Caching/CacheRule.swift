@@ -111,7 +111,7 @@ package enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
         case .notModified: "the server confirmed that it has not changed"
         case .validatorDiffers: "the 304 is for another representation"
         case .replaced: "the server sent another response"
-        case .unsafeMethod: "a later request may have changed the resource"
+        case .unsafeMethod: "a later request may have changed the resource or its records"
         case .headUpdates: "a response to HEAD updates it"
         case .headDiffers: "a response to HEAD shows another representation"
         case .preconditionIsTheServers: "the request has a condition that only the server can evaluate"

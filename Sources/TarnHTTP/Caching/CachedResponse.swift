@@ -16,7 +16,7 @@ package struct CachedResponse: Sendable, Hashable {
     package var responseTime: Int
     /// Whether the response must be validated before its use (RFC 9111 §4.4).
     ///
-    /// A request with an unsafe method may have changed the resource.
+    /// A later request may have changed the resource, or the values of its records.
     package var isInvalidated = false
 
     /// Creates a stored response, with times in seconds since 1970.

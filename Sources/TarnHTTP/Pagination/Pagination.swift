@@ -24,7 +24,7 @@ public struct Pagination: Sendable, Hashable {
 
     /// A text that differs for two paginations that may find other pages of a list.
     ///
-    /// Of a style that is no ``LastingStyle``, it is the name.
+    /// The text of a style that is not a ``LastingStyle`` is its name.
     package var text: String { style is any LastingStyle ? "\(style.name) \(style)" : style.name }
 
     /// Returns the request for the first page.

@@ -91,7 +91,7 @@ final class Salvage {
 
     /// Compares the records of the new store with the numbers that the damaged tables declare.
     private func countMissing() {
-        // An entry takes more than 16 bytes: a larger number is damaged itself.
+        // A number for which the file has no room is damaged: an entry takes more than 16 bytes.
         let meta = file.snapshot.meta, entriesOfPage = UInt64(meta.pageSize / 16)
         for root in roots {
             guard let table = file.snapshot.tables[TableName.records(root.id)],
@@ -200,7 +200,10 @@ final class Salvage {
                     try row.body.withUnsafeBytes { bytes in
                         guard let body = RowBody(bytes, isWide: row.isWide),
                             try !writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
-                        else { return row.origin == .tree ? () : found.append(row.origin) }
+                        else {
+                            if row.origin != .tree { found.append(row.origin) }
+                            return
+                        }
                         double.append(row.entity)
                     }
                 }

@@ -6,8 +6,8 @@ public struct SalvageReport: Sendable {
     public internal(set) var found = 0
     /// Whether found records may be outdated or deleted.
     ///
-    /// Old pages cannot be distinguished without a readable free list, or if one has replaced
-    /// another page.
+    /// Old pages cannot be distinguished without a readable free list, or if an old page has
+    /// overwritten another one.
     public internal(set) var mayBeOld = false
     /// Whether both meta pages are unreadable, and the trees were searched for.
     package internal(set) var hasFoundTrees = false

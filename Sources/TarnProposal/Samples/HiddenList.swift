@@ -25,9 +25,9 @@ struct HiddenList {
         let id = key(json)
         let segments = URLReference(url).path.split(separator: "/").map { PercentEncoding.decode(String($0)) }
         if let id, segments.contains(id) { return nil }
-        if let name = MainList.name(ofPath: url), let found = named(name, members) { return found }
+        if let name = MainList.lastSegment(of: url), let found = named(name, members) { return found }
         if id != nil {
-            // The id may be that of the answer: of an order with `items`, more than these is known.
+            // With an id it is a record, unless its other members are lists or describe the answer.
             guard members.allSatisfy({ isList($0.value) || ListFinder.isEnvelope($0.key) || isWrapper($0) }) else {
                 return nil
             }
@@ -53,7 +53,7 @@ struct HiddenList {
         }
     }
 
-    /// Returns a list of objects further inside than lists are looked for.
+    /// Returns a list of objects below the depth that ``ListFinder`` searches.
     private static func deep(_ json: JSONValue, _ keys: [String]) -> HiddenList? {
         guard case .object(let members) = json, keys.count < depthLimit else { return nil }
         for member in members.prefix(50) {

@@ -298,7 +298,7 @@ enum ListFinder {
             switch member.value {
             case .array(let elements) where isMostlyObjects(elements):
                 // A list of edges, each with a node.
-                let areEdges = elements.allSatisfy { $0["node"]?.isObject == true }
+                let areEdges = elements.allSatisfy { !$0.isObject || $0["node"]?.isObject == true }
                 found.append(FoundList(steps: areEdges ? path + [.each, .key("node")] : path, isList: true))
             case .array(let elements)
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):

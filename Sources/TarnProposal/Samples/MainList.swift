@@ -14,7 +14,7 @@ enum MainList {
             !ListFinder.wrappers.contains(usual.name.lowercased())
         else { return lists }
         let beside = lists.filter { $0.isList && $0.steps.dropLast() == usual.steps.dropLast() }
-        let name = name(ofPath: page.url)
+        let name = lastSegment(of: page.url)
         let size = StyleGuess.size(in: page.url)?.value
         func count(_ list: FoundList) -> Int { ListFinder.objects(page.json, list).count }
         let ofSize = beside.filter { size == nil ? isPageSize(count($0)) : count($0) == size }
@@ -42,7 +42,7 @@ enum MainList {
     static func isPageSize(_ count: Int) -> Bool { count >= 10 && (count % 5 == 0 || count % 8 == 0) }
 
     /// Returns the last segment of a URL's path as a name; nil without one.
-    static func name(ofPath url: String) -> String? {
+    static func lastSegment(of url: String) -> String? {
         let name = plain(URLReference(url).path.split(separator: "/").last.map(String.init) ?? "")
         return name.isEmpty ? nil : name
     }

@@ -89,7 +89,7 @@ struct SampledStyle: Sendable {
         return isNumbered && !hasEnd && text.contains("per_page: {") && text.hasSuffix(" } }")
     }
 
-    /// Writes that only a page without records is the end.
+    /// Adds `end: empty`: only a page without records ends the list.
     mutating func endAtEmptyPage() {
         guard endsAtShortPage else { return }
         text = text.dropLast(4) + ", end: empty } }"

@@ -83,7 +83,7 @@ extension Sampler {
             root.body, name: name, home: (try? HTTPURL(home)).map { .url($0) } ?? .text)
         while let location = files.next() {
             do throws(SampleError) {
-                files.add(try await part(location, isTrusted: isTrusted(home)), at: location)
+                files.add(try await referencedBody(location, isTrusted: isTrusted(home)), at: location)
             } catch {
                 files.fail(location, error)
             }

@@ -7,11 +7,11 @@ extension Sampler {
     /// size of a page, some of them in 32 bits.
     private static let farNumber = 1_000_000
 
-    /// Notes that only a page without records is the last one, if the server answers so to a number
-    /// far behind the last page.
+    /// Requests a number far after the last page, and writes `end: empty` if the answer has an
+    /// empty list.
     ///
-    /// A page that is shorter than its size is the end otherwise. A server may leave out records
-    /// that the reader must not see, on a page that was not looked at.
+    /// Otherwise a page shorter than its size ends the list, even if the server only left out
+    /// records that the user may not see.
     func confirmEmptyEnd(_ sample: inout Sample, _ lists: [FoundList]) async {
         guard options.pages > 1, sample.pages.count > 1, !sample.isComplete, sample.style.endsAtShortPage,
             let list = lists.first, let parameter = sample.style.parameters.first, sample.style.parameters.count == 1

@@ -30,7 +30,7 @@ extension Sampler {
         let maps = RecordMap.maps(in: json).prefix(8).map {
             "\($0.description): they are not described, because `records` names lists only."
         }
-        let unnamed = ListFinder.listsByData(in: json, lists).map { [listsByData($0)] } ?? []
+        let unnamed = ListFinder.listsByData(in: json, lists).map { [remark(onListsByData: $0)] } ?? []
         return maps + unnamed + emptyMain(json, lists, url: url) + others(json, lists)
     }
 
@@ -50,7 +50,7 @@ extension Sampler {
     }
 
     /// Returns a remark about lists whose names may be data.
-    private static func listsByData(_ lists: [FoundList]) -> String {
+    private static func remark(onListsByData lists: [FoundList]) -> String {
         let names = lists.prefix(3).map { "`\(YAMLText.comment($0.path.description, limit: 60))`" }
         return
             "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that are data: a list of another name is not imported."
@@ -58,7 +58,7 @@ extension Sampler {
 
     /// Returns a remark about an empty list that has the name of the path, beside others.
     private static func emptyMain(_ json: JSONValue, _ lists: [FoundList], url: String) -> [String] {
-        guard let name = MainList.name(ofPath: url), case .object(let members) = json,
+        guard let name = MainList.lastSegment(of: url), case .object(let members) = json,
             let member = members.first(where: { MainList.plain($0.key) == name }),
             case .array(let elements) = member.value,
             elements.isEmpty, !lists.contains(where: { $0.steps == [.key(member.key)] })

@@ -76,6 +76,8 @@ extension Sampler {
 
     /// The statuses with which a server says that there is no such page.
     private static let missing: Set = [404, 410, 416]
+    /// The statuses with which a server reports an invalid request.
+    private static let invalid: Set = [400, 422]
 
     /// Parameters that are tried only if an answer says that there is more.
     private static let otherNames: Set = ["start", "_page"]
@@ -198,7 +200,8 @@ extension Sampler {
         let page: Sample.Page
         do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
             guard case .status(let code, _) = error else { return (.refused, nil) }
-            return (Sampler.missing.contains(code) ? .missing : [400, 422].contains(code) ? .invalid : .refused, nil)
+            if Sampler.missing.contains(code) { return (.missing, nil) }
+            return (Sampler.invalid.contains(code) ? .invalid : .refused, nil)
         }
         return (.page(PageReader.relation(of: page, to: first, like: lists)), page)
     }

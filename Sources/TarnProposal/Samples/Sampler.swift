@@ -65,9 +65,11 @@ package struct Sampler: Sendable {
         try await response(url, documentHeaders(isTrusted))
     }
 
-    /// Fetches the body of a document to which another one refers: from its server, and no other.
-    func part(_ url: String, isTrusted: Bool) async throws(SampleError) -> [UInt8] {
-        try await response(url, documentHeaders(isTrusted), RedirectGuard(transport, RedirectScope())).body
+    /// Fetches the body of a document that another document refers to.
+    ///
+    /// - Throws: `SampleError.unreadable` if the document redirects to another server.
+    func referencedBody(_ url: String, isTrusted: Bool) async throws(SampleError) -> [UInt8] {
+        try await response(url, documentHeaders(isTrusted), through: RedirectGuard(transport, RedirectScope())).body
     }
 
     private func documentHeaders(_ isTrusted: Bool) -> TransportHeaders {
@@ -75,11 +77,11 @@ package struct Sampler: Sendable {
     }
 
     private func response(
-        _ url: String, _ headers: TransportHeaders, _ other: (any Transport)? = nil
+        _ url: String, _ headers: TransportHeaders, through guarded: (any Transport)? = nil
     ) async throws(SampleError) -> TransportResponse {
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await (other ?? transport).send(TransportRequest(url: url, headers: headers))
+            response = try await (guarded ?? transport).send(TransportRequest(url: url, headers: headers))
         } catch {
             guard !error.isRefusedRedirect else {
                 throw .unreadable(url, reason: "it redirects to another server: bundle the documents into one")

@@ -203,10 +203,10 @@ struct StyleGuess {
         return total.map { "total: \(YAMLText.scalar($0))" } ?? ""
     }
 
-    /// Whether the pages show that a number is not that of all records: the first page alone has as
-    /// many, or it falls by the size of each page, as the number of those that remain.
+    /// Whether the pages show that a number is not that of all records: it is declared a lower
+    /// limit, the first page alone has as many, or it falls by the size of each page.
     static func isRefuted(total path: String, _ pages: [PageFacts]) -> Bool {
-        // Elasticsearch counts 10,000 hits, and then says that there are at least as many.
+        // Elasticsearch counts up to 10,000 hits, and reports a lower limit (`gte`) beyond.
         let relation = (path.split(separator: ".").dropLast() + ["relation"]).joined(separator: ".")
         if pages.first?.values[relation] == "gte" { return true }
         guard pages.count > 1, let total = pages[0].number(path) else { return false }

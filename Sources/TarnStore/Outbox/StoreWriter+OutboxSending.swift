@@ -184,8 +184,8 @@ extension StoreWriter {
     /// Takes fields out of a creation or an update whose request does not send them: they stay
     /// local changes.
     ///
-    /// An update that was sent before gets a new idempotency key: its payload is another one. A
-    /// creation with another key could have a second effect.
+    /// An update that was attempted gets a new idempotency key, because its payload differs. A
+    /// creation keeps its key: another one could create the record twice.
     ///
     /// - Returns: the operation; nil if none of the fields was to be sent until now.
     /// - Throws: `OutboxError.unknownOperation`.

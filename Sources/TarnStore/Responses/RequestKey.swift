@@ -22,6 +22,9 @@ public struct RequestKey: Sendable, Hashable {
         self.variant = variant
     }
 
+    /// Returns an endpoint as in the keys of requests: its name, and the digest of its mapping.
+    package static func endpoint(_ name: String, mapping: String) -> String { "\(name) \(mapping)" }
+
     /// Returns the name of an endpoint, without the digest of its mapping.
     package static func name(ofEndpoint endpoint: String) -> Substring {
         endpoint[..<(endpoint.lastIndex(of: " ") ?? endpoint.endIndex)]

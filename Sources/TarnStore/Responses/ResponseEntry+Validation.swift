@@ -9,7 +9,8 @@ extension ResponseEntry {
         package var fetchedAt: Timestamp
         /// The time when the response was fetched or last confirmed by a 304.
         public var validatedAt: Timestamp
-        /// Whether the server must be asked before use: an unsafe method may have changed it.
+        /// Whether the response answers no request before it is validated or requested anew: a
+        /// later request may have changed the resource, or the values of its records.
         package var isInvalidated: Bool
         /// The URL of the API that answered after redirects: the base of relative links.
         ///

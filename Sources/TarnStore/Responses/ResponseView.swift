@@ -36,6 +36,11 @@ package struct ResponseView {
     var valueVariant: String? { row.text(ID.valueVariant) }
     var isList: Bool { identity?.hasPrefix(Listing.listIdentity) ?? false }
     package var isCaches: Bool { requestedAt != nil && (identity?.hasPrefix(Listing.cachedIdentity) ?? true) }
+    /// Whether a mirror keeps it: a cache has requested no response of the list, and no loader has
+    /// made it of several ones.
+    package var isMirrors: Bool {
+        scan != nil && !isList && !isCaches && identity?.hasPrefix(Listing.cachedIdentity) != true
+    }
     private typealias Listing = ResponseEntry.Listing
 
     /// The requested URL.

@@ -1,11 +1,11 @@
 // Responses to one request with different header fields or hooks: they share their records.
 
 extension StoreWriter {
-    /// Outdates responses that list a record of a response that was just imported, and to whose
-    /// request other header fields or hooks belong.
+    /// Outdates the responses to the same URL, with other header fields or hooks, that share a
+    /// record with a response that was just imported.
     ///
-    /// The store has the values of the new response by now: neither freshness nor a 304 confirms
-    /// those of the others. They remain, as responses that list their records.
+    /// The store has the values of the new response. The outdated ones still list their records,
+    /// but neither freshness nor a 304 confirms them.
     package mutating func outdateVariants(of entry: ResponseEntry) throws {
         let request = entry.request, records = Set(entry.listing.listed)
         guard !records.isEmpty else { return }

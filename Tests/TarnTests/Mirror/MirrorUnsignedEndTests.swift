@@ -125,6 +125,14 @@ struct MirrorUnsignedEndTests {
 
     /// Names on pages of two. The server answers with its last page to all larger numbers.
     private final class RepeatedPages: Sendable {
+        static let yaml = """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item: { key: place, attributes: { place: { type: int, from: '@position' }, name: string } }
+            endpoints:
+              items: { path: /items, entity: Item, paginate: { page_number: { param: page, end: repeated } } }
+            """
+
         let names = Mutex(["a", "b", "c", "d"]), failing = Mutex<Int?>(nil)
 
         var transport: ClosureTransport {
@@ -143,15 +151,7 @@ struct MirrorUnsignedEndTests {
         "a scan that was interrupted before a repeated last page begins anew there: the page may as well be another one",
         arguments: [["a", "b", "c", "d"], ["y", "z", "a", "b", "c", "d"]])
     func interruptedBeforeRepeatedPage(names: [String]) async throws {
-        let store = try MirrorStore(
-            yaml: """
-                api: { base: https://api.test.example/v1 }
-                entities:
-                  Item: { key: place, attributes: { place: { type: int, from: '@position' }, name: string } }
-                endpoints:
-                  items: { path: /items, entity: Item, paginate: { page_number: { param: page, end: repeated } } }
-                """)
-        let server = RepeatedPages()
+        let store = try MirrorStore(yaml: RepeatedPages.yaml), server = RepeatedPages()
         server.failing.withLock { $0 = 3 }
         #expect(try await store.sync(nil, transport: server.transport).failures.count == 1)
         #expect(try store.count("Item") == 4)
@@ -164,6 +164,17 @@ struct MirrorUnsignedEndTests {
             #expect(found.count == names.count)
             for (value, name) in zip(found, names) { #expect(value == .string(name)) }
         }
+    }
+
+    @Test("a list that a limit stops before its repeated last page ends there, and does not begin anew for ever")
+    func limitBeforeRepeatedPage() async throws {
+        let store = try MirrorStore(yaml: RepeatedPages.yaml), server = RepeatedPages()
+        for _ in 0..<3 {
+            let report = try await store.sync(nil, transport: server.transport) { $0.limit = 2 }
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(try store.read { try $0.checkpoint("items") }?.state == .complete)
+        #expect(try store.count("Item") == 4)
     }
 
     @Test(

@@ -10,6 +10,9 @@ package enum SHA256 {
         return text.withUTF8 { digest(Bytes($0)) }.hexadecimal
     }
 
+    /// Returns the first 16 hexadecimal digits of the digest of a text.
+    package static func shortHexadecimal(_ text: String) -> String { String(hexadecimal(text).prefix(16)) }
+
     /// Returns the first eight bytes of the digest, as a number.
     package static func prefix(of bytes: Bytes) -> UInt64 {
         digest(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

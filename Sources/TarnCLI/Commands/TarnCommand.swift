@@ -73,14 +73,15 @@ struct TarnCommand: AsyncParsableCommand {
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
             // errors.
-            guard exitCode(for: error) != .success else {
+            let code = exitCode(for: error)
+            guard code != .success else {
                 let text = fullMessage(for: error, columns: HelpText.unwrapped)
                 let isForTools = arguments.contains { $0.hasPrefix("--experimental") || $0.hasPrefix("--generate") }
                 Output.lines(isForTools ? text : HelpText.wrapped(text, columns: HelpText.columns))
                 Output.flush()
                 end(0)
             }
-            if exitCode(for: error) == .validationFailure {
+            if code == .validationFailure {
                 Output.notes(usageError(fullMessage(for: error), arguments))
                 end(Failure.Code.usage.rawValue)
             }
@@ -109,9 +110,10 @@ struct TarnCommand: AsyncParsableCommand {
     /// Returns ArgumentParser's message, with a suggestion if a command or an option is unknown.
     private static func usageError(_ message: String, _ arguments: ArraySlice<String>) -> String {
         let text = UsageMessage.text(message, arguments: arguments)
-        guard let program = CommandOutline.program(),
-            let advice = UsageAdvice.dashedValue(message, arguments) ?? UsageAdvice.message(arguments, program)
-        else { return text }
+        let advice =
+            UsageAdvice.dashedValue(message, arguments)
+            ?? CommandOutline.program(along: arguments).flatMap { UsageAdvice.message(arguments, $0) }
+        guard let advice else { return text }
         // The first line is ArgumentParser's own message; the usage follows.
         let usage = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Usage:") }
         return (["tarn: \(advice)"] + usage.map(String.init)).joined(separator: "\n")

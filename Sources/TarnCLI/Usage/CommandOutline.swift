@@ -40,6 +40,43 @@ struct CommandOutline: Decodable {
     /// The command `tarn`.
     static func program() -> CommandOutline? { CommandOutline(of: TarnCommand.self) }
 
+    /// The command `tarn`, with the arguments of the command that the words name.
+    ///
+    /// Of all other commands it has the names only: to describe a hundred of them takes longer than
+    /// everything else that a usage error needs.
+    static func program(along words: some Sequence<String>) -> CommandOutline? {
+        CommandOutline(of: TarnCommand.self, along: Array(words)[...])
+    }
+
+    private init?(of command: any ParsableCommand.Type, along words: ArraySlice<String>) {
+        let configuration = command.configuration
+        if configuration.subcommands.isEmpty {
+            self.init(of: command)
+            // By itself it is the whole program to ArgumentParser, with the command `help`; below
+            // `tarn` it has the option `--version`.
+            subcommands = nil
+            arguments?.append(Self.version)
+            return
+        }
+        // An option of a group, or `help`.
+        guard let word = words.first, !word.hasPrefix("-"), word != "help" else {
+            self.init(of: command)
+            return
+        }
+        self.init(named: command)
+        subcommands = configuration.subcommands.map { subcommand in
+            guard subcommand._commandName == word else { return CommandOutline(named: subcommand) }
+            return CommandOutline(of: subcommand, along: words.dropFirst()) ?? CommandOutline(named: subcommand)
+        }
+    }
+
+    private init(named command: any ParsableCommand.Type) {
+        (commandName, shouldDisplay) = (command._commandName, command.configuration.shouldDisplay)
+    }
+
+    private static let version = Argument(
+        kind: .flag, names: [Argument.Name(kind: "long", name: "version")], isRepeating: false, shouldDisplay: true)
+
     /// Describes a command; nil if ArgumentParser describes it in another way than today.
     init?(of command: any ParsableCommand.Type) {
         struct Tool: Decodable { var command: CommandOutline }

@@ -65,16 +65,16 @@ struct SpecificationServers {
     /// URLs alone.
     private static func base(of url: HTTPURL, _ urls: [HTTPURL], _ document: OpenAPIDocument) -> String {
         let segments = url.path.split(separator: "/")
-        let paths = (document.root["paths"]?.members.prefix(5000) ?? []).map { $0.key.split(separator: "/") }
-            .filter { path in
-                path.count <= segments.count && !path.isEmpty
-                    && zip(path, segments.suffix(path.count)).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
-                    && path.contains { !$0.hasPrefix("{") }
-            }
-        guard let longest = paths.max(by: { $0.count < $1.count }) else {
-            return APIRoot.base(of: urls.filter { $0.hasSameOrigin(as: url) }) ?? url.origin
+        var longest = 0
+        for member in document.root["paths"]?.members.prefix(5000) ?? [] {
+            let path = member.key.split(separator: "/")
+            guard path.count > longest, path.count <= segments.count, path.contains(where: { !$0.hasPrefix("{") })
+            else { continue }
+            let isSame = zip(path, segments.suffix(path.count)).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+            if isSame { longest = path.count }
         }
-        return ([url.origin] + segments.dropLast(longest.count).map(String.init)).joined(separator: "/")
+        guard longest > 0 else { return APIRoot.base(of: urls.filter { $0.hasSameOrigin(as: url) }) ?? url.origin }
+        return ([url.origin] + segments.dropLast(longest).map(String.init)).joined(separator: "/")
     }
 
     private static func url(_ text: String, _ document: OpenAPIDocument) -> String? {

@@ -45,26 +45,23 @@ struct CommandOutline: Decodable {
     /// Of all other commands it has the names only: to describe a hundred of them takes longer than
     /// everything else that a usage error needs.
     static func program(along words: some Sequence<String>) -> CommandOutline? {
-        CommandOutline(of: TarnCommand.self, along: Array(words)[...])
+        let words = Array(words)
+        guard let word = words.first, !word.hasPrefix("-"), word != "help" else { return program() }
+        return CommandOutline(of: TarnCommand.self, along: words[...])
     }
 
     private init?(of command: any ParsableCommand.Type, along words: ArraySlice<String>) {
-        let configuration = command.configuration
-        if configuration.subcommands.isEmpty {
+        let below = command.configuration.subcommands
+        guard let word = words.first, !word.hasPrefix("-"), !below.isEmpty else {
             self.init(of: command)
             // By itself it is the whole program to ArgumentParser, with the command `help`; below
             // `tarn` it has the option `--version`.
-            subcommands = nil
+            subcommands?.removeAll { $0.commandName == "help" }
             arguments?.append(Self.version)
             return
         }
-        // An option of a group, or `help`.
-        guard let word = words.first, !word.hasPrefix("-"), word != "help" else {
-            self.init(of: command)
-            return
-        }
         self.init(named: command)
-        subcommands = configuration.subcommands.map { subcommand in
+        subcommands = below.map { subcommand in
             guard subcommand._commandName == word else { return CommandOutline(named: subcommand) }
             return CommandOutline(of: subcommand, along: words.dropFirst()) ?? CommandOutline(named: subcommand)
         }

@@ -54,9 +54,11 @@ struct HelpTextTests {
     }
 
     @Test("every command's help has an example, and every example parses")
-    func examples() throws {
+    func examples() async throws {
         var count = 0
         for (path, command) in try Self.commands() {
+            // Tests that run at the same time share two threads or so; this takes seconds.
+            await Task.yield()
             let name = "tarn " + path.joined(separator: " ")
             let examples = Self.examples(in: command.discussion ?? "")
             #expect(!examples.isEmpty, "\(name) has no example")
@@ -108,9 +110,24 @@ struct HelpTextTests {
             Self.expectWidth(page.output, columns, command.path)
             let unwrapped = Self.unwrapped(command.path)
             #expect(unwrapped.contains("OPTIONS:"), "\(command.path)")
+            #expect(page.output == HelpText.wrapped(unwrapped, columns: columns) + "\n", "\(command.path)")
             for columns in Self.widths {
                 Self.expectWidth(HelpText.wrapped(unwrapped, columns: columns), columns, command.path)
             }
+            await Task.yield()
+        }
+    }
+
+    @Test("a command that is described for a usage error has the options and subcommands of the whole program's")
+    func alone() async throws {
+        for (path, command) in try Self.commands() {
+            var found = try #require(CommandOutline.program(along: path + ["--unknown"]))
+            for name in path { found = try #require(found.subcommand(name), "\(path)") }
+            let options = Set(command.shownOptions.flatMap(\.texts))
+            #expect(Set(found.shownOptions.flatMap(\.texts)) == options, "\(path)")
+            let names = Set(command.shownSubcommands.map(\.commandName))
+            #expect(Set(found.shownSubcommands.map(\.commandName)) == names, "\(path)")
+            await Task.yield()
         }
     }
 

@@ -68,8 +68,8 @@ extension OutboxDrain {
         try writer.dropOvertakenChanges(by: operation.id)
         let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
         let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
-        let isListed = try writer.removeValidators(
-            ofResponsesListing: record.entity, record.key, fetchedAfter: sent.moment?.time ?? client.now)
+        let listedAt = try writer.removeValidators(ofResponsesListing: record.entity, record.key)
+        let isListed = listedAt.map { $0 > sent.moment?.time ?? client.now } ?? false
         // A response that lists the record has come meanwhile: which one is newer is unknown. What
         // a response has brought before is newer than a repeated answer.
         let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
@@ -85,6 +85,21 @@ extension OutboxDrain {
         } else if sent.isReplayed || !isCurrent {
             try writer.invalidateResponses(listing: record.entity, record.key)
         }
+        if completion?.wasKnown == true, !isExpected(sent, listedAt: listedAt) {
+            // Two records may have become one: only the server knows what it has.
+            try writer.invalidateResponses(listing: record.entity, record.key)
+            effects.report.note(operation, mergedInto: record.key, at: client.now)
+        }
+    }
+
+    /// Whether the record that an answer to a creation names may be here because of the creation: an
+    /// earlier attempt of it may have arrived, or a response that has come since lists the record.
+    ///
+    /// - Parameter listedAt: the time of the newest response that lists the record.
+    private func isExpected(_ sent: SentOperation, listedAt: Timestamp?) -> Bool {
+        if sent.operation.mayHaveArrived || sent.operation.location != nil { return true }
+        guard let began = sent.began, let listedAt else { return false }
+        return listedAt > began
     }
 
     /// Imports the version of the record that the server has after its refusal, and decides the

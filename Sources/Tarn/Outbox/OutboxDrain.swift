@@ -301,6 +301,7 @@ extension OutboxReport {
         conflicts += other.conflicts
         withdrawn += other.withdrawn
         unread += other.unread
+        merged += other.merged
         warnings += other.warnings.prefix(max(0, OutboxReport.problemLimit - warnings.count))
         problems += other.problems.prefix(max(0, OutboxReport.problemLimit - problems.count))
     }

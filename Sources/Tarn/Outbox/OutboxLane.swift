@@ -40,6 +40,7 @@ struct OutboxLane: Sendable {
         let moment = self.moment
         var sent = await attempted(claimed)
         sent.moment = sent.moment ?? moment
+        sent.began = moment.time
         return sent
     }
 

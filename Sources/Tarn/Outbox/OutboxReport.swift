@@ -18,11 +18,13 @@ public struct OutboxReport: Sendable, Hashable {
     ///
     /// They are also counted in ``sent``.
     public var unread = 0
-    /// The first ``problemLimit`` answers that could not be read, and fields that were not sent.
+    /// The first ``problemLimit`` answers that could not be read, fields that were not sent, and
+    /// created records that were merged into other ones.
     ///
     /// The server has the changes whose answers could not be read; what it has made of them is
     /// unknown until the records are fetched. Stored responses with the records are not used before
-    /// that. A field that the description does not send any more stays a local change.
+    /// that. A field that the description does not send any more stays a local change. A creation
+    /// whose answer has the key of a record that was here before becomes one record with it.
     public var warnings: [Problem] = []
     /// The first reason for which operations wait although they could be sent; nil if none does.
     public var stop: Stop?
@@ -37,6 +39,8 @@ public struct OutboxReport: Sendable, Hashable {
     package var isInterrupted = false
     /// Whether the rate limit of a server was used up.
     package var isLimited = false
+    /// The number of creations whose answers have the key of a record that was here before.
+    package var merged = 0
     /// The number of operations that wait for a dead one, of the first 1,000.
     package var blocked = 0
 
@@ -94,25 +98,37 @@ public struct OutboxReport: Sendable, Hashable {
     /// Notes an answer that could not be read to an operation that is done.
     mutating func note(_ operation: OutboxOperation, unread failure: OutboxFailure, _ key: RecordKey) {
         unread += 1
+        warn(operation, OutboxRecord(operation.entity, key), failure)
+    }
+
+    /// Notes a creation whose answer has the key of a record that was here before.
+    mutating func note(_ operation: OutboxOperation, mergedInto key: RecordKey, at time: Timestamp) {
+        merged += 1
+        let text =
+            "the server answered the creation with the key of a record that was here before, and both are one record "
+            + "now; fetch it, and create the record again if the server lacks it"
+        warn(
+            operation, OutboxRecord(operation.entity, key),
+            OutboxFailure(kind: OutboxReport.merged, message: text, at: time))
+    }
+
+    private mutating func warn(_ operation: OutboxOperation, _ record: OutboxRecord, _ failure: OutboxFailure) {
         guard warnings.count < OutboxReport.problemLimit else { return }
         warnings.append(
             Problem(
-                operation: operation.id, kind: operation.kind, record: OutboxRecord(operation.entity, key),
-                failure: failure, isDead: false))
+                operation: operation.id, kind: operation.kind, record: record, failure: failure, isDead: false))
     }
 
     /// Notes a field of an operation that stays a local change.
     mutating func note(_ operation: OutboxOperation, unsent field: UnsentField, at time: Timestamp) {
-        guard warnings.count < OutboxReport.problemLimit else { return }
         let text = field.warning("entities.\(operation.entity).write.\(operation.kind.rawValue)")
-        let failure = OutboxFailure(
-            kind: OutboxReport.unsent, message: text.printable(OutboxFailure.longestText), at: time)
-        warnings.append(
-            Problem(
-                operation: operation.id, kind: operation.kind, record: operation.record, failure: failure,
-                isDead: false))
+        warn(
+            operation, operation.record,
+            OutboxFailure(kind: OutboxReport.unsent, message: text.printable(OutboxFailure.longestText), at: time))
     }
 
     /// The kind of the failures of fields that are not sent.
     package static let unsent = "unsent"
+    /// The kind of the failures of creations that were merged into known records.
+    package static let merged = "merged"
 }

@@ -60,6 +60,8 @@ struct SentOperation: Sendable {
     var importer: ImporterPool.Lent?
     /// The moment before the request was sent whose answer the drafts are of.
     var moment: Moment?
+    /// The time before the attempt's first request.
+    var began: Timestamp?
 
     /// A moment by which answers are compared with what has happened since.
     struct Moment: Sendable {

@@ -105,8 +105,11 @@ extension OutboxReport {
         Output.flush()
         for problem in problems { Output.error(problem.description) }
         for warning in warnings { Output.note("warning: \(warning)") }
-        let shown = warnings.count { $0.failure.kind != OutboxReport.unsent }
+        let isMerged = { (warning: Problem) in warning.failure.kind == OutboxReport.merged }
+        let shown = warnings.count { !isMerged($0) && $0.failure.kind != OutboxReport.unsent }
         if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
+        let left = merged - warnings.count(where: isMerged)
+        if left > 0 { Output.note("warning: \(left) more creations have keys of records that were here before") }
         for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {
             Output.note("the changes of \(api) wait: \(stop.message)")
         }
@@ -119,6 +122,7 @@ extension OutboxReport {
         if conflicts > 0 { parts.append(countText(conflicts, "conflict")) }
         if withdrawn > 0 { parts.append("\(withdrawn) withdrawn") }
         if unread > 0 { parts.append("\(countText(unread, "unread answer"))") }
+        if merged > 0 { parts.append("\(merged) merged") }
         var text = parts.joined(separator: ", ")
         let left = remaining.total - remaining.dead
         if left > 0 { text += "; \(left) left" }
@@ -133,13 +137,29 @@ extension OutboxReport {
         text += ",\"withdrawn\":\(withdrawn),\"remaining\":{\"pending\":\(remaining.pending)"
         text += ",\"sending\":\(remaining.sending),\"failed\":\(remaining.failed),\"dead\":\(remaining.dead)}"
         if unread > 0 { text += ",\"unread_answers\":\(unread)" }
+        if merged > 0 { text += ",\"merged\":\(merged)" }
         if blocked > 0 { text += ",\"behind_dead\":\(blocked)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }
         if let stop {
             text += ",\"stopped\":"
             text.appendJSONString(stop.message)
         }
-        return text + "}"
+        return text + warningsJSON + "}"
+    }
+
+    /// The member `warnings` of the JSON; empty without warnings.
+    private var warningsJSON: String {
+        guard !warnings.isEmpty else { return "" }
+        let lines = warnings.map { warning in
+            var text = "{\"id\":\(warning.operation),\"change\":\"\(warning.kind.rawValue)\",\"record\":"
+            text.appendJSONString(warning.record.description)
+            text += ",\"kind\":"
+            text.appendJSONString(warning.failure.kind)
+            text += ",\"message\":"
+            text.appendJSONString(warning.failure.message)
+            return text + "}"
+        }
+        return ",\"warnings\":[\(lines.joined(separator: ","))]"
     }
 
     /// The exit code and message of a drain; nil if everything was sent.

@@ -8,6 +8,8 @@ package struct OutboxCompletion: Sendable, Hashable {
     var rekeyed: [Rekeyed] = []
     /// Whether another record had the adopted key, and both became one.
     package var isMerged = false
+    /// Whether the store had a record with the adopted key, or has queued its deletion.
+    package var wasKnown = false
     /// Whether the record with the adopted key was deleted since the operation was queued.
     package var isDeleted = false
 

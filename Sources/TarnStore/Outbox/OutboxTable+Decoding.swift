@@ -23,7 +23,8 @@ extension OutboxTable {
             notBefore: stored.notBefore, failure: stored.failure, options: stored.options,
             related: stored.related.map(decoded), location: stored.location, etag: stored.etag,
             lastModified: stored.lastModified, mayHaveArrived: stored.mayHaveArrived,
-            unsent: names(stored.unsent), serverFields: stored.serverFields.map(names))
+            unsent: names(stored.unsent), serverFields: stored.serverFields.map(names),
+            sentFields: stored.sentFields.map(names))
     }
 
     func decoded(_ record: ListedRecord) -> OutboxRecord {

@@ -50,6 +50,7 @@ extension StoreWriter {
         completion.key = key
         let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
         completion.isMerged = try wholeRow(adopted) != nil
+        completion.wasKnown = try completion.isMerged || outbox.deletion(of: adopted) != nil
         // A response has brought the record, before the repeated answer that names its key.
         completion.isDeleted =
             try operation.mayHaveArrived && !completion.isMerged

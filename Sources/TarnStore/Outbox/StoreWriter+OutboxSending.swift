@@ -17,12 +17,19 @@ extension StoreWriter {
 
     /// Claims an operation that the caller has read in this transaction.
     ///
+    /// The operation notes ``OutboxOperation/sentFields``, unless an earlier attempt may have
+    /// arrived: the fields that it has sent stay noted then.
+    ///
     /// - Returns: the claimed operation; nil if it is dead or no longer queued.
     package mutating func claimOperation(_ known: OutboxOperation, at now: Timestamp) throws -> OutboxOperation? {
         guard let stored = try outbox.stored(known.id), stored.state != .dead else { return nil }
         var operation = stored, claimed = known
         // Its sender was killed.
         if stored.state == .sending { operation.mayHaveArrived = true }
+        if stored.kind == .create, !operation.mayHaveArrived {
+            let entity = access.catalog.entity(id: stored.entity)
+            operation.sentFields = known.sentFields.map { Set($0.compactMap { entity?.field($0)?.id }) }
+        }
         operation.state = .sending
         operation.attempts = stored.attempts &+ 1
         operation.attemptedAt = now

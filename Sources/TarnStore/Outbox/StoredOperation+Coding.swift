@@ -12,7 +12,7 @@ extension StoredOperation {
         static let failureStatus: UInt16 = 17, failureMessage: UInt16 = 18, failureExcerpt: UInt16 = 19
         static let failedAt: UInt16 = 20, options: UInt16 = 21, related: UInt16 = 22
         static let location: UInt16 = 23, etag: UInt16 = 24, lastModified: UInt16 = 25, unsent: UInt16 = 26
-        static let serverFields: UInt16 = 27
+        static let serverFields: UInt16 = 27, sentFields: UInt16 = 28
     }
 
     private enum Flag {
@@ -42,6 +42,7 @@ extension StoredOperation {
         etag = row.text(ID.etag)
         lastModified = row.text(ID.lastModified)
         if row.rawBytes(ID.serverFields) != nil { serverFields = [] }
+        if row.rawBytes(ID.sentFields) != nil { sentFields = [] }
         if let kind = row.text(ID.failureKind), let at = row.date(ID.failedAt) {
             failure = OutboxFailure(
                 kind: kind, status: row.number(ID.failureStatus), message: row.text(ID.failureMessage) ?? "",
@@ -93,6 +94,9 @@ extension StoredOperation {
             && forEach(ID.serverFields) { reader in
                 reader.number(UInt16.self).map { serverFields?.insert($0) } != nil
             }
+            && forEach(ID.sentFields) { reader in
+                reader.number(UInt16.self).map { sentFields?.insert($0) } != nil
+            }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws {
@@ -133,14 +137,12 @@ extension StoredOperation {
         row.field(ID.location, location)
         row.field(ID.etag, etag)
         row.field(ID.lastModified, lastModified)
-        blob(ID.unsent, isEmpty: unsent.isEmpty) { bytes in
-            for field in unsent.sorted() { bytes.appendLittleEndian(field) }
+        func fields(_ id: UInt16, _ fields: Set<UInt16>) {
+            blob(id, isEmpty: false) { bytes in for field in fields.sorted() { bytes.appendLittleEndian(field) } }
         }
-        if let serverFields {
-            blob(ID.serverFields, isEmpty: false) { bytes in
-                for field in serverFields.sorted() { bytes.appendLittleEndian(field) }
-            }
-        }
+        if !unsent.isEmpty { fields(ID.unsent, unsent) }
+        if let serverFields { fields(ID.serverFields, serverFields) }
+        if let sentFields { fields(ID.sentFields, sentFields) }
         try row.store(raw, table, key, sequence: sequence)
     }
 }

@@ -102,6 +102,11 @@ package struct StoredOperation: Sendable, Hashable {
     ///
     /// Nil in an entry of a program that did not note them.
     var serverFields: Set<UInt16>?
+    /// The fields of a creation that its last attempt has sent.
+    ///
+    /// An attempt after one that may have arrived sends the same ones. Nil without an attempt, and
+    /// in an entry of a program that did not note them.
+    var sentFields: Set<UInt16>?
 
     init(
         _ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp,

@@ -53,18 +53,18 @@ extension StoreWriter {
     /// If the server's record changes back, a 304 would confirm a response that the store no longer
     /// has. The entries stay usable.
     ///
-    /// - Returns: whether one of them was fetched after a time.
+    /// - Returns: the time when the newest of them was fetched; nil if there is none.
     package mutating func removeValidators(
-        ofResponsesListing entity: String, _ key: RecordKey, fetchedAfter time: Timestamp
-    ) throws -> Bool {
+        ofResponsesListing entity: String, _ key: RecordKey
+    ) throws -> Timestamp? {
         let root = try access.state.entity(entity).root
-        var isNewer = false
+        var newest: Timestamp?
         for id in try access.responses.ids(listing: ListedRecord(entity: root, storageKey: key.storageKey)) {
             guard let view = try access.responses.view(id: id) else { continue }
-            isNewer = isNewer || view.fetchedAt > time
+            newest = max(newest ?? view.fetchedAt, view.fetchedAt)
             try removeValidators(of: view)
         }
-        return isNewer
+        return newest
     }
 
     /// Removes the validators of the entries that list a record, because the store no longer has

@@ -185,7 +185,8 @@ extension OutboxDrain {
     /// Fits a creation or an update to the request that the description declares now.
     ///
     /// Fields that the request does not send stay local changes. An update without any other field
-    /// is refused when its request is built.
+    /// is refused when its request is built. A creation gets the names of the fields that it sends:
+    /// those of an earlier attempt, if that may have arrived.
     func fitToRequest(
         _ operation: inout OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
@@ -193,13 +194,21 @@ extension OutboxDrain {
         // A record that the server has created is only read.
         guard operation.kind == .create || operation.kind == .update, operation.location == nil,
             let entity = writer.access.catalog.entity(operation.entity),
-            let request = builder.requests(of: operation.entity)?.request(for: operation.kind, relationship: nil)?
+            var request = builder.requests(of: operation.entity)?.request(for: operation.kind, relationship: nil)?
                 .request, request.content(for: operation.kind) != .none
         else { return }
+        // The sender of an operation that is `sending` was killed.
+        if operation.mayHaveArrived || operation.state == .sending { request = request.repeating(operation) }
         let names = operation.changes.map(\.name)
         var unsent: [UnsentField]
         // A wrong declaration is refused when the request is built, too.
-        do { unsent = try builder.unsent(names, operation.kind, request, entity) } catch { return }
+        do {
+            unsent = try builder.unsent(names, operation.kind, request, entity)
+            if operation.kind == .create {
+                operation.sentFields = try builder.sentFields(of: operation, request, entity)
+            }
+        } catch { return }
+        let sentFields = operation.sentFields
         if operation.kind == .create {
             try sendDeclaredFields(of: operation, names, unsent, &writer)
             let left = unsent.isEmpty ? [] : fieldsLeftOut(of: operation, names, builder)
@@ -209,6 +218,7 @@ extension OutboxDrain {
             let changed = try writer.keepLocal(Set(unsent.map(\.name)), ofOperation: operation.id)
         else { return }
         operation = changed
+        operation.sentFields = sentFields
         for field in unsent { effects.report.note(operation, unsent: field, at: client.now) }
     }
 

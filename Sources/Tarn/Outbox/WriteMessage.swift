@@ -51,9 +51,10 @@ struct WriteMessageBuilder {
     /// - Throws: `WriteError` with the location of the declaration.
     func message(for operation: OutboxOperation) throws -> WriteMessage {
         guard let entity = catalog.entity(operation.entity), let requests = requests(of: operation.entity),
-            let (request, base) = requests.request(for: operation.kind, relationship: operation.relationship)
+            var (request, base) = requests.request(for: operation.kind, relationship: operation.relationship)
         else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
         do {
+            if operation.mayHaveArrived { request = try repeated(request, of: operation, entity) }
             let known =
                 try isKeyEnough(operation, requests, request, entity)
                 ? ServerRecord(Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity))
@@ -323,13 +324,7 @@ struct WriteMessageBuilder {
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
         guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
-        var options = BodyOptions()
-        options.undeclared = undeclared(of: entity.name)
-        options.places = request.places
-        options.references = request.references
-        options.referenceForms = request.referenceForms
-        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
-        let reasons = try writer.unsendable(among: names, of: entity, options)
+        let reasons = try unsendable(names, request, entity)
         var inRequest: Set<String> = []
         if kind == .create {
             let forced = request.values.flatMap { $0.value.placeholders }
@@ -343,6 +338,39 @@ struct WriteMessageBuilder {
             if let fields = request.fields, !fields.contains(name) { return UnsentField(name: name) }
             return reasons[name].map { UnsentField(name: name, reason: $0) }
         }
+    }
+
+    /// The fields among the given ones that have no place in the body of a request, with the reasons.
+    private func unsendable(
+        _ names: [String], _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> [String: String] {
+        var options = BodyOptions()
+        options.undeclared = undeclared(of: entity.name)
+        options.places = request.places
+        options.references = request.references
+        options.referenceForms = request.referenceForms
+        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
+        return try writer.unsendable(among: names, of: entity, options)
+    }
+
+    /// The fields of a creation that the body of its request has.
+    func sentFields(
+        of creation: OutboxOperation, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> [String] {
+        let names = creation.changes.map(\.name), reasons = try unsendable(names, request, entity)
+        return names.filter { (request.fields?.contains($0) ?? true) && reasons[$0] == nil }
+    }
+
+    /// The request of an operation of which an earlier attempt may have arrived.
+    private func repeated(
+        _ request: WriteRequest, of operation: OutboxOperation, _ entity: Catalog.Entity
+    ) throws -> WriteRequest {
+        var request = request.repeating(operation)
+        // A field may have lost its place since.
+        if operation.kind == .create, operation.sentFields != nil {
+            request.fields = Set(try sentFields(of: operation, request, entity))
+        }
+        return request
     }
 
     /// The reason why a body that replaces the whole record lacks values of the server.
@@ -409,6 +437,19 @@ extension OutboxOperation {
 }
 
 extension WriteRequest {
+    /// The request of a creation of which an earlier attempt may have arrived: it has the fields
+    /// that this one has sent, whatever the description lists now.
+    ///
+    /// A server may refuse a known idempotency key with another body, and have the record.
+    func repeating(_ operation: OutboxOperation) -> WriteRequest {
+        guard operation.kind == .create, content(for: .create) != .none, let sent = operation.sentFields else {
+            return self
+        }
+        var request = self
+        request.fields = Set(sent)
+        return request
+    }
+
     /// The idempotency key of an operation's request.
     ///
     /// The body of an update may have values of the server or of the record, which change between

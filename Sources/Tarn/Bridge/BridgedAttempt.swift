@@ -36,7 +36,7 @@ struct BridgedAttempt {
         sent.hasArrived = count > 1
         guard case .refused(var failure) = outcome, count > 1 else { return sent }
         // A change of the record does not correct an operation that is carried out in part.
-        failure.kind = "partial"
+        failure.kind = OutboxFailure.partial
         var reason =
             "the server has carried out \(count == 2 ? "the operation" : "the \(count - 1) operations") before it"
         if operation.kind == .create {

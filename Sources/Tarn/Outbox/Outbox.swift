@@ -79,7 +79,7 @@ public struct Outbox: Sendable {
 
     /// Returns the operations that an operation waits for, by id; true for those that are dead.
     ///
-    /// Nothing but ``retry(_:)`` or ``discard(_:)`` ends a wait for a dead operation.
+    /// Nothing but ``retry(_:evenIfAccepted:)`` or ``discard(_:)`` ends a wait for a dead operation.
     public func waits(of id: UInt64) throws -> [UInt64: Bool] {
         try store.read { reader in
             let waits =
@@ -121,13 +121,19 @@ public struct Outbox: Sendable {
     /// update or a deletion that was answered with 409 or 412 gets a new one. An update is
     /// withdrawn if later ones have sent all of its fields.
     ///
+    /// A creation that the server has accepted with an answer that names no key is dead, and could
+    /// create a second record: discard it, and fetch the record.
+    ///
+    /// - Parameter evenIfAccepted: whether such a creation is sent again, with the same idempotency
+    ///   key and body. A server that honours the key repeats its answer.
     /// - Returns: false if the operation was withdrawn.
-    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent, `.accepted`.
     @discardableResult
-    public func retry(_ id: UInt64) async throws -> Bool {
+    public func retry(_ id: UInt64, evenIfAccepted: Bool = false) async throws -> Bool {
         let directory = store.directory
         return try await store.write {
-            try $0.retryOperation(id, evenIfSending: OutboxLock.isFree(directory: directory)) != nil
+            try $0.retryOperation(
+                id, evenIfSending: OutboxLock.isFree(directory: directory), evenIfAccepted: evenIfAccepted) != nil
         }
     }
 

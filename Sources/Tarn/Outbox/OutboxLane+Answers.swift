@@ -155,7 +155,7 @@ extension OutboxLane {
             let details = [reason, sent.unread?.message].compactMap(\.self).joined(separator: "; ")
             sent.outcome = .refused(
                 OutboxFailure(
-                    kind: "unidentified", status: sent.unread?.status,
+                    kind: OutboxFailure.unidentified, status: sent.unread?.status,
                     message:
                         "the server has accepted the creation, but \(details); discard the operation, and fetch the record"
                         .printable(OutboxFailure.longestText), excerpt: sent.unread?.excerpt, at: client.now))

@@ -8,6 +8,9 @@ public enum OutboxError: StoreFailure, Hashable {
     case unknownOperation(id: UInt64)
     /// An operation is not in a state that permits the change.
     case wrongState(id: UInt64, state: OutboxOperation.State, expected: [OutboxOperation.State])
+    /// The server has accepted a creation, or a part of it: sent again, it could create a second
+    /// record.
+    case accepted(id: UInt64)
     /// A record to create exists.
     case recordExists(entity: String, key: String)
     /// A record to change or delete does not exist.
@@ -27,6 +30,8 @@ public enum OutboxError: StoreFailure, Hashable {
             "the outbox has no operation \(id): it was sent or discarded; list the outbox again"
         case .wrongState(let id, let state, let expected):
             "the operation \(id) is \(state.rawValue), not \(expected.map(\.rawValue).joined(separator: " or ")); wait for its attempt to end, or list the outbox again"
+        case .accepted(let id):
+            "the server has accepted the creation \(id): sent again, it could create a second record; discard it, and fetch the record, or send it again all the same (--accepted), if the server honours its idempotency key"
         case .recordExists(let entity, let key):
             "cannot create \(entity) \(key): the record exists; update it, or create one with another key"
         case .recordMissing(let entity, let key):

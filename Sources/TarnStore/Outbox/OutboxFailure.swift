@@ -3,6 +3,14 @@ public struct OutboxFailure: Sendable, Hashable {
     /// The largest kept size of ``message`` and of ``excerpt``, in bytes of UTF-8.
     public static let longestText = 4096
 
+    /// The kind of an accepted creation whose answer names no key.
+    package static let unidentified = "unidentified"
+    /// The kind of an answer that cannot be read or stored, to an operation that the server has
+    /// carried out.
+    package static let answer = "answer"
+    /// The kind of a change of several requests of which the server has carried out some.
+    package static let partial = "partial"
+
     /// The kind of the failure, such as `refused`, `conflict` or `connection`.
     public var kind: String
     /// The status of the response; nil if there was none.
@@ -22,5 +30,10 @@ public struct OutboxFailure: Sendable, Hashable {
         self.message = message
         self.excerpt = excerpt
         self.at = at
+    }
+
+    /// Whether the server has carried out the operation, or a part of it.
+    var isOfAccepted: Bool {
+        [OutboxFailure.unidentified, OutboxFailure.answer, OutboxFailure.partial].contains(kind)
     }
 }

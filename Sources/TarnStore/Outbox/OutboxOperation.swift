@@ -105,6 +105,12 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     /// program that did not note them.
     package var sentFields: [String]?
 
+    /// Whether the operation is a creation that the server has accepted, or a part of it, and whose
+    /// key is not known: sent again, it could create a second record.
+    package var isAccepted: Bool {
+        kind == .create && state == .dead && location == nil && (failure?.isOfAccepted ?? false)
+    }
+
     /// The record of the operation.
     public var record: OutboxRecord { OutboxRecord(entity, key) }
 }

@@ -158,23 +158,28 @@ extension StoreWriter {
     /// server has refused because of the record's version gets a new one: for the old key, the
     /// server may repeat its refusal.
     ///
-    /// - Parameter evenIfSending: whether an operation is queued again that a sender has claimed,
-    ///   because that was killed.
+    /// - Parameters:
+    ///   - evenIfSending: whether an operation is queued again that a sender has claimed, because
+    ///     that was killed.
+    ///   - evenIfAccepted: whether a creation is queued again that the server has accepted.
     /// - Returns: the operation; nil if it was withdrawn, because later operations have sent all of
     ///   its fields.
-    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent, `.accepted`.
     @discardableResult
-    package mutating func retryOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxOperation? {
+    package mutating func retryOperation(
+        _ id: UInt64, evenIfSending: Bool = false, evenIfAccepted: Bool = false
+    ) throws -> OutboxOperation? {
         let known = try queued(id)
         guard evenIfSending || known.state != .sending else {
             throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
         }
+        guard evenIfAccepted || !known.isAccepted else { throw OutboxError.accepted(id: id) }
         if known.isOvertaken {
             try removeEntry(known)
             return nil
         }
         var operation = known
-        if known.state == .sending { operation.mayHaveArrived = true }
+        if known.state == .sending || known.isAccepted { operation.mayHaveArrived = true }
         let isOfVersion = known.failure?.status == 409 || known.failure?.status == 412
         // A creation with another key could have a second effect.
         if known.state == .dead, isOfVersion, known.kind == .update || known.kind == .delete {

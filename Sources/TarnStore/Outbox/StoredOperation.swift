@@ -127,6 +127,11 @@ package struct StoredOperation: Sendable, Hashable {
     /// ``StoreWriter/dropOvertakenChanges(by:)``.
     var isOvertaken: Bool { kind == .update && changes.isEmpty && edits.isEmpty }
 
+    /// Whether the operation is an accepted creation: see ``OutboxOperation/isAccepted``.
+    var isAccepted: Bool {
+        kind == .create && state == .dead && location == nil && (failure?.isOfAccepted ?? false)
+    }
+
     /// Whether a change corrects the operation: a creation that the server has refused, or whose
     /// request could not be built.
     var isCorrectable: Bool {

@@ -193,7 +193,7 @@ extension OutboxLane {
         _ text: String, _ response: TransportResponse, _ message: TransportRequest
     ) -> OutboxFailure {
         OutboxFailure(
-            kind: "answer", status: response.status,
+            kind: OutboxFailure.answer, status: response.status,
             message: "\(message.method) \(Redaction.shown(message.url)): the server has the change, and \(text)"
                 .printable(OutboxFailure.longestText),
             excerpt: String(decoding: response.shownBody.prefix(4096), as: UTF8.self).printable(4096), at: client.now)

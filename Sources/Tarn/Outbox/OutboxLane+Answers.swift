@@ -39,10 +39,11 @@ extension OutboxLane {
         }
         guard operation.kind == .create else { return sent }
         if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
-            guard let base = try? HTTPURL(request.url), let url = try? base.resolving(location) else {
+            guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location) else {
                 return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
             }
-            return await located(sent, client.canonicalURL(url.description), message)
+            return await located(
+                sent, client.canonicalURL(url.description), message, isSeeOther: response.status == 303)
         }
         let isAccepted = response.status == 202
         return identified(
@@ -74,7 +75,7 @@ extension OutboxLane {
     /// The failure of reading an answer to an operation that is done.
     func unread(_ reason: String, _ response: TransportResponse, _ request: TransportRequest) -> OutboxFailure {
         OutboxFailure(
-            kind: "answer", status: response.status,
+            kind: OutboxFailure.answer, status: response.status,
             message: "\(request.method) \(Redaction.shown(request.url)): the server has the change, but its answer "
                 .appending("has no record: \(reason); fetch the record").printable(OutboxFailure.longestText),
             excerpt: String(decoding: response.shownBody.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
@@ -86,61 +87,96 @@ extension OutboxLane {
     ///
     /// The key follows from the URL, or the record is read there. If reading fails for a passing
     /// reason, the operation keeps the URL, and its next attempt reads the record again.
-    func located(_ created: SentOperation, _ location: String, _ message: WriteMessage) async -> SentOperation {
+    ///
+    /// - Parameter isSeeOther: whether the answer redirects to the record (303), which is read then
+    ///   although its key is known.
+    func located(
+        _ created: SentOperation, _ location: String, _ message: WriteMessage, isSeeOther: Bool = false
+    ) async -> SentOperation {
         var sent = created
-        let operation = sent.operation
+        let operation = sent.operation, known: RecordKey?
         if location.utf8.count <= OutboxLane.longestLocation { sent.location = location }
         do {
             let lent = try outbox.importers.take(client.store)
             defer { outbox.importers.give(back: lent) }
-            if let key = lent.value.key(ofURL: location, entity: operation.entity) { return identified(sent, key, "") }
+            known = lent.value.key(ofURL: location, entity: operation.entity)
         } catch { return identified(sent, nil, "\(error)") }
-        // A server that the API's credentials must not reach is not asked for the record.
-        guard let url = try? HTTPURL(location),
-            [message.message.url, client.api.base].contains(where: { url.hasSameOrigin(asURL: $0) })
-        else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
+        if let known, !isSeeOther { return identified(sent, known, "") }
+        guard mayRead(location, message) else {
+            return unlocated(sent, known, "its URL leads to another server: \(Redaction.shown(location))")
+        }
         let request = client.request(location), response: TransportResponse
         sent.moment = moment
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
-            return unlocated(sent, outcome(of: error).afterSending(at: client.now), "\(error)")
+            return unlocated(sent, known, outcome(of: error).afterSending(at: client.now), "\(error)")
         }
-        guard response.status == 200 else { return unlocated(sent, response, request) }
-        sent.isReplayed = false
+        guard response.status == 200 else { return unlocated(sent, known, response, request) }
         switch read(response, message, into: &sent) {
-        case .record(let key): return identified(sent, key, "the record at its URL has no key")
+        case .record(let key):
+            sent.isReplayed = false
+            return identified(sent, key ?? known, "the record at its URL has no key")
         case .unreadable(let reason):
-            return identified(sent, nil, "the answer of \(Redaction.shown(location)) has no record: \(reason)")
+            return unlocated(sent, known, "the answer of \(Redaction.shown(location)) has no record: \(reason)")
         }
+    }
+
+    /// Whether a created record may be read at a URL: not at a server that is none of the API.
+    private func mayRead(_ location: String, _ message: WriteMessage) -> Bool {
+        guard let url = try? HTTPURL(location) else { return false }
+        return [message.message.url, client.api.base].contains { url.hasSameOrigin(asURL: $0) }
+            || (client.api.aliases + client.api.follows).contains {
+                HTTPURL.rebase(link: location, from: [$0], onto: $0) != nil
+            }
     }
 
     /// The outcome of a creation whose record cannot be read at its URL.
     private func unlocated(
-        _ sent: SentOperation, _ response: TransportResponse, _ request: TransportRequest
+        _ sent: SentOperation, _ known: RecordKey?, _ response: TransportResponse, _ request: TransportRequest
     ) -> SentOperation {
         var failure = response.failure(of: request, at: client.now)
         failure.kind = "temporary"
         switch response.status {
         case 401, 407:
             failure.kind = "authentication"
-            return unlocated(sent, .stopped(.authentication(failure.message), failure), failure.message)
+            return unlocated(sent, known, .stopped(.authentication(failure.message), failure), failure.message)
         default:
             guard RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) else {
-                return identified(sent, nil, failure.message)
+                return unlocated(sent, known, failure.message)
             }
             let wait = RateLimit.wait(status: response.status, response.headers, now: client.options.time.now())
-            return unlocated(sent, .later(after: wait, failure), failure.message)
+            return unlocated(sent, known, .later(after: wait, failure), failure.message)
         }
     }
 
     private func unlocated(
-        _ sent: SentOperation, _ outcome: SentOperation.Outcome, _ reason: String
+        _ sent: SentOperation, _ known: RecordKey?, _ outcome: SentOperation.Outcome, _ reason: String
     ) -> SentOperation {
-        // With a key of its own the record is complete without the answer.
-        guard sent.operation.hasTemporaryKey else { return identified(sent, nil, reason) }
-        if case .refused = outcome { return identified(sent, nil, reason) }
+        // With a key of its own, or of its URL, the record is complete without the answer.
+        guard sent.operation.hasTemporaryKey, known == nil else { return unlocated(sent, known, reason) }
+        if case .refused = outcome { return unlocated(sent, nil, reason) }
+        // Another attempt would create the record again.
+        guard sent.location != nil else { return unlocated(sent, nil, "\(reason), and its URL is too long to keep") }
         var sent = sent
         sent.outcome = outcome
         return sent
+    }
+
+    /// The outcome of a creation whose record is not read.
+    ///
+    /// - Parameter known: the key that follows from the record's URL; nil if none does.
+    private func unlocated(_ sent: SentOperation, _ known: RecordKey?, _ reason: String) -> SentOperation {
+        guard let known else { return identified(sent, nil, reason) }
+        var sent = sent
+        sent.unread = sent.unread ?? unread(reason)
+        return identified(sent, known, "")
+    }
+
+    /// The failure of reading a created record at its URL.
+    private func unread(_ reason: String) -> OutboxFailure {
+        OutboxFailure(
+            kind: OutboxFailure.answer,
+            message: "the server has created the record, but it could not be read: \(reason); fetch the record"
+                .printable(OutboxFailure.longestText), at: client.now)
     }
 
     /// The outcome of a creation.
@@ -162,12 +198,7 @@ extension OutboxLane {
             sent.unread = nil
             return sent
         }
-        if key == nil, sent.unread == nil, sent.location != nil {
-            sent.unread = OutboxFailure(
-                kind: "answer",
-                message: "the server has created the record, but it could not be read: \(reason); fetch the record"
-                    .printable(OutboxFailure.longestText), at: client.now)
-        }
+        if key == nil, sent.unread == nil, sent.location != nil { sent.unread = unread(reason) }
         sent.location = nil
         sent.outcome = .done(adopting: key == operation.key ? nil : key)
         return sent

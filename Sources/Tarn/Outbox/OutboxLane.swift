@@ -76,6 +76,8 @@ struct OutboxLane: Sendable {
             return await located(SentOperation(operation: operation, outcome: .done(adopting: nil)), location, message)
         }
         var request = message.message
+        // A failure of reading the record must not repeat its creation.
+        request.returnsSeeOther = operation.kind == .create
         let validators: Validators
         do { validators = try known.get() } catch {
             // Without its validator the request could overwrite a change of the server.

@@ -42,6 +42,9 @@ enum WriteAnswer: Sendable, Hashable {
                 return .location(location)
             }
             return .done
+        // RFC 9110 §15.4.4: the creation has its effect, and its result is elsewhere.
+        case 303 where kind == .create:
+            return self.location(status: status, headers).map { .location($0) } ?? .done
         case 401, 407: return .authentication
         // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.
         case 404, 410: return kind == .delete || kind == .remove ? .done : .refused
@@ -57,12 +60,11 @@ enum WriteAnswer: Sendable, Hashable {
 
     /// Returns the URL of a created record that an answer names; nil if it names none.
     ///
-    /// That of a 202 leads to a status monitor (RFC 9110 §15.3.3).
+    /// That of a 202 leads to a status monitor (RFC 9110 §15.3.3), and the content of a 303 is none
+    /// of the record.
     static func location(status: Int, _ headers: TransportHeaders) -> String? {
-        guard status != 202, let location = headers["Location"] ?? headers["Content-Location"], !location.isEmpty else {
-            return nil
-        }
-        return location
+        let location = headers["Location"] ?? (status == 303 ? nil : headers["Content-Location"])
+        return status == 202 || location?.isEmpty ?? true ? nil : location
     }
 
     private static func retry(_ status: Int, _ headers: TransportHeaders, _ now: Date) -> WriteAnswer {

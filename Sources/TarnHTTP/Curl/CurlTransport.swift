@@ -138,7 +138,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 }
             }
             var response = answer.response
-            guard options.followsRedirects, let location = Redirect.location(of: response) else {
+            guard options.followsRedirects, let location = Redirect.location(of: response, to: next) else {
                 if redirects > 0 { response.redirectedTo = url.description }
                 return response
             }
@@ -203,7 +203,8 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         let finish: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void = { [self] result in
             switch result {
             case .success(let answer):
-                guard options.followsRedirects, Redirect.location(of: answer.response) != nil else {
+                guard options.followsRedirects, Redirect.location(of: answer.response, to: request.request) != nil
+                else {
                     return completion(.success(answer.response))
                 }
                 transfer.resume(completion) { () async throws(TransportError) in

@@ -16,9 +16,10 @@ enum Redirect {
         "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length",
     ]
 
-    /// Returns the `Location` of a response that is a redirect, or nil.
-    static func location(of response: TransportResponse) -> String? {
+    /// Returns the `Location` of a response that redirects a request, or nil.
+    static func location(of response: TransportResponse, to request: TransportRequest) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
+        if response.status == 303, request.returnsSeeOther { return nil }
         return response.headers["Location"]
     }
 

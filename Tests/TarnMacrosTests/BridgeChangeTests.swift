@@ -172,7 +172,8 @@ struct BridgeChangeTests {
         // The dead letter says what the server has.
         try await outbox.create("Entry", [.init("title", .string("another"))])
         #expect(try await outbox.drain().dead == 1)
-        let failure = try #require(try outbox.operations().first?.failure)
+        let dead = try #require(try outbox.operations().first), failure = try #require(dead.failure)
+        await #expect(throws: OutboxError.accepted(id: dead.id)) { try await outbox.retry(dead.id) }
         #expect(failure.kind == "partial" && failure.message.hasPrefix("no such label; "))
         #expect(failure.message.contains("it has Entry 50"))
     }

@@ -236,7 +236,8 @@ final class OutboxDrain: Sendable {
 
     private func bury(_ sent: SentOperation, _ error: any Error) async throws -> Effects {
         let failure = OutboxFailure(
-            kind: OutboxFailure.answer, message: "the answer cannot be stored: \(error)".printable(OutboxFailure.longestText),
+            kind: OutboxFailure.answer,
+            message: "the answer cannot be stored: \(error)".printable(OutboxFailure.longestText),
             at: client.now)
         return try await store.write { writer in
             var effects = Effects()

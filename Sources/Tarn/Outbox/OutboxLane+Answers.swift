@@ -39,7 +39,8 @@ extension OutboxLane {
         }
         guard operation.kind == .create else { return sent }
         if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
-            guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location) else {
+            guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location)
+            else {
                 return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
             }
             return await located(

@@ -30,6 +30,16 @@ struct CurlRedirectTests {
         #expect(response.redirectedTo == server.base + "/new/b?y=2")
     }
 
+    @Test("a request for which only its resource may be asked again gets a 303 as its answer", arguments: [303, 307])
+    func seeOther(_ status: Int) async throws {
+        let server = try LocalServer([
+            "POST /a\nHTTP/1.1 \(status) Moved\nLocation: /b\n\n", "POST /b\nHTTP/1.1 201 Created\n\n{}",
+        ])
+        var request = TransportRequest(method: "POST", url: server.base + "/a", body: Array("{}".utf8))
+        request.returnsSeeOther = true
+        #expect(try await CurlTransport().send(request).status == (status == 303 ? 303 : 201))
+    }
+
     static let secrets: [TransportHeaders.Field] = [
         .init("Authorization", "Bearer hush"), .init("Cookie", "session=hush"), .init("PRIVATE-TOKEN", "hush"),
         .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),

@@ -125,6 +125,25 @@ struct OutboxTypedTests {
         #expect(changes == [["votes"]])
     }
 
+    @Test(
+        "a repeated creation of a struct has the body of the attempt that may have arrived",
+        arguments: [["title"], ["title", "votes"]] as [Set<String>])
+    func repeatedCreation(sent: Set<String>) async throws {
+        let fixture = try OutboxFixture(), first = try fixture.outbox(sending: sent)
+        let second = try fixture.outbox(sending: sent == ["title"] ? ["title", "votes"] : ["title"])
+        fixture.server.with { $0.fault = { _ in .lost } }
+        try await first.create(ItemRecord(id: 0, title: "new", votes: 4))
+        #expect(try await first.drain().sent == 0)
+        fixture.server.with { $0.fault = { _ in nil } }
+        try await Task.sleep(for: .milliseconds(6))
+        let report = try await second.drain()
+        #expect(report.sent == 1 && report.warnings.isEmpty, "\(report)")
+        let body = sent == ["title"] ? #"{"title":"new"}"# : #"{"title":"new","votes":4}"#
+        #expect(fixture.server.with(\.requests).filter { $0.method == "POST" }.map(\.text) == [body, body])
+        #expect(fixture.effects == ["POST item 101 title=new"])
+        #expect(try fixture.store.read { try $0.localChange("Item", RecordKey(101)) } == nil)
+    }
+
     @Test("an update without a field that was sent before has another idempotency key")
     func otherUpdate() async throws {
         let fixture = try OutboxFixture(), sending = fixture.outbox()

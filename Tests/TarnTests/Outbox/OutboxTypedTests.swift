@@ -139,7 +139,8 @@ struct OutboxTypedTests {
         let report = try await second.drain()
         #expect(report.sent == 1 && report.warnings.isEmpty, "\(report)")
         let body = sent == ["title"] ? #"{"title":"new"}"# : #"{"title":"new","votes":4}"#
-        #expect(fixture.server.with(\.requests).filter { $0.method == "POST" }.map(\.text) == [body, body])
+        let bodies = fixture.server.with(\.requests).filter { $0.method == "POST" }.map(\.text)
+        #expect(bodies.count > 1 && Set(bodies) == [body])
         #expect(fixture.effects == ["POST item 101 title=new"])
         #expect(try fixture.store.read { try $0.localChange("Item", RecordKey(101)) } == nil)
     }

@@ -79,7 +79,8 @@ public struct Outbox: Sendable {
 
     /// Returns the operations that an operation waits for, by id; true for those that are dead.
     ///
-    /// Nothing but ``retry(_:evenIfAccepted:)`` or ``discard(_:)`` ends a wait for a dead operation.
+    /// Nothing but ``retry(_:evenIfAccepted:)`` or ``discard(_:)`` ends a wait for a dead
+    /// operation.
     public func waits(of id: UInt64) throws -> [UInt64: Bool] {
         try store.read { reader in
             let waits =

@@ -92,8 +92,8 @@ extension OutboxDrain {
         }
     }
 
-    /// Whether the record that an answer to a creation names may be here because of the creation: an
-    /// earlier attempt of it may have arrived, or a response that has come since lists the record.
+    /// Whether the record that an answer to a creation names may be here because of the creation:
+    /// an earlier attempt of it may have arrived, or a response that has come since lists it.
     ///
     /// - Parameter listedAt: the time of the newest response that lists the record.
     private func isExpected(_ sent: SentOperation, listedAt: Timestamp?) -> Bool {

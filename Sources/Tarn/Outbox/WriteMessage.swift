@@ -340,7 +340,7 @@ struct WriteMessageBuilder {
         }
     }
 
-    /// The fields among the given ones that have no place in the body of a request, with the reasons.
+    /// The fields among the given ones that have no place in a request's body, with the reasons.
     private func unsendable(
         _ names: [String], _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [String: String] {

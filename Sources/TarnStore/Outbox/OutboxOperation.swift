@@ -101,8 +101,8 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     /// The fields of a creation that are left to the server, because the request did not send them
     /// when the creation was queued; nil if that is not known.
     package var serverFields: [String]?
-    /// The fields of a creation that its last attempt has sent; nil without one, and in an entry of a
-    /// program that did not note them.
+    /// The fields of a creation that its last attempt has sent; nil without one, and in an entry of
+    /// a program that did not note them.
     package var sentFields: [String]?
 
     /// Whether the operation is a creation that the server has accepted, or a part of it, and whose

@@ -54,7 +54,7 @@ extension StoreWriter {
                 if let entity = access.catalog.entity(id: other.entity) {
                     schema.forEachOwner(of: other.key, entity) { if $0 == record { isOwned = true } }
                 }
-                guard try isOwned || led.contains(owned), try !isAtServer(owned) else { continue }
+                guard isOwned || led.contains(owned), try !isAtServer(owned) else { continue }
                 gone.insert(owned)
                 waiting.append(owned)
             }

@@ -254,6 +254,31 @@ struct BridgeChangeTests {
         #expect(try client.store.read { try $0.fetch(Entry.all) } == [Entry(id: 1, rank: 9, title: "theirs")])
     }
 
+    @Test(
+        "the result of a creation that is answered with 303 is read at its URL; if it cannot be, nothing is sent again",
+        arguments: ["200 OK", "404 Not Found", "503 Later", "401 Who"])
+    func seeOther(status: String) async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            if request.method == "POST" { return .init(status: "303 See Other", fields: ["Location: /result"]) }
+            return .init(status: status, body: #"{"id":50,"title":"mine"}"#)
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
+        }
+        let outbox = client.outbox().sending(through: Plain())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+        guard status != "200 OK" else {
+            #expect(report.sent == 1, "\(report)")
+            return #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [50])
+        }
+        let dead = try #require(try outbox.operations().first)
+        #expect(report.dead == 1 && dead.failure?.message.contains("its result could not be read") == true, "\(report)")
+        await #expect(throws: OutboxError.accepted(id: dead.id)) { try await outbox.retry(dead.id) }
+    }
+
     @Test("an answer that cannot be decoded is not asked for again")
     func undecodableAnswer() async throws {
         let count = Mutex(0), folder = try TemporaryFolder()

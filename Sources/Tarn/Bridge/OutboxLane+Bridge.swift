@@ -26,7 +26,8 @@ extension OutboxLane {
             do {
                 let limit = client.options.pageLimit
                 guard attempt.count <= limit else { throw RemoteError("more than \(limit) operations") }
-                let message = try message(of: step.operation, declared, number: attempt.count)
+                let message = try message(
+                    of: step.operation, declared, number: attempt.count, isCreation: operation.kind == .create)
                 if let ended = try await perform(step, message, declared, validators, &attempt) { return ended }
             } catch {
                 let failure = OutboxFailure(kind: "refused", message: "\(error)".printable(4096), at: client.now)
@@ -44,7 +45,7 @@ extension OutboxLane {
         _ step: ChangeBridge.Step, _ message: TransportRequest, _ declared: WriteMessage, _ validators: Validators,
         _ attempt: inout BridgedAttempt
     ) async throws -> SentOperation? {
-        let response: TransportResponse
+        var response: TransportResponse
         do throws(TransportError) { response = try await transport.send(message) } catch {
             guard let answer = error.answer, (200..<300).contains(answer.status) else {
                 return attempt.ended(outcome(of: error), at: client.now)
@@ -53,6 +54,15 @@ extension OutboxLane {
             note(answer, to: message, declared, &attempt)
             attempt.warn(unread("\(error)", answer, message))
             return nil
+        }
+        if response.status == 303, message.returnsSeeOther {
+            note(response, to: message, declared, &attempt)
+            switch await seeOther(response, message) {
+            case .read(let found): response = found
+            case .unread(let failure):
+                attempt.sent.outcome = .refused(failure)
+                return attempt.sent
+            }
         }
         let isDeclared = message.isSame(as: declared.message)
         if let outcome = outcome(of: response, to: message, attempt.operation, step, isDeclared: isDeclared) {
@@ -77,6 +87,40 @@ extension OutboxLane {
         }
         attempt.steps += answer.next
         return nil
+    }
+
+    private enum SeeOther {
+        case read(TransportResponse)
+        case unread(OutboxFailure)
+    }
+
+    /// Reads the resource that a 303 names as the result of a creation.
+    ///
+    /// If that fails, the creation is dead: the bridge may have further operations for the answer,
+    /// and sent again, the first ones could create another record.
+    private func seeOther(_ response: TransportResponse, _ message: TransportRequest) async -> SeeOther {
+        func unread(_ reason: String) -> SeeOther {
+            let text =
+                "\(message.method) \(Redaction.shown(message.url)): the server has accepted the creation, and its "
+                + "result could not be read: \(reason); discard the operation, and fetch the record"
+            return .unread(
+                OutboxFailure(
+                    kind: OutboxFailure.partial, status: 303, message: text.printable(OutboxFailure.longestText),
+                    at: client.now))
+        }
+        guard let location = WriteAnswer.location(status: 303, response.headers),
+            let base = try? HTTPURL(response.redirectedTo ?? message.url), let url = try? base.resolving(location)
+        else { return unread("the answer (303) names no URL") }
+        let target = client.canonicalURL(url.description)
+        guard mayRead(target, from: message.url) else {
+            return unread("its URL leads to another server: \(Redaction.shown(target))")
+        }
+        let request = client.request(target)
+        do throws(TransportError) {
+            let found = try await transport.send(request)
+            if (200..<300).contains(found.status) { return .read(found) }
+            return unread(found.failure(of: request, at: client.now).message)
+        } catch { return unread("\(error)") }
     }
 
     /// Notes what follows from the fields of an answer to an operation that is done.
@@ -135,9 +179,10 @@ extension OutboxLane {
 
     /// The message of an operation, without credentials.
     private func message(
-        of operation: RemoteOperation<Void>, _ declared: WriteMessage, number: Int
+        of operation: RemoteOperation<Void>, _ declared: WriteMessage, number: Int, isCreation: Bool
     ) throws -> TransportRequest {
         var message = try client.message(for: operation, place: "the bridge of the outbox")
+        message.returnsSeeOther = isCreation
         // The first operation has the key of the change, and each has the same one in all attempts.
         if let name = declared.idempotencyField, message.headers[name] == nil, let key = declared.message.headers[name]
         {

@@ -103,7 +103,7 @@ extension OutboxLane {
             known = lent.value.key(ofURL: location, entity: operation.entity)
         } catch { return identified(sent, nil, "\(error)") }
         if let known, !isSeeOther { return identified(sent, known, "") }
-        guard mayRead(location, message) else {
+        guard mayRead(location, from: message.message.url) else {
             return unlocated(sent, known, "its URL leads to another server: \(Redaction.shown(location))")
         }
         let request = client.request(location), response: TransportResponse
@@ -122,9 +122,11 @@ extension OutboxLane {
     }
 
     /// Whether a created record may be read at a URL: not at a server that is none of the API.
-    private func mayRead(_ location: String, _ message: WriteMessage) -> Bool {
+    ///
+    /// - Parameter source: the URL of the request that has created the record.
+    func mayRead(_ location: String, from source: String) -> Bool {
         guard let url = try? HTTPURL(location) else { return false }
-        return [message.message.url, client.api.base].contains { url.hasSameOrigin(asURL: $0) }
+        return [source, client.api.base].contains { url.hasSameOrigin(asURL: $0) }
             || (client.api.aliases + client.api.follows).contains {
                 HTTPURL.rebase(link: location, from: [$0], onto: $0) != nil
             }

@@ -9,7 +9,8 @@ struct OutboxDiscardCommand: ParsableCommand {
         discussion: """
             Fields get the server's values, a created record is deleted with everything that depends on it, \
             unless a response has brought it, and a deleted record is restored. A change whose push was killed \
-            can be discarded, too: the server may have it.
+            can be discarded, too: the server may have it. The server keeps a record whose creation it has \
+            accepted, also if its deletion is queued: fetch it, and delete it again.
 
             Changes that are named one by one are discarded all or none. Those of a range, and all with --all, \
             are discarded in steps, the last one first; an interrupted command leaves the others queued. Changes \
@@ -90,6 +91,12 @@ struct OutboxDiscardCommand: ParsableCommand {
     private func show(_ discarded: [OutboxOperation]) {
         for operation in discarded {
             Output.line("discarded \(operation.id): \(operation.kind.rawValue) \(operation.record)")
+            if operation.isAccepted || operation.location != nil {
+                let isDeleted = discarded.contains { $0.kind == .delete && $0.record == operation.record }
+                Output.note(
+                    "warning: the server has accepted the creation \(operation.id), and keeps the record: fetch it"
+                        + (isDeleted ? ", and delete it again" : ""))
+            }
             guard operation.state == .sending else { continue }
             Output.note(
                 "warning: operation \(operation.id) was being sent when its push was killed: the server may have it")

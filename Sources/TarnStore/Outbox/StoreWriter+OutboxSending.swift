@@ -26,7 +26,7 @@ extension StoreWriter {
         var operation = stored, claimed = known
         // Its sender was killed.
         if stored.state == .sending { operation.mayHaveArrived = true }
-        if stored.kind == .create, !operation.mayHaveArrived {
+        if stored.kind == .create, !operation.mayHaveArrived || stored.sentFields == nil {
             let entity = access.catalog.entity(id: stored.entity)
             operation.sentFields = known.sentFields.map { Set($0.compactMap { entity?.field($0)?.id }) }
         }

@@ -49,6 +49,24 @@ struct AcceptedCreationCommandTests {
         }
     }
 
+    @Test(
+        "discarding an accepted creation warns that the server keeps the record, also after its deletion",
+        arguments: [false, true])
+    func discard(isDeleted: Bool) async throws {
+        var api = ModelAPI()
+        api.fault = { _ in .status(201, body: #"{"ok":true}"#) }
+        let place = try Place(api)
+        try await expectSuccess(place.run("create", "Item", "--set", "title=new"))
+        #expect(try await place.run("push").status == 1)
+        if isDeleted { try await expectSuccess(place.run("delete", "Item", "--where", "title = new", "--queue")) }
+        let discarded = try await place.run("outbox", "discard", "1")
+        #expect(discarded.status == 0 && discarded.lines.count == (isDeleted ? 2 : 1), "\(discarded.output)")
+        let warning = "warning: the server has accepted the creation 1, and keeps the record: fetch it"
+        #expect(
+            discarded.error.contains(warning + (isDeleted ? ", and delete it again\n" : "\n")), "\(discarded.error)")
+        #expect(try await place.run("outbox", "list", "--format", "ndjson").lines.isEmpty)
+    }
+
     @Test("retry sends an accepted creation only with --accepted; --all and ranges leave it out, and say so")
     func retry() async throws {
         var api = ModelAPI()

@@ -53,6 +53,7 @@ struct TarnCommand: AsyncParsableCommand {
         // A file that exceeds `ulimit -f` is then an error with a message (EFBIG).
         signal(SIGXFSZ, SIG_IGN)
         Interrupts.endAtOnce(SIGQUIT)
+        DamagedPages.reportSignals()
         Store.reportLongWaits(after: 3, Output.notice)
         let arguments = CommandLine.arguments.dropFirst()
         do {

@@ -74,7 +74,7 @@ struct TarnCommand: AsyncParsableCommand {
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
             // errors.
-            let code = exitCode(for: error)
+            let code = HelpText.exitCode(for: error, of: self)
             guard code != .success else {
                 let text = fullMessage(for: error, columns: HelpText.unwrapped)
                 let isForTools = arguments.contains { $0.hasPrefix("--experimental") || $0.hasPrefix("--generate") }
@@ -83,7 +83,7 @@ struct TarnCommand: AsyncParsableCommand {
                 end(0)
             }
             if code == .validationFailure {
-                Output.notes(usageError(fullMessage(for: error), arguments))
+                Output.notes(usageError(fullMessage(for: error, columns: HelpText.unwrapped), arguments))
                 end(Failure.Code.usage.rawValue)
             }
             let failure = Failure(error)

@@ -13,6 +13,6 @@ enum DamagedPages {
     /// It gives the calling thread a separate stack for the handlers. Commands that are not
     /// asynchronous run on this thread; only they copy stores, where a loop of pages fills the stack.
     static func reportSignals() {
-        tarn_handle_damaged_pages(Failure.Code.store.rawValue, Output.errorIsTerminal && !Output.isDumb)
+        tarn_handle_damaged_pages(Failure.Code.store.rawValue, Output.errorIsDrawable)
     }
 }

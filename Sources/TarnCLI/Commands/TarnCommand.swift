@@ -61,6 +61,7 @@ struct TarnCommand: AsyncParsableCommand {
             if answered(Array(arguments)) { end(0) }
             try requireHelpTopic(arguments)
             var command = try parseAsRoot()
+            try Descriptors.require()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

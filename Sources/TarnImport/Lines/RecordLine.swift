@@ -147,7 +147,9 @@ extension Value {
         default: return nil
         }
     }
+}
 
+extension RecordLine {
     /// Returns the storage key of a long key whose record was missing when the dump was made.
     private static func storageKey(_ json: JSONValue, _ entity: Catalog.Entity) throws(Problem) -> [UInt8] {
         var bytes: [UInt8] = [], high: UInt8?

@@ -5,6 +5,16 @@
 
 import LMDBPages
 
+extension StoreInspector {
+    /// Returns the faults of the meta pages. Nothing else is read, and the file is not locked.
+    ///
+    /// The file must not be open through liblmdb in this process.
+    package func metaPageFindings() throws -> [Finding] {
+        let file = try PageFile(opening: path)
+        return try FileSnapshot.meta(of: file).1 + FileSnapshot.orderFinding(of: file)
+    }
+}
+
 /// The check that the meta pages are those of two consecutive transactions.
 struct MetaPageOrder {
     private let first: MetaPage

@@ -61,7 +61,10 @@ struct TarnCommand: AsyncParsableCommand {
             if answered(Array(arguments)) { end(0) }
             try requireHelpTopic(arguments)
             var command = try parseAsRoot()
-            try Descriptors.require()
+            // Help pages need none.
+            if arguments.first != "help", !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
+                try Descriptors.require()
+            }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -163,7 +163,8 @@ extension RecordLine {
         }
         guard bytes.count == StorageKey.digestLength, bytes[StorageKey.longest] == 0xFF else {
             throw Problem(
-                "the digest of a long key of \(entity.name) is not \(2 * StorageKey.digestLength) hexadecimal digits of one")
+                "the digest of a long key of \(entity.name) is not \(2 * StorageKey.digestLength) hexadecimal digits of one"
+            )
         }
         return bytes
     }

@@ -60,10 +60,12 @@ struct MetaPageOrder {
         // before has freed (`mdb_freelist_save`, `mdb_page_alloc`).
         let freed = (lastFreed(older), lastFreed(newer))
         if let last = freed.0, last > older.transaction {
-            return "\(numbers), and the free list of transaction \(older.transaction) has pages of \(last): \(consequence)"
+            return
+                "\(numbers), and the free list of transaction \(older.transaction) has pages of \(last): \(consequence)"
         }
         if let last = freed.1, last > newer.transaction || last < freed.0 ?? 0 {
-            return "\(numbers), and the free list of transaction \(newer.transaction) ends with pages of \(last): \(consequence)"
+            return
+                "\(numbers), and the free list of transaction \(newer.transaction) ends with pages of \(last): \(consequence)"
         }
         return nil
     }

@@ -267,7 +267,8 @@ struct BadInputTests {
             result.error.hasPrefix("tarn: cannot write the output: No space left on device"), "\(result.error)")
     }
 
-    @Test("with too few descriptors, a command names the limit instead of ending by a signal", arguments: [4, 5, 8, 16])
+    @Test(
+        "with too few descriptors, a command names the limit instead of ending by a signal", arguments: [4, 5, 8, 16])
     func fewDescriptors(_ limit: Int) async throws {
         let store = try await Forge.store, file = Repository.forgeFile
         for command in [

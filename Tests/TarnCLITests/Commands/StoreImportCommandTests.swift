@@ -65,7 +65,7 @@ struct StoreImportCommandTests {
             api: { base: https://api.test.example }
             entities:
               Team: { key: name, attributes: { name: string } }
-              Item: { key: id, attributes: { id: int }, relationships: { team: Team, teams: { to: Team, many: true } } }
+              Item: { key: id, attributes: { id: int }, relationships: { team: Team, teams: { to: [Team] } } }
             """)
         let item = try write(
             #"{"entity":"Item","key":1,"fields":{"id":1,"team":"\#(key)","teams":["a","\#(key)"]}}"# + "\n", folder)
@@ -79,7 +79,7 @@ struct StoreImportCommandTests {
         expectSuccess(try await tarn("inspect", "verify", second))
         let team = try write(#"{"entity":"Team","key":"\#(key)","fields":{"name":"\#(key)"}}"# + "\n", folder, "team")
         expectSuccess(try await tarn("store", "import", second, team, "--merge"))
-        let related = try await tarn("related", "Item", "1", "team", "--store", second, "--json")
+        let related = try await tarn("related", "Item", "1", "team", "--store", second, "--format", "json")
         #expect(related.status == 0 && related.output.contains(key), "\(related)")
         // Not one of a long key.
         for digest in ["00", String(repeating: "f", count: 479), String(repeating: "0", count: 480), "x"] {

@@ -111,7 +111,10 @@ struct DamagedPagesSignalTests {
         let commands = [
             ["store", "rewrite", store], ["store", "backup", store, folder("copy.tarn")], ["store", "quota", store],
             ["count", "Issue", "--by", "state", "--store", store],
-            ["update", "Issue", "--where", "number > 3", "--set", "state=open", "--store", store, "--file", Repository.forgeFile],
+            [
+                "update", "Issue", "--where", "number > 3", "--set", "state=open", "--store", store, "--file",
+                Repository.forgeFile,
+            ],
             ["changes", "--store", store],
         ]
         for number in numbers {

@@ -62,6 +62,7 @@ let package = Package(
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CChecksum"),
         .target(name: "CByteSearch"),
+        .target(name: "CFaults"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "Locking"),
@@ -109,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "TarnInspectWeb", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
+                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "TarnInspectWeb", "Locking", "CFaults", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
                 .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: program),

@@ -53,6 +53,7 @@ struct TarnCommand: AsyncParsableCommand {
         // A file that exceeds `ulimit -f` is then an error with a message (EFBIG).
         signal(SIGXFSZ, SIG_IGN)
         Interrupts.endAtOnce(SIGQUIT)
+        DamagedPages.reportSignals()
         Store.reportLongWaits(after: 3, Output.notice)
         let arguments = CommandLine.arguments.dropFirst()
         do {
@@ -60,6 +61,10 @@ struct TarnCommand: AsyncParsableCommand {
             if answered(Array(arguments)) { end(0) }
             try requireHelpTopic(arguments)
             var command = try parseAsRoot()
+            // Help pages need none.
+            if arguments.first != "help", !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
+                try Descriptors.require()
+            }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -73,7 +78,7 @@ struct TarnCommand: AsyncParsableCommand {
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
             // errors.
-            let code = exitCode(for: error)
+            let code = HelpText.exitCode(for: error, of: self)
             guard code != .success else {
                 let text = fullMessage(for: error, columns: HelpText.unwrapped)
                 let isForTools = arguments.contains { $0.hasPrefix("--experimental") || $0.hasPrefix("--generate") }
@@ -82,7 +87,7 @@ struct TarnCommand: AsyncParsableCommand {
                 end(0)
             }
             if code == .validationFailure {
-                Output.notes(usageError(fullMessage(for: error), arguments))
+                Output.notes(usageError(fullMessage(for: error, columns: HelpText.unwrapped), arguments))
                 end(Failure.Code.usage.rawValue)
             }
             let failure = Failure(error)

@@ -158,7 +158,7 @@ final class ShellSession {
         do {
             parsed = try ShellLine.parseAsRoot(words)
         } catch {
-            if ShellLine.exitCode(for: error) == .success { return help(name) }
+            if HelpText.exitCode(for: error, of: ShellLine.self) == .success { return help(name) }
             let message = ShellLine.message(for: error)
             let advice = UsageAdvice.dashedValue(message, words) ?? UsageAdvice.message(words, outline)
             throw Failure(.usage, advice ?? message)

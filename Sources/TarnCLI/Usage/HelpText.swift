@@ -1,5 +1,6 @@
 // Help pages in the width of the terminal.
 
+import ArgumentParser
 import Foundation
 
 enum HelpText {
@@ -13,6 +14,23 @@ enum HelpText {
 
     /// The width in which ArgumentParser leaves every line whole.
     static let unwrapped = 1 << 20
+
+    /// Columns that are enough for ArgumentParser, which indents descriptions by 26.
+    private static let enough = 40
+
+    /// Returns ArgumentParser's exit code for an error.
+    ///
+    /// To find it, ArgumentParser makes the help page for the terminal. In few columns a description
+    /// has no room, which ends a debug build: the terminal is a wide one meanwhile.
+    static func exitCode(for error: any Error, of command: any ParsableArguments.Type) -> ExitCode {
+        let chosen = ProcessInfo.processInfo.environment["COLUMNS"]
+        guard chosen.flatMap({ Int($0) }) ?? columns < enough else { return command.exitCode(for: error) }
+        setenv("COLUMNS", "80", 1)
+        defer {
+            if let chosen { setenv("COLUMNS", chosen, 1) } else { unsetenv("COLUMNS") }
+        }
+        return command.exitCode(for: error)
+    }
 
     /// Breaks the lines of a help page that are too long.
     ///

@@ -36,6 +36,9 @@ struct RecordLine: Sendable {
         }
         guard let key = line["key"] else { throw Problem("\"key\" is missing") }
         self.entity = name
+        guard key["digest"] == nil else {
+            throw Problem("\"key\" is a digest, from which no key can be made")
+        }
         self.key = try RecordLine.key(key, entity)
         switch line["version"] {
         case nil: version = nil
@@ -88,9 +91,7 @@ struct RecordLine: Sendable {
         let types = entity.keyTypes
         var values = [json]
         if types.count > 1, case .array(let components) = json { values = components }
-        if json["digest"] != nil {
-            throw Problem("the dump has only the digest of a long key of \(entity.name), whose record was missing")
-        }
+        if let digest = json["digest"] { return RecordKey([.digest(try storageKey(digest, entity))]) }
         var components: [KeyComponent] = []
         if values.count == types.count {
             components = zip(types, values).compactMap { type, value in
@@ -144,6 +145,35 @@ extension Value {
             guard elements.count == values.count else { return nil }
             self = .array(elements)
         default: return nil
+        }
+    }
+}
+
+extension RecordLine {
+    /// Returns the storage key of a long key whose record was missing when the dump was made.
+    private static func storageKey(_ json: JSONValue, _ entity: Catalog.Entity) throws(Problem) -> [UInt8] {
+        var bytes: [UInt8] = [], high: UInt8?
+        if case .string(let text) = json {
+            for digit in text.utf8 {
+                guard let value = hexadecimalValue(digit) else { break }
+                if let first = high { bytes.append(first << 4 | value) }
+                high = high == nil ? value : nil
+            }
+            if high != nil || 2 * bytes.count != text.utf8.count { bytes = [] }
+        }
+        guard bytes.count == StorageKey.digestLength, bytes[StorageKey.longest] == 0xFF else {
+            throw Problem(
+                "the digest of a long key of \(entity.name) is not \(2 * StorageKey.digestLength) hexadecimal digits of one"
+            )
+        }
+        return bytes
+    }
+
+    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
         }
     }
 }

@@ -43,7 +43,8 @@ struct FileState: Sendable {
             do {
                 return try PinnedFile.withState(ofStoreAt: directory) { pinned in
                     let file = PageFile(borrowing: pinned.descriptor, path: directory + "/data.mdb")
-                    let (meta, findings) = try FileSnapshot.meta(of: file, transaction: pinned.transaction)
+                    var (meta, findings) = try FileSnapshot.meta(of: file, transaction: pinned.transaction)
+                    findings += FileSnapshot.orderFinding(of: file)
                     isLent = true
                     return try body(
                         FileState(
@@ -81,9 +82,11 @@ struct FileState: Sendable {
 extension FileState {
     /// Reads the newest state of a file that no transaction holds.
     fileprivate init(unlocked file: PageFile, because reason: String, findsLostMeta: Bool) throws {
-        let meta: MetaPage, findings: [Finding], isFound: Bool
+        let meta: MetaPage, isFound: Bool
+        var findings: [Finding]
         do {
             (meta, findings) = try FileSnapshot.meta(of: file)
+            findings += FileSnapshot.orderFinding(of: file)
             isFound = false
         } catch StoreOpenError.notAStore(_, let detail) where findsLostMeta {
             guard let found = MetaPageSearch.run(file) else {

@@ -266,4 +266,24 @@ struct BadInputTests {
         #expect(
             result.error.hasPrefix("tarn: cannot write the output: No space left on device"), "\(result.error)")
     }
+
+    @Test(
+        "with too few descriptors, a command names the limit instead of ending by a signal", arguments: [4, 5, 8, 16])
+    func fewDescriptors(_ limit: Int) async throws {
+        let store = try await Forge.store, file = Repository.forgeFile
+        for command in [
+            "update Issue --where 'number = 1' --set state=open --store '\(store)' --file '\(file)'",
+            "changes --follow --store '\(store)'", "inspect web '\(store)' --port 0",
+        ] {
+            let result = try await shell("ulimit -n \(limit); exec \"$TARN\" \(command)")
+            #expect(result.status == 1, "\(command): \(result)")
+            #expect(
+                result.error.hasPrefix("tarn: too few files can be opened: ")
+                    && result.error.contains("(`ulimit -n`, now \(limit))"), "\(command): \(result)")
+        }
+        // A soft limit is raised.
+        let raised = try await shell("ulimit -S -n \(limit); exec \"$TARN\" count Issue --store '\(store)'")
+        #expect(raised.status == 0, "\(raised)")
+        #expect(try await shell("ulimit -n \(limit); exec \"$TARN\" --help").status == 0)
+    }
 }

@@ -118,6 +118,23 @@ struct StoreCommandTests {
                 ], "\(result.error)")
     }
 
+    @Test("a backup of a store with a wrong transaction number in a meta page is made, and the damage is reported")
+    func backupOfAnEarlierCommit() async throws {
+        let copy = try await copyOfForge(), file = URL(fileURLWithPath: copy + "/data.mdb")
+        let backup = folder.path + "/backup.tarn"
+        var bytes = [UInt8](try Data(contentsOf: file))
+        let newer = bytes[144] > bytes[4096 + 144] ? 0 : 4096
+        bytes[newer + 145] ^= 0x10
+        try Data(bytes).write(to: file)
+        let result = try await tarn("store", "backup", copy, backup)
+        #expect(result.status == 6 && result.error.hasPrefix("tarn: \(copy): pages 0 and 1: "), "\(result)")
+        #expect(result.error.contains("do not follow each other") && result.error.contains("`tarn inspect verify"))
+        #expect(result.lines.last == "\(backup): not verified; --verify reads all of the copy", "\(result.output)")
+        let verified = try await tarn("inspect", "verify", copy)
+        #expect(verified.status == 6 && verified.output.contains("file.meta"), "\(verified)")
+        #expect(try await tarn("inspect", "verify", backup).status == 0)
+    }
+
     @Test("backup, compact, rewrite, readers and quota say what they have done")
     func operation() async throws {
         let copy = try await copyOfForge(), backup = folder.path + "/backup.tarn"

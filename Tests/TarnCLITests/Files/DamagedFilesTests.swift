@@ -22,7 +22,7 @@ struct DamagedFilesTests {
     }
 
     /// Damages the bytes of a store in one way.
-    private static func damage(_ bytes: inout [UInt8], _ kind: Kind, _ dice: inout SeededRandom) {
+    static func damage(_ bytes: inout [UInt8], _ kind: Kind, _ dice: inout SeededRandom) {
         let size = 4096, pages = bytes.count / size
         func page(_ dice: inout SeededRandom) -> Int { dice.roll(0..<pages) * size }
         switch kind {

@@ -118,6 +118,19 @@ struct HelpTextTests {
         }
     }
 
+    @Test("in a narrow terminal, each help page is printed in 20 columns or more", arguments: [1, 20, 26])
+    func narrow(_ columns: Int) async throws {
+        for arguments in [["--help"], ["help", "sync"], ["inspect", "--help"], ["list", "Issue", "--help"]] {
+            let page = try await tarn(arguments, environment: ["COLUMNS": "\(columns)"])
+            #expect(page.status == 0 && page.error == "", "\(arguments): \(page.error)")
+            #expect(page.output.contains("OPTIONS:"), "\(arguments): \(page.output)")
+            // Fewer than 20 columns count as none.
+            Self.expectWidth(page.output, columns < 20 ? 80 : columns, arguments)
+        }
+        let error = try await tarn(["list"], environment: ["COLUMNS": "\(columns)"])
+        #expect(error.status == 2 && error.error.hasPrefix("tarn: Missing expected argument"), "\(error)")
+    }
+
     @Test("a command that is described for a usage error has the options and subcommands of the whole program's")
     func alone() async throws {
         for (path, command) in try Self.commands() {

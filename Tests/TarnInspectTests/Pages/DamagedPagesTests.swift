@@ -183,6 +183,16 @@ struct DamagedPagesTests {
         // Salvage failed although the other one was intact.
         Fault("a newer meta page with another page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 512) },
         Fault("an older meta page with another page size", .meta) { $0.set((1 - $0.meta.number) * 4096 + 40, 4, 8192) },
+        // The previous commit is the current one then.
+        Fault("a newer meta page with a lower transaction number", .meta) { $0.setTransaction(newer: -2) },
+        Fault("a newer meta page with a much lower transaction number", .meta) { $0.setTransaction(newer: -8) },
+        Fault("a newer meta page with a higher transaction number", .meta) { $0.setTransaction(newer: 8) },
+        Fault("an older meta page with a higher transaction number", .meta) { $0.setTransaction(older: 2) },
+        Fault("an older meta page with a lower transaction number", .meta) { $0.setTransaction(older: -4) },
+        Fault("both meta pages with the number of the other one", .meta) {
+            $0.setTransaction(newer: -1)
+            $0.setTransaction(older: 1)
+        },
         Fault("a file that was cut off", .pageMissing) { $0.bytes.removeLast($0.bytes.count / 3) },
         Fault("a newer meta page that is damaged", .meta) { $0.bytes[$0.meta.number * 4096 + 16] ^= 1 },
         Fault("both meta pages damaged", .noMeta) { image in for page in 0..<2 { image.bytes[page * 4096 + 16] ^= 1 } },
@@ -234,6 +244,15 @@ struct DamagedPagesTests {
 }
 
 extension DamagedPagesTests.Image {
+    /// Adds to the transaction number of a meta page.
+    mutating func setTransaction(newer difference: Int) { add(difference, toTransactionOf: meta.number) }
+    mutating func setTransaction(older difference: Int) { add(difference, toTransactionOf: 1 - meta.number) }
+
+    private mutating func add(_ difference: Int, toTransactionOf page: Int) {
+        let offset = page * 4096 + 144
+        set(offset, 8, number(offset, 8) + difference)
+    }
+
     func count(_ page: Int) -> Int { (number(page * 4096 + 12, 2) - 16) / 2 }
 
     /// The size of a node in a leaf.

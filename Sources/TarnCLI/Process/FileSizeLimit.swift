@@ -1,0 +1,36 @@
+// The greatest size of the files that a command writes.
+
+import Foundation
+import Tarn
+
+enum FileSizeLimit {
+    /// Twice the store's size, and room for the lock files and for commits meanwhile.
+    private static let room = 64 << 20
+
+    /// Runs a closure that copies a store, and ends it when the copy becomes much larger than the
+    /// store.
+    ///
+    /// liblmdb follows the pages of a damaged file without end if they form a loop, and would fill
+    /// the disk.
+    static func ofCopy<Result>(_ store: String, _ body: () throws -> Result) throws -> Result {
+        var status = stat(), before = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        guard stat(store + "/data.mdb", &status) == 0, getrlimit(resource, &before) == 0 else { return try body() }
+        let limit = UInt(clamping: 2 * Int(status.st_size) + room)
+        // SIGXFSZ is ignored: a write beyond the limit is an error.
+        var lowered = before
+        lowered.rlim_cur = min(before.rlim_cur, limit)
+        setrlimit(resource, &lowered)
+        defer { setrlimit(resource, &before) }
+        do {
+            return try body()
+        } catch StoreError.lmdb(let error) where error.code == EFBIG && before.rlim_cur > limit {
+            throw Failure(
+                .store,
+                "\(store): the data file is damaged: its pages form a loop, and the copy of \(byteText(Int(status.st_size))) "
+                    + "would be larger than \(byteText(Int(clamping: limit))); nothing was copied. "
+                    + "See `tarn inspect verify \(store)`; restore a backup, or copy the readable records: "
+                    + "`tarn inspect salvage \(store) NEW`")
+        }
+    }
+}

@@ -404,15 +404,9 @@ extension EndpointScan {
         entry.caching = caching(of: fetch, response.headers, known: nil)
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
-        let isFirst =
-            fetch.stored.map { known in
-                known.validation.isInvalidated
-                    || !Batch.Page.hasValidators(known.validation.headers)
-                        && Batch.Page.hasValidators(entry.validation.headers)
-            } ?? true
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            byteCount: response.body.count, drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }

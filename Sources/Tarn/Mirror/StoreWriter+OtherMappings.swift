@@ -25,9 +25,10 @@ extension StoreWriter {
                     others.hasOtherMapping(view.endpoint), !view.isInvalidated || view.hasValidators,
                     var other = view.entry
                 else { continue }
+                // The write ends the life of the view.
+                names.insert(String(RequestKey.name(ofEndpoint: other.request.endpoint)))
                 other.validation.outdate()
                 try putResponse(other)
-                names.insert(String(RequestKey.name(ofEndpoint: view.endpoint)))
             }
         }
         return names

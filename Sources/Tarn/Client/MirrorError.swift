@@ -61,7 +61,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// The way out if a list of records is null: behind the last page, some servers answer so.
     private static func wayOut(of error: ImportError) -> String {
         guard case .notRecords(let path, "null") = error, let key = path.split(separator: ".").last else { return "" }
-        return "; if null means that there are none, write records: { '\(path)': { entity: NAME, optional: true } }, or "
+        return
+            "; if null means that there are none, write records: { '\(path)': { entity: NAME, optional: true } }, or "
             + "responses: [{ contains: '\"\(key)\":null', then: empty }] with the bytes that the server sends"
     }
 

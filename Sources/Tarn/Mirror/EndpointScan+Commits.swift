@@ -206,7 +206,7 @@ extension Batch {
             var gone: Set<String> = []
             for page in imported {
                 if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
-                // Those of other endpoints are outdated if the unit has changed one of their records.
+                // Those of other endpoints are outdated if the unit has changed their records.
                 let removed = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) {
                     others != nil || isDeclared($0)
                 }

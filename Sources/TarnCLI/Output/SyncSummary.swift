@@ -239,7 +239,8 @@ struct SyncSummary {
             let lists = count > 1 ? " in \(countText(count, "list"))" : ""
             let finding = "\(endpoint.name): \(doubt.finding)\(isAgain ? ", again" : "")\(lists)"
             if isAgain {
-                return "\(finding): the next sync requests only what has changed since; if pages were missing, run tarn "
+                return
+                    "\(finding): the next sync requests only what has changed since; if pages were missing, run tarn "
                     + "sync --full; \(doubt.wayOut)"
             }
             let next = isIncremental ? ", so that the next sync requests the same again" : ""

@@ -30,9 +30,11 @@ extension PageSequence {
     ///   - evidence: see ``RefusedEnd/more(_:)``.
     ///   - place: the location of the endpoint in the description.
     package func contradiction(_ evidence: PageEvidence?, place: String) -> String {
-        let finding = evidence.map { ($0.isBefore ? "" : "on the page before, ") + "\($0)" } ?? "the page before names this one"
+        let finding =
+            evidence.map { ($0.isBefore ? "" : "on the page before, ") + "\($0)" } ?? "the page before names this one"
         let ignored = evidence.map { "more: { ignore: ['\($0.name)'] } or " } ?? ""
-        return "`then: stop` takes this for the end of the list, behind \(listed) records, but \(finding). If the server "
+        return
+            "`then: stop` takes this for the end of the list, behind \(listed) records, but \(finding). If the server "
             + "refuses deep pages, write restart, or request smaller lists (partitions); if nothing is missing, write "
             + "\(ignored)more: ignore (\(place))"
     }

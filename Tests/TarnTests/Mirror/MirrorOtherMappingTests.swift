@@ -22,7 +22,8 @@ struct MirrorOtherMappingTests {
     }
 
     private static func items(_ names: String...) -> String {
-        "[" + names.enumerated().map { #"{"id":\#($0.offset + 1),"name":"\#($0.element)","note":"x"}"# }
+        "["
+            + names.enumerated().map { #"{"id":\#($0.offset + 1),"name":"\#($0.element)","note":"x"}"# }
             .joined(separator: ",") + "]"
     }
 

@@ -59,7 +59,9 @@ struct MirrorRefusedEndTests {
             ("more", #","weiter":true"#, ", has_more: weiter"), ("pages", #","seiten":5"#, ", total_pages: seiten"),
         ])
     func depthLimit(sign: String, members: String, style: String) async throws {
-        let list = RefusingList(50) { sign.hasPrefix("first") && $0 > 1 ? "" : members } fields: { page in
+        let list = RefusingList(50) {
+            sign.hasPrefix("first") && $0 > 1 ? "" : members
+        } fields: { page in
             switch sign {
             case "next": [Self.link("next", page + 1)]
             case "last": [Self.link("last", 5)]
@@ -129,7 +131,10 @@ struct MirrorRefusedEndTests {
         list.count.withLock { $0 = 25 }
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.endpoints.first?.doubts == [:], "\(report.texts)")
-        #expect(server.targets.suffix(4) == ["/v1/items?page=1", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4"])
+        #expect(
+            server.targets.suffix(4) == [
+                "/v1/items?page=1", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4",
+            ])
         #expect(try store.count("Item") == 25)
     }
 

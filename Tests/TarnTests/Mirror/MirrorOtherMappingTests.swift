@@ -79,8 +79,10 @@ struct MirrorOtherMappingTests {
         }
     }
 
-    @Test("the hundredth changed record of a response is seen as well: its mirror has its own value at the next sync")
-    func manyNested() async throws {
+    @Test(
+        "of a fetched response, records behind the hundredth changed one count as well, also for other endpoints",
+        arguments: ["items", "things"])
+    func manyNested(endpoint: String) async throws {
         let nested = (1...150).map { #"{"id":\#($0),"note":"x"}"# }.joined(separator: ",")
         let server = try LocalServer([
             recording("/v1/items", #"[{"id":150,"name":"last","note":"x"}]"#, "ETag: \"i\""),
@@ -88,7 +90,7 @@ struct MirrorOtherMappingTests {
         ])
         let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
         try await first.sync(server.base + "/v1")
-        let second = try mirror(Self.yaml("items", label: "note"), with: first)
+        let second = try mirror(Self.yaml(endpoint, label: "note"), with: first)
         var client = APIClient.Options()
         client.base = server.base + "/v1"
         let cache = try RecordCache(

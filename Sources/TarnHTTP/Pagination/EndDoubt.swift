@@ -6,9 +6,9 @@ package enum EndDoubt: Sendable, Hashable {
     case emptyPage
     /// The server refuses the page behind a full one, with a status that a rule takes for the end.
     case refusal(status: Int)
-    /// The list ends at a full page, and at a declared total that may be the most that the server
-    /// counts.
-    case roundTotal(name: String, count: Int)
+    /// The list ends at a declared total that may be the most that the server counts: a round one,
+    /// at a full page, or one that is declared a lower limit.
+    case cappedTotal(name: String, count: Int)
 
     /// The finding, as a clause.
     package var finding: String {
@@ -16,8 +16,8 @@ package enum EndDoubt: Sendable, Hashable {
         case .emptyPage: "the last page has no records, although the page before names it"
         case .refusal(let status):
             "the server refuses what is behind a full page (\(status)), and `then: stop` takes that for the end of the list"
-        case .roundTotal(let name, let count):
-            "the list ends at a full page, and at `\(name)`: \(count), which may be the most that the server counts"
+        case .cappedTotal(let name, let count):
+            "the list ends at `\(name)`: \(count), which may be the most that the server counts"
         }
     }
 
@@ -28,7 +28,7 @@ package enum EndDoubt: Sendable, Hashable {
         case .refusal:
             "if the list ends there, write more: ignore; if the server refuses deep pages, write restart, or request "
                 + "smaller lists (partitions)"
-        case .roundTotal(let name, _):
+        case .cappedTotal(let name, _):
             "if the list has so many records, write more: { ignore: ['\(name)'] }; if not, leave total out under paginate"
         }
     }

@@ -72,17 +72,22 @@ extension PageSequence {
     /// The smallest total that may be the most that a server counts.
     private static let smallestLimit = 1000
 
-    /// Returns the doubt about a list that ends at a full page and at a round total, or nil.
+    /// Returns the doubt about a list that ends at a full page and at a round total, or at a total
+    /// that the page declares a lower limit, as Elasticsearch does (`relation: gte`); nil otherwise.
     ///
     /// - Parameter listed: the number of listed records, those of the page included.
-    func roundTotal(_ facts: PageFacts, listed: Int) -> EndDoubt? {
+    func cappedTotal(_ facts: PageFacts, listed: Int) -> EndDoubt? {
         let style = (choice?.pagination ?? pagination).style
-        guard bounds.more != .ignore, let total = declaredTotal(facts), listed == total,
-            total >= PageSequence.smallestLimit, total % PageSequence.smallestLimit == 0,
-            !style.isDeclaredLast(facts), facts.recordCount > 0, isFull(facts.recordCount),
+        guard bounds.more != .ignore, let total = declaredTotal(facts), listed >= total,
+            !style.isDeclaredLast(facts), facts.recordCount > 0,
             let name = (style as? any TotalPagination)?.total, !bounds.more.ignores(name)
         else { return nil }
-        return .roundTotal(name: name, count: total)
+        let isRound =
+            listed == total && total >= PageSequence.smallestLimit && total % PageSequence.smallestLimit == 0
+            && isFull(facts.recordCount)
+        let siblings = name.lastIndex(of: ".").map { name[...$0] } ?? ""
+        guard isRound || facts.values["\(siblings)relation"] == "gte" else { return nil }
+        return .cappedTotal(name: name, count: total)
     }
 }
 

@@ -159,7 +159,7 @@ package struct PageSequence: Sendable, Hashable {
         // Also a scan that a limit ends here reports its style.
         choice = step.choice
         guard let next = step.next else {
-            doubt = isInDoubt(at: facts) ? .emptyPage : roundTotal(facts, listed: step.listed)
+            doubt = isInDoubt(at: facts) ? .emptyPage : cappedTotal(facts, listed: step.listed)
             return false
         }
         guard ordinal < bounds.pageLimit else {

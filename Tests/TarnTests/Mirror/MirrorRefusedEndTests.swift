@@ -138,6 +138,19 @@ struct MirrorRefusedEndTests {
         #expect(try store.count("Item") == 25)
     }
 
+    @Test("a list that ends at a total which the server declares a lower limit is in doubt", arguments: ["gte", "eq"])
+    func lowerLimit(relation: String) async throws {
+        let list = RefusingList(50) { _ in #","total":{"value":20,"relation":"\#(relation)"}"# }
+        let server = try list.server(), style = "param: page, total: total.value"
+        let store = try MirrorStore(yaml: Self.yaml(style))
+        for _ in 0..<2 {
+            let report = try await store.sync(server.base + "/v1")
+            let doubts = report.endpoints.first?.doubts
+            #expect(report.failures.isEmpty && report.listed == 20, "\(report.texts)")
+            #expect(doubts == (relation == "gte" ? [.cappedTotal(name: "total.value", count: 20): 1] : [:]))
+        }
+    }
+
     @Test("a list that is null is an error that names the ways out, and they are ways out")
     func nullList() async throws {
         let server = try ScriptedServer { request in
@@ -171,7 +184,7 @@ struct MirrorRefusedEndTests {
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(
-            report.endpoints.first?.doubts == (isInDoubt ? [.roundTotal(name: "total", count: total): 1] : [:]))
+            report.endpoints.first?.doubts == (isInDoubt ? [.cappedTotal(name: "total", count: total): 1] : [:]))
         #expect(try store.count("Item") == total)
         #expect((report.orphans?.refusals.first?.contains("more: { ignore: ['total'] }") ?? false) == isInDoubt)
         let ignoring = try MirrorStore(

@@ -73,7 +73,7 @@ extension PageSequence {
     private static let smallestLimit = 1000
 
     /// Returns the doubt about a list that ends at a full page and at a round total, or at a total
-    /// that the page declares a lower limit, as Elasticsearch does (`relation: gte`); nil otherwise.
+    /// that is declared a lower limit, as by Elasticsearch (`relation: gte`); nil otherwise.
     ///
     /// - Parameter listed: the number of listed records, those of the page included.
     func cappedTotal(_ facts: PageFacts, listed: Int) -> EndDoubt? {

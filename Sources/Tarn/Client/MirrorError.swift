@@ -37,7 +37,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .transport(let error): error.description
         case .status(let code, let method, let url, let message):
             "\(method) \(url): the server returned \(code)\(message.isEmpty ? "" : ": \(message)")"
-        case .response(let error, let url, let place): "GET \(url): \(error) (\(place))"
+        case .response(let error, let url, let place):
+            "GET \(url): \(error)\(MirrorError.wayOut(of: error)) (\(place))"
         case .noKeys(let diagnostic, let url, let place):
             "GET \(url): no record of the response can be stored (check `records` and `key`): \(diagnostic) (\(place))"
         case .pagination(let error, let place): "\(error) (\(place))"
@@ -55,6 +56,14 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
                 + "this store; wait for it (--wait), or sync other endpoints"
         case .cancelled: "interrupted; committed pages are kept, and the next sync resumes there"
         }
+    }
+
+    /// The way out if a list of records is null: behind the last page, some servers answer so.
+    private static func wayOut(of error: ImportError) -> String {
+        guard case .notRecords(let path, "null") = error, let key = path.split(separator: ".").last else { return "" }
+        return
+            "; if null means that there are none, write records: { '\(path)': { entity: NAME, optional: true } }, or "
+            + "responses: [{ contains: '\"\(key)\":null', then: empty }] with the bytes that the server sends"
     }
 
     /// Whether the server was not reached.

@@ -157,7 +157,8 @@ struct PageImporter {
                 metadata: added.isRepeated
                     ? stored?.listing.metadata
                     : PageMetadata(
-                        added.facts, wants, request.endpoint.metadata, plan.increments, firstCount: added.firstCount)?
+                        added.facts, wants, request.endpoint.metadata, plan.increments, firstCount: added.firstCount,
+                        read: added.readDigest)?
                         .text))
         entry.imported = added.imported
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)

@@ -13,15 +13,18 @@ package struct PageMetadata {
     private var increment: String?
     /// The number of elements of the first of several lists, which pagination counts.
     private var firstCount: Int?
+    /// A digest of the elements of the page, if some of them are not listed.
+    private var read: UInt64?
     /// The metadata that the endpoint declares, as JSON.
     private var kept: [String: String]?
 
     /// Creates the metadata of a page; nil if there is nothing to keep.
     init?(
         _ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = [],
-        _ increments: IncrementalValues? = nil, firstCount: Int? = nil
+        _ increments: IncrementalValues? = nil, firstCount: Int? = nil, read: UInt64? = nil
     ) {
         self.firstCount = firstCount
+        self.read = read
         increment = increments?.largest(facts.increments)
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
@@ -36,7 +39,7 @@ package struct PageMetadata {
             + facts.members.filter { PageEvidence.isOfEnvelope($0.path) }.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
-        if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil { return nil }
+        if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil, read == nil { return nil }
     }
 
     /// The metadata that an endpoint declares, in the stored metadata of a response: JSON by name.
@@ -73,6 +76,10 @@ package struct PageMetadata {
             begin("kept")
             append(kept)
         }
+        if let read {
+            begin("read")
+            text.appendJSONString(String(read))
+        }
         if let records {
             begin("records")
             for (index, value) in records.enumerated() {
@@ -91,13 +98,16 @@ package struct PageMetadata {
     /// Decodes a text of ``text``.
     ///
     /// - Returns: the values and record values for pagination, the endpoint's metadata as JSON, by
-    ///   name, and the number of elements of the first of several lists.
+    ///   name, the number of elements of the first of several lists, and the digest of a page with
+    ///   elements that are not listed.
     static func read(_ text: String?) -> (
-        values: [String: String], records: PageFacts.RecordValues?, kept: [String: String], firstCount: Int?
+        values: [String: String], records: PageFacts.RecordValues?, kept: [String: String], firstCount: Int?,
+        digest: UInt64?
     ) {
-        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:], nil) }
-        var firstCount: Int?
+        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:], nil, nil) }
+        var firstCount: Int?, digest: UInt64?
         if case .string(let text)? = metadata[["first"]] { firstCount = Int(text) }
+        if case .string(let text)? = metadata[["read"]] { digest = UInt64(text) }
         var records: [String] = []
         if case .array(let values)? = metadata[["records"]] {
             records = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -106,7 +116,7 @@ package struct PageMetadata {
             texts(metadata[["values"]]),
             records.count == 3
                 ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil,
-            texts(metadata[["kept"]]), firstCount
+            texts(metadata[["kept"]]), firstCount, digest
         )
     }
 
@@ -128,8 +138,10 @@ package struct PageMetadata {
 
     /// A hash that is equal for pages that list the same records in the same order.
     ///
+    /// - Parameter read: the stored digest of a page with elements that are not listed.
     /// - Returns: nil if not all elements of the page are known.
-    static func digest(of listed: [ListedRecord], count: Int, skipped: Int) -> Int? {
+    static func digest(_ read: UInt64?, of listed: [ListedRecord], count: Int, skipped: Int) -> Int? {
+        if let read { return Int(truncatingIfNeeded: read) }
         guard skipped == 0, count > 0, listed.count == count else { return nil }
         var hasher = Hasher()
         for record in listed { hasher.combine(record) }
@@ -144,7 +156,8 @@ extension ResponseEntry {
         var facts = PageFacts(
             headers: TransportHeaders(flat: validation.headers), recordCount: count, values: metadata.values,
             records: metadata.records,
-            digest: PageMetadata.digest(of: listing.listed, count: listing.count, skipped: listing.skipped))
+            digest: PageMetadata.digest(
+                metadata.digest, of: listing.listed, count: listing.count, skipped: listing.skipped))
         facts.otherRecords = listing.count - count
         return facts
     }

@@ -24,11 +24,6 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
-        /// Whether another mapping may have imported records of this page since this one last did.
-        ///
-        /// True if no response is stored, if the stored one is invalidated, or if it had no
-        /// validators and the new one has some. Responses of other mappings are then outdated.
-        var isFirstOfMapping = false
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero
@@ -38,12 +33,6 @@ struct Batch {
         var contentDigest: UInt64?
 
         var isImported: Bool { asked == nil }
-
-        /// Whether a 304 can confirm a response with these header fields.
-        static func hasValidators(_ headers: [String]) -> Bool {
-            let fields = TransportHeaders(flat: headers)
-            return fields["ETag"] != nil || fields["Last-Modified"] != nil
-        }
 
         /// Forgets the progress of this list under the name of another endpoint, which the
         /// description no longer has; also if it is the list of a variant, which

@@ -96,10 +96,10 @@ extension EndpointScan {
         batch = Batch()
         batchBegan = nil
         underWay = done
-        let keys = done.pages.contains(where: \.isFirstOfMapping) ? presentKeys : nil
-        importer.unit = done.unit(client, keys, forgotten: forgottenEndpoints)
+        let others = done.pages.contains(where: \.isImported) ? try otherMirrors() : nil
+        importer.unit = done.unit(client, others, forgotten: forgottenEndpoints)
         // Responses of other mappings may list any record that the unit changes.
-        importer.keyLimit = keys == nil ? client.options.keyLimit : .max
+        importer.keyLimit = others == nil ? client.options.keyLimit : .max
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
         // Without prefetching, the next page is requested only after the previous commit.
         if !options.prefetches { try await settle() }
@@ -147,18 +147,10 @@ extension EndpointScan {
 }
 
 extension EndpointScan {
-    /// The endpoints of the description, as in the keys of requests, if responses of other mappings
-    /// are looked for: in a store that has responses, by a sync of the description.
-    func keysOfDescription() -> Set<String>? {
-        let description = client.description
-        guard hadResponses, syncRun != nil, !options.isDryRun,
-            description.fingerprint(of: endpoint) == request.fingerprint
-        else { return nil }
-        let mapping = description.fingerprint
-        return Set(
-            description.endpoints.map {
-                RequestKey.endpoint($0.name, mapping: Description.fingerprint(of: $0, mappedBy: mapping))
-            })
+    /// The committed responses of mirrors with other mappings; nil if they are not looked for: only
+    /// a sync of the description does so.
+    private func otherMirrors() throws -> OtherMirrors? {
+        options.isDryRun || !isOfDescription ? nil : try syncRun?.otherMirrors(client)
     }
 
     /// Logs the import of a batch. Pages answered with 304 are no imports.
@@ -179,11 +171,11 @@ extension Batch {
     /// The parts of the batch's unit besides the records, which the importer has.
     ///
     /// - Parameters:
-    ///   - keys: the endpoints of the description, as in the keys of requests; nil if no responses
-    ///     of other mappings are looked for.
+    ///   - others: the committed responses of mirrors with other mappings; nil if they are not
+    ///     looked for.
     ///   - forgotten: takes the names of endpoints without a declaration whose lists are forgotten.
     fileprivate func unit(
-        _ client: APIClient, _ keys: Set<String>?, forgotten: Guarded<Set<String>>
+        _ client: APIClient, _ others: OtherMirrors?, forgotten: Guarded<Set<String>>
     ) -> ImportUnit {
         let pages = pages
         let imported = pages.filter(\.isImported)
@@ -211,23 +203,25 @@ extension Batch {
                 try writer.removeResponses(relistedBy: page.entry, sparing: scan)
             }
             func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
-            // Nested records are in no listing. Unchanged ones have the same values in both
-            // mappings.
-            var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
+            var gone: Set<String> = []
             for page in imported {
                 if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
-                var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
-                if let keys, page.isFirstOfMapping {
-                    let records = page.entry.listing.listed + changed
-                    // Once for each unit.
-                    changed = []
-                    let others = try writer.outdateResponses(ofMirrorsBut: keys, listing: records)
-                    gone.formUnion(others.filter { !isDeclared($0[...]) })
+                // Those of other endpoints are outdated if the unit has changed their records.
+                let removed = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) {
+                    others != nil || isDeclared($0)
                 }
-                for name in gone {
-                    try page.forgetList(of: name, &writer)
-                    if forgotten.withLock({ $0.insert(name).inserted }) { try writer.forgetLists(of: name) }
+                gone.formUnion(removed)
+            }
+            if var others {
+                try others.examine(writer.access.responses)
+                if !others.isEmpty {
+                    let names = try writer.outdateResponses(of: others, changedBy: report)
+                    gone.formUnion(names.filter { !isDeclared($0[...]) })
                 }
+            }
+            for name in gone {
+                for page in imported { try page.forgetList(of: name, &writer) }
+                if forgotten.withLock({ $0.insert(name).inserted }) { try writer.forgetLists(of: name) }
             }
             try client.saveBudgets(&writer)
         }

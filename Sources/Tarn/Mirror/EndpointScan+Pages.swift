@@ -209,6 +209,7 @@ extension EndpointScan {
         case .last:
             complete(&list.target, isCutOff: false)
             return false
+        case .stopped: return try await stop(list, refusedBy: response)
         case .notModified:
             guard let confirmed = try confirmed(by: response, fetch, list) else { return true }
             page = confirmed
@@ -217,7 +218,7 @@ extension EndpointScan {
             if repeatsPageBeforeInterruption(content, list) {
                 // With a limit, a list that begins anew might never reach its end.
                 guard endpoint.limits.part == nil else {
-                    complete(&list.target, isCutOff: false, isInDoubt: true)
+                    complete(&list.target, isCutOff: false, doubt: .emptyPage)
                     return false
                 }
                 try await giveUpPosition(list)
@@ -279,7 +280,7 @@ extension EndpointScan {
         if hasNext {
             try prefetch(list.pages.request, list)
         } else {
-            complete(&list.target, isCutOff: list.pages.isCutOff, isInDoubt: list.pages.isInDoubt)
+            complete(&list.target, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
@@ -295,56 +296,6 @@ extension EndpointScan {
         let isObject = page.isObject ?? (count == 1 && list.target.hadObject)
         checkpoint.hasObject = checkpoint.hasObject || isObject
         checkpoint.hasArrays = checkpoint.hasArrays || !isObject && (page.isObject != nil || count > 1)
-    }
-
-    /// The decision about a response, with regard to the pages of the list.
-    private enum PageDecision {
-        case notModified
-        case records(isEmpty: Bool)
-        /// The scan continues at another page, and this response is dropped.
-        case again
-        /// The value of an incremental scan is no longer valid.
-        case expired
-        /// The server refuses the page with which an interrupted scan goes on.
-        case unknownPosition
-        case ignored
-        /// The previous page was the last one.
-        case last
-    }
-
-    private func decision(about response: TransportResponse, _ list: ListScan) throws -> PageDecision {
-        switch request.decision(about: response, sent: client.headers(endpoint.headers)) {
-        case .notModified: return .notModified
-        case .records(let isEmpty): return .records(isEmpty: isEmpty)
-        case .ignored: return .ignored
-        case .last:
-            // A first page has none before it: the list may have moved, or be out of reach.
-            let isWhole = syncRun != nil && givenParents == nil && !endpoint.hasSeveralLists
-            guard list.pages.ordinal > 1 || !isWhole else {
-                throw MirrorError.status(
-                    code: response.status, method: endpoint.method, url: shownURL,
-                    message: "`then: stop` is for pages behind the first one. \(response.refusalMessage)")
-            }
-            return .last
-        case .failed(let message):
-            throw MirrorError.status(
-                code: response.status, method: endpoint.method, url: shownURL,
-                message: message ?? response.refusalMessage)
-        case .refused:
-            if try list.pages.restart(afterStatus: response.status) { return .again }
-            if list.pages.isEnd(afterStatus: response.status) { return .last }
-            if list.target.request.since != nil, list.target.checkpoint.pages == 0,
-                endpoint.incremental?.expired.contains(where: { $0.contains(response.status) }) == true
-            {
-                return .expired
-            }
-            if refusesPosition(response, list) { return .unknownPosition }
-            let hints = [list.pages.hint(afterStatus: response.status), hint(forContinued: list, response.status)]
-            throw MirrorError.refusal(
-                response, method: endpoint.method, url: shownURL,
-                message: ([response.refusalMessage] + hints.compactMap(\.self)).filter { !$0.isEmpty }
-                    .joined(separator: "; "))
-        }
     }
 
     /// The stored page that a 304 confirms; nil if it has to be requested again.
@@ -365,7 +316,7 @@ extension EndpointScan {
         if list.pages.mayGoOn(
             stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
             // A stored page has no elements that the next one could be compared with.
-            || list.pages.endsAtRepeatedPage && comparesContent(list.pages)
+            || list.pages.endsAtRepeatedPage && (comparesContent(list.pages) || stored.hasUnknownElements)
             || importer.takesSurroundings
                 && (stored.listing.position?.recordsBefore ?? 0) != list.pages.listed
         {
@@ -404,15 +355,9 @@ extension EndpointScan {
         entry.caching = caching(of: fetch, response.headers, known: nil)
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
-        let isFirst =
-            fetch.stored.map { known in
-                known.validation.isInvalidated
-                    || !Batch.Page.hasValidators(known.validation.headers)
-                        && Batch.Page.hasValidators(entry.validation.headers)
-            } ?? true
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            isFirstOfMapping: isFirst, byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            byteCount: response.body.count, drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }
@@ -441,8 +386,9 @@ extension EndpointScan {
 
     /// Marks the current scan as complete.
     ///
-    /// - Parameter isInDoubt: see ``PageSequence/isInDoubt``.
-    private func complete(_ target: inout ScanTarget, isCutOff: Bool, isInDoubt: Bool = false) {
+    /// - Parameter doubt: see ``PageSequence/doubt``.
+    func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt? = nil) {
+        let isInDoubt = doubt != nil
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete
@@ -452,6 +398,7 @@ extension EndpointScan {
         if isCutOff {
             report.cutOff += 1
         } else {
+            if let doubt { report.doubts[doubt, default: 0] += 1 }
             // The responses of a cache are its own, even if they belong to a scan, too.
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
                 !endpoint.isTypedRequest
@@ -486,7 +433,7 @@ extension EndpointScan {
             batch.add(run.completed(at: client.now), run.name)
         }
         if let rules = endpoint.orphans {
-            lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, isInDoubt: isInDoubt)
+            lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, doubt: doubt)
             if checkpoint.hasOrphans {
                 batch.completed.append(
                     Batch.Completed(

@@ -72,3 +72,9 @@ extension EndpointScan {
         return begun.lastContent == digest && list.pages.endsAtRepeatedPage
     }
 }
+
+extension ResponseEntry {
+    /// Whether the next page cannot be compared with the stored one: not all of its elements are
+    /// listed, and the entry has no digest of them. The page itself has them.
+    var hasUnknownElements: Bool { listing.skipped == 0 && listing.count > 0 && pageFacts.digest == nil }
+}

@@ -79,10 +79,9 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
-    /// Whether the store had responses when the scan began.
-    private(set) var hadResponses = false
-    /// The endpoints of the description; nil if no responses of other mappings are looked for.
-    private(set) lazy var presentKeys = keysOfDescription()
+    /// Whether the scan is one of a sync of the description, with its mapping.
+    private(set) lazy var isOfDescription =
+        syncRun != nil && client.description.fingerprint(of: endpoint) == request.fingerprint
     /// The endpoints without a declaration whose progress this scan has forgotten.
     let forgottenEndpoints = Guarded<Set<String>>([])
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
@@ -132,7 +131,6 @@ final class EndpointScan {
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
-            hadResponses = try !client.store.read { try $0.access.responses.scopes().isEmpty }
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
             var parents: [ParentRecord?] = [nil]
             if let given = givenParents {

@@ -5,44 +5,37 @@ import TarnImport
 import TarnStore
 
 extension StoreWriter {
-    /// The number of the oldest, and of the newest responses that are examined for each record.
-    private static let examinedAtEachEnd = 32
-
-    /// Outdates the responses of mirrors with other mappings that list any of the records: a 304
-    /// would confirm values that this mapping has replaced.
+    /// Outdates the responses of mirrors with other mappings that list any of the records that an
+    /// import has created or changed: a 304 would confirm values that this mapping has replaced.
     ///
-    /// The other request may have another page size, or be of another endpoint. A response without
-    /// validators is marked, too: the mark shows that another mapping was the last to import.
+    /// Responses that list only unchanged records stay: two mappings that agree do not outdate each
+    /// other's responses. The other request may have another page size, or be of another endpoint.
+    /// A response without validators is marked, too, so that its endpoint is named only once.
     ///
     /// - Parameters:
-    ///   - keys: the endpoints of the present description, as in the keys of requests.
-    ///   - sameNames: whether only earlier mappings of these endpoints count.
+    ///   - others: the responses of other mappings.
+    ///   - report: the report of the import, with all keys.
     /// - Returns: the names of the endpoints of the responses that it has outdated.
-    mutating func outdateResponses(
-        ofMirrorsBut keys: Set<String>, sameNames: Bool = false, listing records: [ListedRecord]
-    ) throws -> Set<String> {
+    mutating func outdateResponses(of others: OtherMirrors, changedBy report: ImportReport) throws -> Set<String> {
         var known: Set<UInt64> = [], names: Set<String> = []
-        for record in records {
-            let ids = try access.responses.ids(listing: record), most = StoreWriter.examinedAtEachEnd
-            // Very many lists may have one record. Those of other mappings are old or new.
-            let examined = ids.count <= 2 * most ? ids[...] : ids.prefix(most) + ids.suffix(most)
-            for id in examined where known.insert(id).inserted {
+        for record in listedRecords(report.keys(.created) + report.keys(.updated)) {
+            for id in try access.responses.ids(listing: record)
+            where others.mayContain(id) && known.insert(id).inserted {
                 guard let view = try access.responses.view(id: id), view.isMirrors,
-                    !keys.contains(view.endpoint), !view.isInvalidated || Batch.Page.hasValidators(view.headers),
+                    others.hasOtherMapping(view.endpoint), !view.isInvalidated || view.hasValidators,
                     var other = view.entry
                 else { continue }
-                let name = RequestKey.name(ofEndpoint: view.endpoint)
-                if sameNames, !keys.contains(where: { RequestKey.name(ofEndpoint: $0) == name }) { continue }
+                // The write ends the life of the view.
+                names.insert(String(RequestKey.name(ofEndpoint: other.request.endpoint)))
                 other.validation.outdate()
                 try putResponse(other)
-                names.insert(String(name))
             }
         }
         return names
     }
 
     /// Returns the records of imported keys, in the form in which responses list them.
-    func listedRecords(_ keys: [ImportedKey]) -> [ListedRecord] {
+    private func listedRecords(_ keys: [ImportedKey]) -> [ListedRecord] {
         keys.compactMap { key in
             catalog.entity(key.entity).map { ListedRecord(entity: $0.root, storageKey: key.key.storageKey) }
         }
@@ -59,5 +52,13 @@ extension StoreWriter {
             forgotten[name] = other
         }
         for (name, checkpoint) in forgotten { try setCheckpoint(name, checkpoint) }
+    }
+}
+
+extension ResponseView {
+    /// Whether a 304 can confirm the response.
+    fileprivate var hasValidators: Bool {
+        let fields = TransportHeaders(flat: headers)
+        return fields["ETag"] != nil || fields["Last-Modified"] != nil
     }
 }

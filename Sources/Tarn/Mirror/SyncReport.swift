@@ -63,8 +63,9 @@ public struct SyncReport: Sendable {
         /// Whether the time of the scan could not be written as such a date: the value stays as it
         /// was.
         package var leavesFutureOut = false
-        /// Lists of an incremental endpoint whose last page is empty although the one before names
-        /// it.
+        /// Lists that may go on behind the page at which their scans have ended, by the reason.
+        package var doubts: [EndDoubt: Int] = [:]
+        /// Those of them of an incremental endpoint.
         ///
         /// The next scan begins with the same value.
         package var inDoubt = 0

@@ -34,6 +34,8 @@ final class SyncRun: Sendable {
     /// The names of the endpoints.
     private let endpoints: Set<String>
     private let state: Guarded<State>
+    /// The responses of mirrors with other mappings, as far as they were examined.
+    private let others = Guarded<OtherMirrors?>(nil)
 
     private struct State {
         /// Whether the store has the checkpoint of this sync.
@@ -167,6 +169,18 @@ final class SyncRun: Sendable {
 
     /// Whether the stored checkpoint is under way, so that the next sync would continue this one.
     var isOpen: Bool { state.withLock { ($0.isNoted || resumed != nil) && !$0.isComplete } }
+
+    /// The committed responses of mirrors with other mappings than the description's.
+    func otherMirrors(_ client: APIClient) throws -> OtherMirrors {
+        try others.withLock { known in
+            var others = known ?? OtherMirrors(than: client.description)
+            // Without a second reference, the set of ids is not copied.
+            known = nil
+            try client.store.read { try others.examine($0.access.responses) }
+            known = others
+            return others
+        }
+    }
 
     /// Whether a scan was completed or passed by in this sync.
     func hasFinished(_ checkpoint: Checkpoint?, plan: String) -> Bool {

@@ -1,5 +1,6 @@
 // The end of a scan over an endpoint that declares how orphans are treated.
 
+import TarnHTTP
 import TarnImport
 import TarnStore
 
@@ -9,7 +10,7 @@ extension EndpointScan {
     ///
     /// Records may have moved to a list that is refused: the orphans of the whole endpoint wait.
     func lookForRefusal(
-        _ rules: Orphans, _ checkpoint: inout Checkpoint, _ target: ScanTarget, isCutOff: Bool, isInDoubt: Bool
+        _ rules: Orphans, _ checkpoint: inout Checkpoint, _ target: ScanTarget, isCutOff: Bool, doubt: EndDoubt?
     ) {
         var refusal: String?, isKnown = false
         let initial = endpoint.incremental?.initial, since = target.request.since, isInitial = since == initial
@@ -24,11 +25,9 @@ extension EndpointScan {
             refusal = "the scan has listed everything, and not only what is behind the initial value of since"
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
-        } else if isInDoubt {
+        } else if let doubt {
             isKnown = target.beginning.wasInDoubt
-            refusal =
-                "the last page has no records, although the page before names it: other pages may be missing; "
-                + "if that is usual, write more: ignore"
+            refusal = "\(doubt.finding): other pages may be missing; \(doubt.wayOut)"
         } else if checkpoint.isOfTwoShapes {
             refusal =
                 "an answer is a single object, where others are lists of records: it may report an error; "

@@ -89,7 +89,7 @@ extension ResponseView {
         var facts = PageFacts(
             headers: TransportHeaders(flat: headers), recordCount: metadata.firstCount ?? count,
             values: metadata.values, records: metadata.records,
-            digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
+            digest: PageMetadata.digest(metadata.digest, of: listed, count: count, skipped: skipped))
         facts.otherRecords = count - facts.recordCount
         return (PageEnd(facts: facts, answeredBy: answeredBy, position: position), metadata.kept)
     }

@@ -232,15 +232,16 @@ extension RecordCache {
         let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
         // The description may have changed since a mirror has imported the same records. A typed
         // request is not an endpoint of a description.
-        let keys = presentKeys.contains(prepared.key.endpoint) && !prepared.endpoint.isTypedRequest ? presentKeys : nil
+        let isDescribed = presentKeys.contains(prepared.key.endpoint) && !prepared.endpoint.isTypedRequest
+        let others = isDescribed ? OtherMirrors(than: presentKeys) : nil
+        // Responses of other mappings may list any record that the response changes.
+        if others != nil { lent.value.keyLimit = .max }
         lent.value.unit = ImportUnit(responses: [entry]) { report, writer in
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
-            if let keys {
-                // Another program may use the store with endpoints of its own.
-                let records = entry.listing.listed + writer.listedRecords(report.keys(.updated))
-                let others = try writer.outdateResponses(ofMirrorsBut: keys, sameNames: true, listing: records)
-                for name in others { try writer.forgetLists(of: name) }
+            if let others {
+                let names = try writer.outdateResponses(of: others, changedBy: report)
+                for name in names { try writer.forgetLists(of: name) }
             }
             if report.updated > 0 { try writer.outdateVariants(of: entry) }
             try writer.noteUses(taken)
@@ -259,7 +260,8 @@ extension RecordCache {
             }
         }
         lent.value.unit.outboxRevision = outboxRevision
-        let report = try await lent.value.commit(to: store)
+        var report = try await lent.value.commit(to: store)
+        report.limitKeys(to: client.options.keyLimit)
         // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }
         var transfer = Transfer(entry, .fetched, report: report)

@@ -45,6 +45,7 @@ extension SyncSummary {
             text += ",\"future_since\":"
             text.appendJSONString(value)
         }
+        if !endpoint.doubts.isEmpty { text += ",\"doubtful_ends\":\(endpoint.doubts.values.reduce(0, +))" }
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }

@@ -219,25 +219,33 @@ struct SyncSummary {
             lines.append(
                 "\(endpoint.name): a record has a date in the future for since, \(value.excerpt): \(next)")
         }
-        if endpoint.inDoubt > 0 {
-            let lists = endpoint.inDoubt > 1 ? " in \(countText(endpoint.inDoubt, "list"))" : ""
-            lines.append(
-                "\(endpoint.name): the last page has no records, although the page before names it\(lists): other "
-                    + "pages may be missing, so that the next sync requests the same again; if that is usual, write "
-                    + "more: ignore")
-        }
-        if endpoint.inDoubtAgain > 0 {
-            lines.append(
-                "\(endpoint.name): the last page has no records again, although the page before names it: the next sync "
-                    + "requests only what has changed since; if pages were missing, run tarn sync --full, and if that "
-                    + "is usual, write more: ignore")
-        }
+        lines += doubtLines(endpoint)
         if endpoint.hasOtherCredentials {
             lines.append(
                 "\(endpoint.name): the credentials have changed, so that everything was requested, and not only "
                     + "changes; if the account is still the same, name it under auth: account: NAME")
         }
         return lines
+    }
+
+    /// The lists that may have more records than were scanned.
+    ///
+    /// Of an empty last page only the next request for changes tells; the orphans have a line of
+    /// their own.
+    private func doubtLines(_ endpoint: SyncReport.Endpoint) -> [String] {
+        let doubts = endpoint.doubts.sorted { $0.key.finding < $1.key.finding }, isAgain = endpoint.inDoubtAgain > 0
+        let isIncremental = isAgain || endpoint.inDoubt > 0
+        return doubts.filter { isIncremental || $0.key != .emptyPage }.map { doubt, count in
+            let lists = count > 1 ? " in \(countText(count, "list"))" : ""
+            let finding = "\(endpoint.name): \(doubt.finding)\(isAgain ? ", again" : "")\(lists)"
+            if isAgain {
+                return
+                    "\(finding): the next sync requests only what has changed since; if pages were missing, run tarn "
+                    + "sync --full; \(doubt.wayOut)"
+            }
+            let next = isIncremental ? ", so that the next sync requests the same again" : ""
+            return "\(finding): other pages may be missing\(next); \(doubt.wayOut)"
+        }
     }
 
     /// Formats seconds with three decimals.

@@ -1,4 +1,44 @@
-// The servers to which the links of a list may lead.
+// The servers to which the links of a list may lead, and the limits of a scan.
+
+extension PageSequence {
+    /// The servers to which links may lead, and the limits of a scan.
+    package struct Bounds: Sendable, Hashable {
+        /// The base URL of the API.
+        package var base: String
+        /// Other base URLs that the API uses for itself in links.
+        ///
+        /// Such links are followed at `base`.
+        package var aliases: [String]
+        /// Base URLs of other servers to which links may lead.
+        ///
+        /// Requests to them carry no credentials.
+        package var follows: [String]
+        /// The maximum number of pages.
+        package var pageLimit: Int
+        /// The maximum number of records; nil for no limit.
+        package var recordLimit: Int?
+        /// The number of records of this part of the scan; nil for no limit.
+        ///
+        /// Another scan continues behind it: see ``PageSequence/positionBehindPart``.
+        package var partLimit: Int?
+        /// Whether the scan stops at a limit without an error.
+        package var stopsAtLimit = false
+        /// The query parameter that carries a key.
+        ///
+        /// Servers repeat it in links; it is removed from them.
+        package var secretParameter: String?
+        /// The treatment of evidence, on the last page, of more records than the scan has listed.
+        package var more = PageEvidence.Rule.fail
+
+        /// Creates bounds without a limit of records.
+        package init(base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000) {
+            self.base = base
+            self.aliases = aliases
+            self.follows = follows
+            self.pageLimit = pageLimit
+        }
+    }
+}
 
 extension PageSequence.Bounds {
     /// Returns the absolute URL of a reference.

@@ -27,15 +27,42 @@ extension PageSequence {
     ///
     /// The page size is the one that the request names, or the average of the pages before. Without
     /// either it may be what servers choose: at least 10, and a multiple of 5 or 8.
-    private func isFull(_ count: Int) -> Bool {
+    func isFull(_ count: Int) -> Bool {
+        if let size = PageSequence.size(in: request) { return count >= size }
+        return isAsLong(as: ordinal - 1, listed, count)
+    }
+
+    /// Whether the page before the current one may be as long as the server makes them, or is
+    /// unknown.
+    ///
+    /// The server may give less than the request asks for: the pages before that one decide, too. A
+    /// single page is then full if it has a usual number of records.
+    var isBehindFullPage: Bool {
+        guard let before else { return true }
+        let count = before.facts.recordCount, pages = ordinal - 2
+        if count == 0 { return false }
+        if let size = PageSequence.size(in: before.request) {
+            if count >= size { return true }
+            if pages < 1 { return [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000].contains(count) }
+        }
+        return isAsLong(as: pages, listed - count, count)
+    }
+
+    /// Returns whether a page has as many records as the average of the pages before it; a single
+    /// page, whether it has a number that servers choose.
+    private func isAsLong(as pages: Int, _ listed: Int, _ count: Int) -> Bool {
+        if pages > 0 { return count >= listed.addingClamped(pages - 1) / pages }
+        return count >= 10 && (count % 5 == 0 || count % 8 == 0)
+    }
+
+    /// Returns the page size that a request names; nil if it names none.
+    private static func size(in request: PageRequest) -> Int? {
         let sizes = [
             "per_page", "perpage", "page_size", "pagesize", "limit", "size", "count", "maxresults", "pagelen", "first",
             "top", "$top", "take", "rows", "page[size]", "page[limit]",
             "pagination[pagesize]", "pagination[limit]", "$limit", "resultrecordcount",
         ]
         let named = QueryParameters.values(in: request.url).first { sizes.contains($0.name.lowercased()) }
-        if let size = named.flatMap({ Int($0.value) }), size > 0 { return count >= size }
-        if ordinal > 1 { return count >= listed.addingClamped(ordinal - 2) / (ordinal - 1) }
-        return count >= 10 && (count % 5 == 0 || count % 8 == 0)
+        return named.flatMap { Int($0.value) }.flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -9,44 +9,6 @@
 ///         …
 ///     } while try pages.advance(PageFacts(headers: response.headers, recordCount: count))
 package struct PageSequence: Sendable, Hashable {
-    /// The servers to which links may lead, and the limits of a scan.
-    package struct Bounds: Sendable, Hashable {
-        /// The base URL of the API.
-        package var base: String
-        /// Other base URLs that the API uses for itself in links.
-        ///
-        /// Such links are followed at `base`.
-        package var aliases: [String]
-        /// Base URLs of other servers to which links may lead.
-        ///
-        /// Requests to them carry no credentials.
-        package var follows: [String]
-        /// The maximum number of pages.
-        package var pageLimit: Int
-        /// The maximum number of records; nil for no limit.
-        package var recordLimit: Int?
-        /// The number of records of this part of the scan; nil for no limit.
-        ///
-        /// Another scan continues behind it: see ``PageSequence/positionBehindPart``.
-        package var partLimit: Int?
-        /// Whether the scan stops at a limit without an error.
-        package var stopsAtLimit = false
-        /// The query parameter that carries a key.
-        ///
-        /// Servers repeat it in links; it is removed from them.
-        package var secretParameter: String?
-        /// The treatment of evidence, on the last page, of more records than the scan has listed.
-        package var more = PageEvidence.Rule.fail
-
-        /// Creates bounds without a limit of records.
-        package init(base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000) {
-            self.base = base
-            self.aliases = aliases
-            self.follows = follows
-            self.pageLimit = pageLimit
-        }
-    }
-
     /// The pagination style.
     package let pagination: Pagination
     /// The servers to which links may lead, and the limits of the scan.
@@ -66,16 +28,22 @@ package struct PageSequence: Sendable, Hashable {
     /// The position behind the page at which ``Bounds/partLimit`` stopped the scan; nil if it did
     /// not.
     package private(set) var positionBehindPart: String?
-    /// Whether the scan has ended at a page without records that the page before had announced.
-    ///
-    /// The last page of some lists is empty. Another one may have been lost.
-    package private(set) var isInDoubt = false
+    /// The reason why the list may go on behind the page at which the scan has ended; nil if the
+    /// end is certain.
+    package private(set) var doubt: EndDoubt?
 
     /// The number of records that earlier parts of the scan have listed.
     private var listedBefore = 0
 
-    private let first: PageRequest
+    let first: PageRequest
     private var visited: Set<Visit>
+    /// The page before the current one; nil if it is unknown, and at the beginning of a list.
+    private(set) var before: (request: PageRequest, facts: PageFacts)? {
+        get { beforeRequest.flatMap { request in beforeFacts.map { (request, $0) } } }
+        set { (beforeRequest, beforeFacts) = (newValue?.request, newValue?.facts) }
+    }
+    private var beforeRequest: PageRequest?
+    private var beforeFacts: PageFacts?
     private var lastDigest: Int?
     private var lastContent: UInt64?
     /// The number of pages in a row that have listed the records of the page before.
@@ -87,7 +55,7 @@ package struct PageSequence: Sendable, Hashable {
     private static let endless =
         "more than 20 pages in a row have no records, and name another one. If they are the end, write end: empty for a cursor; if not, more: ignore"
     /// The progress since the last restart, and the value behind which the scan restarted.
-    private var window = Window()
+    private(set) var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
     private(set) var counts: [String: Int] = [:]
     /// The declared total of the last page that has one; nil without one.
@@ -111,7 +79,7 @@ package struct PageSequence: Sendable, Hashable {
         }
     }
 
-    private struct Window: Sendable, Hashable {
+    struct Window: Sendable, Hashable {
         var pages = 0
         var records = 0
         var after: String?
@@ -191,7 +159,7 @@ package struct PageSequence: Sendable, Hashable {
         // Also a scan that a limit ends here reports its style.
         choice = step.choice
         guard let next = step.next else {
-            isInDoubt = isInDoubt(at: facts)
+            doubt = isInDoubt(at: facts) ? .emptyPage : cappedTotal(facts, listed: step.listed)
             return false
         }
         guard ordinal < bounds.pageLimit else {
@@ -205,13 +173,14 @@ package struct PageSequence: Sendable, Hashable {
             positionBehindPart = PageSequence.position(of: next, step.window)
             return false
         }
+        // A restart invalidates the counts: the restarted list has fewer records. And it may begin
+        // with the records of the page before: those with the value behind which it begins.
+        let isRestart = step.window.pages == 0
+        before = isRestart ? nil : (request, facts)
         visited.insert(Visit(next))
         request = next
         ordinal = ordinal.addingClamped(1)
         listed = step.listed
-        // A restart invalidates the counts: the restarted list has fewer records. And it may begin
-        // with the records of the page before: those with the value behind which it begins.
-        let isRestart = step.window.pages == 0
         repeated = isRepeated(facts) && !isRestart ? repeated + 1 : 0
         empty = facts.isEmpty && !isRestart ? empty + 1 : 0
         lastDigest = isRestart ? nil : facts.digest
@@ -378,12 +347,14 @@ package struct PageSequence: Sendable, Hashable {
 
     /// Notes the page before the current one, of a scan that continues.
     package mutating func note(pageBefore facts: PageFacts) {
+        // Its own request is unknown, and only links relative to it need that.
+        before = (request, facts)
         total = declaredTotal(facts)
         isAnnounced = announcesNext(facts)
         for found in PageEvidence.counts(facts) { counts[found.name] = found.count }
     }
 
-    private func declaredTotal(_ facts: PageFacts) -> Int? {
+    func declaredTotal(_ facts: PageFacts) -> Int? {
         ((choice?.pagination ?? pagination).style as? any TotalPagination)?.total(of: facts)
     }
 
@@ -430,6 +401,7 @@ package struct PageSequence: Sendable, Hashable {
         lastContent = nil
         repeated = 0
         total = nil
+        before = nil
         isAnnounced = false
         return true
     }
@@ -493,4 +465,7 @@ package struct PageSequence: Sendable, Hashable {
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
         try bounds.permitted(reference, relativeTo: url)
     }
+
+    /// Returns whether a page was requested already.
+    func hasRequested(_ page: PageRequest) -> Bool { visited.contains(Visit(page)) }
 }

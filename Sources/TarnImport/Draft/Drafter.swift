@@ -18,6 +18,9 @@ struct Drafter: ~Copyable {
     var failure: ImportError?
     /// The whole keys of deleted records, by draft.
     var tombstones: [Int: [UInt8]] = [:]
+    /// The storage key of the last listed record if it is marked as deleted; nil otherwise.
+    private(set) var deletedKey: [UInt8]?
+    private var isMarkedDeleted = false
     /// One-to-one references that the drafts store, in document order.
     var claims: [ReferenceConflict] = []
     /// An object that waits to be drafted.
@@ -171,6 +174,7 @@ struct Drafter: ~Copyable {
         list.location = DraftLocation(
             list: Int32(lists.count - 1), position: Int32(truncatingIfNeeded: origin.position))
         var listedKey: [UInt8]?, isFirst = true
+        deletedKey = nil
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
             if plan.hasChoices, plan.plans[next.plan].hasChoice {
@@ -185,7 +189,11 @@ struct Drafter: ~Copyable {
             let hasKey = draft(tape, next)
             if isFirst {
                 isFirst = false
-                if hasKey { listedKey = Array(key.bytes) }
+                if hasKey {
+                    listedKey = Array(key.bytes)
+                } else if isMarkedDeleted {
+                    deletedKey = Array(key.bytes)
+                }
                 list.location.isNested = true
             }
             // The first child is on top of the stack: later values win in document order. Children
@@ -218,9 +226,11 @@ struct Drafter: ~Copyable {
         current = pending.index
         currentPlan = pending.plan
         ownKey = nil
+        isMarkedDeleted = false
         locateValues(tape, pending, plan)
         guard appendWholeKey(tape, pending, plan) else { return false }
         let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
+        isMarkedDeleted = isTombstone
         let tombstone = isTombstone ? Array(key.bytes) : []
         if !isTombstone { presence.note(pending.plan, isListed: pending.isListed, found) }
         longKey = key.count > StorageKey.longest ? Array(key.bytes) : []

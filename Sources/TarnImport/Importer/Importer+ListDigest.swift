@@ -1,4 +1,5 @@
-// Pages with the same elements, of lists whose records have their positions as keys.
+// Pages with the same elements: of lists whose records have their positions as keys, and of lists
+// with elements that are not listed.
 
 internal import TarnStore
 
@@ -24,5 +25,31 @@ extension Importer {
             let list = records.isPlain ? walk.value(at: records.keys) : nil
             return SHA256.prefix(of: list.map { text.slice($0) } ?? text)
         }
+    }
+}
+
+extension Importer.Added {
+    /// A digest of everything that was read from a list with elements that are not listed, such as
+    /// records that are marked as deleted; nil if all are listed, or if some are unknown.
+    ///
+    /// A stored response may keep it: it is the same in every process.
+    package var readDigest: UInt64? {
+        guard !unlisted.isEmpty, skipped == 0, listed.count + unlisted.count == count else { return nil }
+        var text = ByteWriter()
+        for part in [listed, unlisted] {
+            for record in part {
+                text.appendBigEndian(record.entity)
+                text.append(UInt8(truncatingIfNeeded: record.storageKey.count))
+                text.append(record.storageKey)
+            }
+            text.append(0)
+        }
+        return SHA256.prefix(of: text.bytes)
+    }
+
+    /// Notes an element that a hook has refused.
+    mutating func noteRefused(_ json: JSONValue) {
+        let digest = Array(json.text.utf8).withUnsafeBytes { SHA256.prefix(of: $0) }
+        unlisted.append(ListedRecord(entity: 0, storageKey: withUnsafeBytes(of: digest.bigEndian) { Array($0) }))
     }
 }

@@ -91,6 +91,9 @@ public final class Importer {
         ///
         /// They have no usable key, no entity by the choice rules, or invalid JSON from a hook.
         public var skipped: Int
+        /// The elements that were read, but are not listed: the keys of those that are marked as
+        /// deleted, and digests of those that a hook has refused.
+        var unlisted: [ListedRecord] = []
         /// The requested values besides the records.
         package var facts = DocumentFacts()
         /// The body for the entry of the response; nil if it is not recognised when it comes again.
@@ -109,6 +112,7 @@ public final class Importer {
             listed += other.listed
             count += other.count
             skipped += other.skipped
+            unlisted += other.unlisted
             facts.records += other.facts.records
             facts.increments += other.facts.increments
         }
@@ -219,7 +223,7 @@ public final class Importer {
             var (tape, index) = excerpt(tape, index, target) ?? (tape, index)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)
-                guard edit(entity.name, &json) else { return }
+                guard edit(entity.name, &json) else { return added.noteRefused(JSONValue(tape, index)) }
                 guard let edited = ImportHooks.parsed(json, editedParser) else {
                     drafter.locate(list: list, position: position, place: index)
                     added.skipped += 1
@@ -234,6 +238,8 @@ public final class Importer {
             recognition?.note(element, drafter.list, listed: key)
             if let key {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
+            } else if let key = drafter.deletedKey {
+                added.unlisted.append(ListedRecord(entity: entity.root, storageKey: key))
             } else if drafter.skipped > skipped {
                 added.skipped += 1
             }

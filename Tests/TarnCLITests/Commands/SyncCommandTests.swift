@@ -101,6 +101,27 @@ struct SyncCommandTests {
         #expect(second.status == 0 && second.error == "", "\(second.error)")
     }
 
+    @Test("a list whose server refuses what is behind a full page is named, with the ways out, also as JSON")
+    func refusedBehindFullPage() async throws {
+        let folder = try TemporaryFolder()
+        let endpoint = "paginate: { page_number: { param: page } }\n    responses: [{ status: 400, then: stop }]"
+        let file = try folder.write("tarn.yaml", itemsYAML(endpoint))
+        let items = (1...20).map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+        let server = try LocalServer([
+            recording("/items?page=1", "[\(items)]"), recording("/items?page=2", "{}", status: "400 Bad Request"),
+        ])
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        let lines = [
+            "items: the server refuses what is behind a full page (400), and `then: stop` takes that for the end of the "
+                + "list: other pages may be missing; if the list ends there, write more: ignore; if the server refuses "
+                + "deep pages, write restart, or request smaller lists (partitions)"
+        ]
+        #expect(result.status == 0 && result.errorLines == lines, "\(result.error)")
+        let events = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        let summary = try json(try #require(events.lines.last))
+        #expect((summary["endpoints"] as? [[String: Any]])?.first?["doubtful_ends"] as? Int == 1)
+    }
+
     @Test("a list that ends at the limit of the description is named: the server has more")
     func listsWithALimit() async throws {
         let folder = try TemporaryFolder()

@@ -217,7 +217,7 @@ struct PaginationGuardTests {
             var sequence = try PageSequence(
                 pagination, PageRequest(url: "http://h/items"), PageSequence.Bounds(base: "http://h"))
             for facts in pages { _ = try sequence.advance(facts) }
-            return sequence.isInDoubt
+            return sequence.doubt == .emptyPage
         }
         let cursor = Pagination.cursor(path: "next", sends: .query("c"))
         #expect(try isInDoubt(cursor, [page(2, ["next": "a"]), page(0)]))

@@ -61,9 +61,11 @@ struct MirrorRequestsTests {
 
     @Test("rules for answers: passed over, empty, the end, a failure of its own words, another try")
     func responseRules() async throws {
-        func sync(_ rule: String, _ answers: [String]) async throws -> (SyncReport, MirrorStore, RawServer) {
+        func sync(
+            _ rule: String, _ answers: [String], _ style: String = "paginate: header_link"
+        ) async throws -> (SyncReport, MirrorStore, RawServer) {
             let server = try RawServer(answers)
-            let store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    responses: [\(rule)]"))
+            let store = try MirrorStore(yaml: itemsYAML("\(style)\n    responses: [\(rule)]"))
             let report = try await store.sync(server.base + "/v1") {
                 $0.retry = RetryPolicy(firstDelay: .milliseconds(1))
             }
@@ -77,8 +79,11 @@ struct MirrorRequestsTests {
         let (empty, emptied, _) = try await sync("{ status: 404, then: empty }", [page, gone])
         #expect(empty.failures.isEmpty && empty.pages == 2 && empty.listed == 2)
         #expect(try emptied.checkpoint("items")?.state == .complete)
-        let (stopped, ended, _) = try await sync("{ status: 404, then: stop }", [page, gone])
+        let last = Self.answer(Self.items(1...2)), style = "paginate: { page_number: { param: page } }"
+        let (stopped, ended, _) = try await sync("{ status: 404, then: stop }", [last, gone], style)
         #expect(stopped.failures.isEmpty && stopped.pages == 1)
+        let (named, _, _) = try await sync("{ status: 404, then: stop }", [page, gone])
+        #expect(named.texts.first?.contains("Link names a next page") == true, "\(named.texts)")
         #expect(try ended.checkpoint("items")?.state == .complete)
         #expect(try ended.count("Item") == 2)
         let (moved, _, _) = try await sync("{ status: 404, then: stop }", [gone])

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: pages that come again")
@@ -49,6 +50,31 @@ struct RepeatedPagesTests {
         #expect(try store.dump() == itemLines(items))
         #expect(try await scan(store, items).report.unchanged == 5)
         #expect(try store.dump() == itemLines(items))
+    }
+
+    @Test(
+        "a repeated last page ends the list, although one of its records is marked as deleted",
+        arguments: [false, true], [false, true])
+    func deletedOnLastPage(hasValidators: Bool, isOnlyDeleted: Bool) async throws {
+        let server = try ScriptedServer { request in
+            let text = QueryParameters.values(in: request.target).first { $0.name == "page" }?.value
+            let page = min(text.flatMap { Int($0) } ?? 1, 3), deleted = #"{"id":6,"gone":true}"#
+            let parts = ["1 2", "3 4", "5"].map { part in
+                part.split(separator: " ").map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+            }
+            let last = isOnlyDeleted ? deleted : "\(parts[2]),\(deleted)"
+            let body = "[\(page < 3 ? parts[page - 1] : last)]"
+            return hasValidators ? .tagged("\(page)", request, body) : .init(body: body)
+        }
+        let style = "paginate: { page_number: { param: page, end: repeated } }\n    limit: { pages: 9 }"
+        let store = try MirrorStore(yaml: itemsYAML(style, attributes: "    deleted: gone"))
+        for round in 1...3 {
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(server.requests.count == 4 * round)
+            #expect(try store.items() == (isOnlyDeleted ? [1, 2, 3, 4] : [1, 2, 3, 4, 5]))
+        }
+        #expect(server.requests.contains { $0.field("If-None-Match") != nil } == hasValidators)
     }
 
     private func itemLines(_ items: [[(Int, String)]]) -> [String] {

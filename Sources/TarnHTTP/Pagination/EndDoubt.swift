@@ -1,0 +1,35 @@
+/// The reason why a list may go on behind the page at which its scan has ended.
+package enum EndDoubt: Sendable, Hashable {
+    /// The last page has no records, although the page before names it.
+    ///
+    /// The last page of some lists is empty. Another one may have been lost.
+    case emptyPage
+    /// The server refuses the page behind a full one, with a status that a rule takes for the end.
+    case refusal(status: Int)
+    /// The list ends at a declared total that may be the most that the server counts: a round one,
+    /// at a full page, or one that is declared a lower limit.
+    case cappedTotal(name: String, count: Int)
+
+    /// The finding, as a clause.
+    package var finding: String {
+        switch self {
+        case .emptyPage: "the last page has no records, although the page before names it"
+        case .refusal(let status):
+            "the server refuses what is behind a full page (\(status)), and `then: stop` takes that for the end of the list"
+        case .cappedTotal(let name, let count):
+            "the list ends at `\(name)`: \(count), which may be the most that the server counts"
+        }
+    }
+
+    /// The way out, as a clause.
+    package var wayOut: String {
+        switch self {
+        case .emptyPage: "if that is usual, write more: ignore"
+        case .refusal:
+            "if the list ends there, write more: ignore; if the server refuses deep pages, write restart, or request "
+                + "smaller lists (partitions)"
+        case .cappedTotal(let name, _):
+            "if the list has so many records, write more: { ignore: ['\(name)'] }; if not, leave total out under paginate"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// Two mirrors with different mappings, which share the records of one store.
+
+import Foundation
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Mirror: two mappings in one store", .timeLimit(.minutes(5)))
+struct MirrorOtherMappingTests {
+    /// A mirror with an endpoint of its own; the label of a record comes from a member of its JSON.
+    private static func yaml(_ endpoint: String, label: String, path: String? = nil) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Item: { key: id, attributes: { id: int, label: { type: string?, from: \(label) } }, ignore: ['*'] }
+          Order: { key: id, attributes: { id: int }, relationships: { items: [Item] } }
+        endpoints:
+          \(endpoint): { path: /\(path ?? endpoint), entity: Item, paginate: single_page }
+          orders: { path: /orders, entity: Order, paginate: single_page }
+        """
+    }
+
+    private static func items(_ names: String...) -> String {
+        "["
+            + names.enumerated().map { #"{"id":\#($0.offset + 1),"name":"\#($0.element)","note":"x"}"# }
+            .joined(separator: ",") + "]"
+    }
+
+    /// A second mirror in the store of a first one.
+    private func mirror(_ yaml: String, with other: MirrorStore) throws -> MirrorStore {
+        var store = other
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = other.path
+        return store
+    }
+
+    @Test("a record that enters the other mirror's list later has that one's value only until the next sync")
+    func recordEntersLater() async throws {
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "note"), with: first)
+        func server(_ things: String, tag: String) throws -> LocalServer {
+            try LocalServer([
+                recording("/v1/items", Self.items("one", "two"), "ETag: \"i\""),
+                recording("/v1/things", things, "ETag: \"\(tag)\""),
+            ])
+        }
+        let before = try server(#"[{"id":9,"note":"nine"}]"#, tag: "before")
+        let after = try server(#"[{"id":9,"note":"nine"},{"id":2,"note":"x"}]"#, tag: "after")
+        try await first.sync(before.base + "/v1", names: ["items"])
+        try await second.sync(before.base + "/v1", names: ["things"])
+        #expect(try await first.sync(before.base + "/v1", names: ["items"]).notModified == 1)
+        try await second.sync(after.base + "/v1", names: ["things"])
+        #expect(try first.record("Item", 2)["label"] == .string("x"))
+        let report = try await first.sync(after.base + "/v1", names: ["items"])
+        #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+        #expect(try first.record("Item", 2)["label"] == .string("two"))
+    }
+
+    @Test(
+        "two mirrors whose mappings agree settle: after a change at the server, each is answered 304",
+        arguments: ["things", "items"])
+    func agreeing(path: String) async throws {
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "[name, title]", path: path), with: first)
+        for (round, name) in ["one", "other"].enumerated() {
+            let body = Self.items(name, "two"), tag = "ETag: \"\(round)\""
+            let server = try LocalServer([recording("/v1/items", body, tag), recording("/v1/things", body, tag)])
+            for _ in 0..<2 {
+                for (store, endpoint) in [(first, "items"), (second, "things")] {
+                    let report = try await store.sync(server.base + "/v1", names: [endpoint])
+                    #expect(report.failures.isEmpty, "\(report.texts)")
+                }
+            }
+            for (store, endpoint) in [(first, "items"), (second, "things"), (first, "items")] {
+                #expect(try await store.sync(server.base + "/v1", names: [endpoint]).notModified == 1)
+            }
+            #expect(try first.record("Item", 1)["label"] == .string(name))
+        }
+    }
+
+    @Test(
+        "of a fetched response, records behind the hundredth changed one count as well, also for other endpoints",
+        arguments: ["items", "things"])
+    func manyNested(endpoint: String) async throws {
+        let nested = (1...150).map { #"{"id":\#($0),"note":"x"}"# }.joined(separator: ",")
+        let server = try LocalServer([
+            recording("/v1/items", #"[{"id":150,"name":"last","note":"x"}]"#, "ETag: \"i\""),
+            recording("/v1/orders", #"[{"id":1,"items":[\#(nested)]}]"#, "ETag: \"o\""),
+        ])
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        try await first.sync(server.base + "/v1")
+        let second = try mirror(Self.yaml(endpoint, label: "note"), with: first)
+        var client = APIClient.Options()
+        client.base = server.base + "/v1"
+        let cache = try RecordCache(
+            second.description, store: try second.open(), transport: MirrorStore.impatient(), client: client)
+        let answer = try await cache.fetch(CacheRequest("orders"), policy: .networkFirst)
+        #expect(answer.report?.keyLimit == 100 && answer.report?.keys(.updated).count == 100)
+        #expect(try first.record("Item", 150)["label"] == .string("x"))
+        let report = try await first.sync(server.base + "/v1", names: ["items"])
+        #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+        #expect(try first.record("Item", 150)["label"] == .string("last"))
+    }
+}

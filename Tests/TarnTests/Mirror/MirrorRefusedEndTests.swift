@@ -1,0 +1,194 @@
+// Lists whose end is a refused page (`then: stop`), a null, or a total that may be a limit.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Mirror: refused pages, and other ends that may be none", .timeLimit(.minutes(5)))
+struct MirrorRefusedEndTests {
+    /// A list in pages of ten. The server refuses pages behind a limit, and those behind the last one.
+    private final class RefusingList: Sendable {
+        let count: Mutex<Int>, limit = Mutex(Int.max), failing = Mutex(0)
+        /// The members and header fields of a page, from its number.
+        private let members: @Sendable (Int) -> String, fields: @Sendable (Int) -> [String]
+
+        init(
+            _ count: Int, members: @escaping @Sendable (Int) -> String = { _ in "" },
+            fields: @escaping @Sendable (Int) -> [String] = { _ in [] }
+        ) {
+            self.count = Mutex(count)
+            (self.members, self.fields) = (members, fields)
+        }
+
+        func server() throws -> ScriptedServer {
+            try ScriptedServer { [self] request in
+                let text = QueryParameters.values(in: request.target).first { $0.name == "page" }?.value
+                let page = text.flatMap { Int($0) } ?? 1, first = (page - 1) * 10 + 1, count = count.withLock { $0 }
+                if failing.withLock({ $0 }) == page { return .init(status: "500 Internal Server Error") }
+                guard first <= count, page <= limit.withLock({ $0 }) else {
+                    return .init(status: "400 Bad Request", body: #"{"message":"page out of range"}"#)
+                }
+                let items = (first...min(first + 9, count)).map { #"{"id":\#($0),"name":"n"}"# }
+                return .init(
+                    fields: fields(page), body: #"{"items":[\#(items.joined(separator: ","))]\#(members(page))}"#)
+            }
+        }
+    }
+
+    private static func yaml(_ style: String = "param: page", _ more: String = "") -> String {
+        itemsYAML(
+            """
+            records: items
+                paginate: { page_number: { \(style) } }
+                responses: [{ status: 400, then: stop }]
+                orphans: after_one_scan\(more)
+            """)
+    }
+
+    private static func link(_ relation: String, _ page: Int) -> String {
+        "Link: <https://api.test.example/v1/items?page=\(page)>; rel=\"\(relation)\""
+    }
+
+    @Test(
+        "a refused page is no end if a page before shows that there is more: an error names the sign and the ways out",
+        arguments: [
+            ("total: 50", #","total":50"#, ""), ("first: 50", #","total":50"#, ""), ("X-Total-Count: 50", "", ""),
+            ("X-Total-Pages: 5", "", ""), ("next", "", ""), ("last", "", ""), ("has_more", #","has_more":true"#, ""),
+            ("more", #","weiter":true"#, ", has_more: weiter"), ("pages", #","seiten":5"#, ", total_pages: seiten"),
+        ])
+    func depthLimit(sign: String, members: String, style: String) async throws {
+        let list = RefusingList(50) {
+            sign.hasPrefix("first") && $0 > 1 ? "" : members
+        } fields: { page in
+            switch sign {
+            case "next": [Self.link("next", page + 1)]
+            case "last": [Self.link("last", 5)]
+            default: sign.hasPrefix("X-") ? [sign] : []
+            }
+        }
+        list.limit.withLock { $0 = 3 }
+        let server = try list.server(), store = try MirrorStore(yaml: Self.yaml("param: page" + style))
+        for _ in 0..<2 {
+            let before = server.requests.count
+            let report = try await store.sync(server.base + "/v1")
+            let text = try #require(report.texts.first, "\(sign)")
+            #expect(report.failures.count == 1 && text.contains("behind 30 records"), "\(text)")
+            #expect(text.contains("write restart") && text.contains("more: ignore"), "\(text)")
+            #expect(text.contains("page out of range") && text.contains("items"), "\(text)")
+            #expect(report.report.deleted == 0 && report.orphans == nil)
+            // The next sync does not go on at the page that the server refuses.
+            #expect(server.requests.count == before + 4)
+        }
+        #expect(try store.count("Item") == 30)
+        let ignoring = try MirrorStore(yaml: Self.yaml("param: page" + style, "\n    more: ignore"))
+        #expect(try await ignoring.sync(server.base + "/v1").failures.isEmpty)
+    }
+
+    @Test("a refused page behind a full one leaves the end in doubt: no record is an orphan, and the sync says why")
+    func behindFullPage() async throws {
+        let list = RefusingList(50), server = try list.server(), store = try MirrorStore(yaml: Self.yaml())
+        #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
+        #expect(try store.count("Item") == 50)
+        list.limit.withLock { $0 = 3 }
+        for _ in 0..<2 {
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty && report.endpoints.first?.doubts == [.refusal(status: 400): 1])
+            let refusal = try #require(report.orphans?.refusals.first)
+            #expect(refusal.contains("(400)") && refusal.contains("more: ignore"), "\(refusal)")
+            #expect(try store.count("Item") == 50)
+        }
+        var ignoring = store
+        ignoring.description = try Description.parse(Self.yaml("param: page", "\n    more: ignore"), file: "tarn.yaml")
+        ignoring.description.storePath = store.path
+        let report = try await ignoring.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty && report.endpoints.first?.doubts == [:], "\(report.texts)")
+        #expect(try store.count("Item") == 30)
+    }
+
+    @Test(
+        "a refused page behind a short one is the end of the list, also if the server gives less than is requested",
+        arguments: ["param: page, end: empty", "param: page, end: empty, per_page: { per_page: 100 }"], [25, 7])
+    func behindShortPage(style: String, count: Int) async throws {
+        let list = RefusingList(50), server = try list.server(), store = try MirrorStore(yaml: Self.yaml(style))
+        try await store.sync(server.base + "/v1")
+        list.count.withLock { $0 = count }
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty && report.endpoints.first?.doubts == [:], "\(report.texts)")
+        #expect(try store.count("Item") == count && report.orphans?.deleted == 50 - count)
+        list.count.withLock { $0 = 50 }
+        list.limit.withLock { $0 = 3 }
+        #expect(try await store.sync(server.base + "/v1").endpoints.first?.doubts == [.refusal(status: 400): 1])
+    }
+
+    @Test("the page with which an interrupted scan goes on may be gone: the list begins anew")
+    func interrupted() async throws {
+        let list = RefusingList(40), server = try list.server(), store = try MirrorStore(yaml: Self.yaml())
+        list.failing.withLock { $0 = 4 }
+        #expect(try await store.sync(server.base + "/v1").failures.count == 1)
+        list.failing.withLock { $0 = 0 }
+        list.count.withLock { $0 = 25 }
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty && report.endpoints.first?.doubts == [:], "\(report.texts)")
+        #expect(
+            server.targets.suffix(4) == [
+                "/v1/items?page=1", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4",
+            ])
+        #expect(try store.count("Item") == 25)
+    }
+
+    @Test("a list that ends at a total which the server declares a lower limit is in doubt", arguments: ["gte", "eq"])
+    func lowerLimit(relation: String) async throws {
+        let list = RefusingList(50) { _ in #","total":{"value":20,"relation":"\#(relation)"}"# }
+        let server = try list.server(), style = "param: page, total: total.value"
+        let store = try MirrorStore(yaml: Self.yaml(style))
+        for _ in 0..<2 {
+            let report = try await store.sync(server.base + "/v1")
+            let doubts = report.endpoints.first?.doubts
+            #expect(report.failures.isEmpty && report.listed == 20, "\(report.texts)")
+            #expect(doubts == (relation == "gte" ? [.cappedTotal(name: "total.value", count: 20): 1] : [:]))
+        }
+    }
+
+    @Test("a list that is null is an error that names the ways out, and they are ways out")
+    func nullList() async throws {
+        let server = try ScriptedServer { request in
+            let isFirst = request.target.hasSuffix("page=1")
+            return .init(body: isFirst ? #"{"items":[{"id":1,"name":"n"}]}"# : #"{"items":null}"#)
+        }
+        let style = "paginate: { page_number: { param: page } }"
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    " + style))
+        let text = try #require(try await store.sync(server.base + "/v1").texts.first)
+        for way in ["optional: true", "then: empty"] { #expect(text.contains(way), "\(text)") }
+        let rule = #"responses: [{ contains: '"items":null', then: empty }]"#
+        #expect(text.contains(rule), "\(text)")
+        let ways = [
+            "records: { items: { entity: Item, optional: true } }\n    " + style,
+            "records: items\n    \(style)\n    \(rule)",
+        ]
+        for (index, way) in ways.enumerated() {
+            let yaml = itemsYAML(way)
+            let other = try MirrorStore(yaml: index == 0 ? yaml.replacing("    entity: Item\n", with: "") : yaml)
+            let report = try await other.sync(server.base + "/v1")
+            #expect(try report.failures.isEmpty && other.items() == [1], "\(report.texts)")
+        }
+    }
+
+    @Test(
+        "a list that ends at a full page and a round total is in doubt: the total may be the most that is counted",
+        arguments: [(1000, 1500, true), (1000, 1000, true), (1010, 1010, false)])
+    func roundTotal(total: Int, count: Int, isInDoubt: Bool) async throws {
+        let list = RefusingList(count) { _ in #","total":\#(total)"# }
+        let server = try list.server(), store = try MirrorStore(yaml: Self.yaml("param: page, total: total"))
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(
+            report.endpoints.first?.doubts == (isInDoubt ? [.cappedTotal(name: "total", count: total): 1] : [:]))
+        #expect(try store.count("Item") == total)
+        #expect((report.orphans?.refusals.first?.contains("more: { ignore: ['total'] }") ?? false) == isInDoubt)
+        let ignoring = try MirrorStore(
+            yaml: Self.yaml("param: page, total: total", "\n    more: { ignore: [total] }"))
+        #expect(try await ignoring.sync(server.base + "/v1").endpoints.first?.doubts == [:])
+    }
+}

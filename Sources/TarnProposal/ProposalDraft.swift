@@ -183,6 +183,8 @@ struct ProposalDraft {
     static func siblings(
         _ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions
     ) -> [SiblingList] {
+        // Without samples, no parent is known.
+        guard !samples.isEmpty else { return [] }
         let draft = ProposalDraft(samples, specification, options)
         let inDoubt = Set(
             draft.description.entities.filter { $0.keyDoubt != nil || $0.keyComment.contains("unique only") }.map(

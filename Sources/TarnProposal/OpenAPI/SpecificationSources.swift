@@ -295,13 +295,14 @@ struct SpecificationSources {
     private mutating func findKeyInPaths(_ index: Int) {
         let list = lists[index]
         for detail in operations where detail.isDetail {
-            guard let last = detail.segments.last.flatMap(Operation.variable),
-                let field = field(for: last, of: list, in: detail)
-            else { continue }
             let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
             let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
+            // The fields of a list are compared with its own details only: there may be hundreds of both.
+            guard isDirect || isSame, let last = detail.segments.last.flatMap(Operation.variable),
+                let field = field(for: last, of: list, in: detail)
+            else { continue }
             // `/tags/{tag_id}` does not say that a tag is named by its name.
-            if isDirect || isSame, EnglishName.words(of: last).last == EnglishName.words(of: field).last {
+            if EnglishName.words(of: last).last == EnglishName.words(of: field).last {
                 sources[index].namedFields.append(field)
             }
             if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {

@@ -137,7 +137,8 @@ struct ProposalDraft {
             guard let name = endpoints.name(ofSource: index) else { continue }
             let gaps =
                 source.gaps + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
-            uncertain += (gaps + placeholders(of: name)).map { "endpoint \(name): \($0)" }
+            let shared = shareEntity(endpoint: name)
+            uncertain += (gaps + shared + placeholders(of: name)).map { "endpoint \(name): \($0)" }
             guard !source.pages.isEmpty else { continue }
             bodies.append(Bodies(name, source.pages, description))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
@@ -167,6 +168,24 @@ struct ProposalDraft {
             description.entities[index].keyDoubt =
                 "\(consistency.conflicts == 1 ? "a key names" : "\(consistency.conflicts) keys name") samples with different values (\(names)\(more)): the store has one record for them, with the values of the last one"
         }
+    }
+
+    /// Notes lists of one answer that have one entity: the store does not have the list in which a
+    /// record is.
+    ///
+    /// - Returns: the remarks.
+    private mutating func shareEntity(endpoint name: String) -> [String] {
+        guard let index = description.endpoints.firstIndex(where: { $0.name == name }) else { return [] }
+        // What JSON:API includes is of any kind.
+        let lists = description.endpoints[index].lists.filter { $0.keys.last != .key("included") }
+        let shared = Dictionary(grouping: lists, by: \.entity).filter { $0.value.count > 1 }
+        let remarks = shared.sorted { $0.key < $1.key }.map { entity, lists in
+            let paths = lists.prefix(4).map { "`\(YAMLText.comment(ProposalWriter.path($0.keys), limit: 60))`" }
+            return
+                "\(paths.joined(separator: ", "))\(lists.count > 4 ? ", …" : "") list records of one entity, \(entity): the list in which a record is, is not stored. If it matters, write a kind for each list, such as Open: { parent: \(entity) }, and name it under `records`."
+        }
+        description.endpoints[index].remarks += remarks
+        return remarks
     }
 
     /// Returns remarks about the values of an endpoint that a person has to write.

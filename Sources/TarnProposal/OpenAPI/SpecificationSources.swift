@@ -358,6 +358,7 @@ struct SpecificationSources {
                 shape.addDeclarations(of: sources[index].lists[declared].shape)
                 sources[index].lists[declared].shape = shape
                 sources[index].lists[declared].found = sample.lists[position].found
+                sources[index].lists[declared].isOptional = sample.lists[position].isOptional
             }
             // Further lists of one page are described, too. A total may be that of one list only.
             if sample.style.text == "single_page", sources[index].style.text == "auto" {
@@ -389,6 +390,7 @@ struct SpecificationSources {
         if isKnown || !sample.notes.isEmpty, !keepsDeclared {
             source.style = sample.style
             source.endStatus = sample.endStatus
+            source.endText = sample.endText
             source.parameters.removeAll { sample.style.sends($0.name) }
         }
         source.notes += sample.notes.filter(concerns)

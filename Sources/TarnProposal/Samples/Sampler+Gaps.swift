@@ -13,8 +13,10 @@ extension Sampler {
                     "`\(YAMLText.comment(sign, limit: 40))` names another page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
                 ]
             }
+            if let columns = ColumnarRecords.find(in: json) { return [columns.remark] }
             guard let path = ListFinder.emptyList(in: json)?.description else {
-                return HiddenList.find(in: json, url: url).map { [$0.remark] } ?? []
+                return (HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)).map { [$0] }
+                    ?? []
             }
             return [
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
@@ -53,7 +55,7 @@ extension Sampler {
     private static func remark(onListsByData lists: [FoundList]) -> String {
         let names = lists.prefix(3).map { "`\(YAMLText.comment($0.path.description, limit: 60))`" }
         return
-            "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that are data: a list of another name is not imported."
+            "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that may be data: each is an entity of its own if its records are other ones, and a list of another name is not imported."
     }
 
     /// Returns a remark about an empty list that has the name of the path, beside others.

@@ -182,7 +182,7 @@ struct ProposalDraft {
         let remarks = shared.sorted { $0.key < $1.key }.map { entity, lists in
             let paths = lists.prefix(4).map { "`\(YAMLText.comment(ProposalWriter.path($0.keys), limit: 60))`" }
             return
-                "\(paths.joined(separator: ", "))\(lists.count > 4 ? ", …" : "") list records of one entity, \(entity): the list in which a record is, is not stored. If it matters, write a kind for each list, such as Open: { parent: \(entity) }, and name it under `records`."
+                "\(paths.joined(separator: ", "))\(lists.count > 4 ? ", …" : "") list records of one entity, \(entity): the name of the list is not stored with a record. To keep it, write an entity with `parent: \(entity)` for each list, and name it under `records`."
         }
         description.endpoints[index].remarks += remarks
         return remarks

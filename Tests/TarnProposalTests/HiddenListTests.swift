@@ -59,8 +59,8 @@ struct HiddenListTests {
 
     @Test("two lists of one answer with the same records are uncertain: one entity does not tell them apart")
     func sharedEntity() throws {
-        let proposal = try propose(
-            #"{"open":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"closed":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#)
+        let items = #"[{"id":1,"name":"a","note":"x"},{"id":2,"name":"b","note":"y"},{"id":3,"name":"c","note":"z"}]"#
+        let proposal = try propose(#"{"open":\#(items),"closed":\#(items)}"#)
         #expect(proposal.uncertain.contains { $0.contains("list records of one entity") }, "\(proposal.text)")
         let other = try propose(#"{"users":[{"id":1,"login":"a"}],"posts":[{"id":2,"title":"b"}]}"#)
         #expect(other.uncertain == [], "\(other.text)")

@@ -297,7 +297,7 @@ struct SpecificationSources {
         for detail in operations where detail.isDetail {
             let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
             let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
-            // The fields of a list are compared with its own details only: there may be hundreds of both.
+            // There may be hundreds of lists and details: the fields are compared for few pairs only.
             guard isDirect || isSame, let last = detail.segments.last.flatMap(Operation.variable),
                 let field = field(for: last, of: list, in: detail)
             else { continue }

@@ -86,7 +86,7 @@ extension SampledStyle {
             guard let found = text.firstRange(of: key) else { continue }
             let rest = text[found.upperBound...]
             guard let end = rest.firstRange(of: " }")?.lowerBound else { continue }
-            // A quoted path may have a comma; the names of members with odd characters are not written.
+            // A path has no comma: styles with odd names are not written.
             let next = rest.firstRange(of: ", ")?.lowerBound ?? end
             text.removeSubrange(found.lowerBound..<min(end, next))
         }

@@ -53,7 +53,8 @@ struct SourceBuilder {
         source.style = sample.style
         source.endStatus = sample.endStatus
         let end = sample.endPage.flatMap { page in
-            first.filter(\.isList).allSatisfy { EndPage.lacks($0, page) } ? EndPage.text(of: page, unlike: sample.pages) : nil
+            first.filter(\.isList).allSatisfy { EndPage.lacks($0, page) }
+                ? EndPage.text(of: page, unlike: sample.pages) : nil
         }
         source.endText = end
         source.notes += sample.notes + sample.gaps

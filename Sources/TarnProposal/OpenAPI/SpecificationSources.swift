@@ -297,7 +297,7 @@ struct SpecificationSources {
         for detail in operations where detail.isDetail {
             let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
             let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
-            // There may be hundreds of lists and details: the fields are compared for few pairs only.
+            // There may be hundreds of lists and details: few pairs have fields to compare.
             guard isDirect || isSame, let last = detail.segments.last.flatMap(Operation.variable),
                 let field = field(for: last, of: list, in: detail)
             else { continue }

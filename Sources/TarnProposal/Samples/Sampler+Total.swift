@@ -15,7 +15,9 @@ extension Sampler {
         let first = PageReader.facts(sample.pages[0], lists), size = first.recordCount
         guard size > 0, let count = sample.style.count(first) else { return }
         let (total, isOverflowing) = count.value.multipliedReportingOverflow(by: count.isOfPages ? size : 1)
-        guard !isOverflowing, total > size, Sampler.isRound(total) else { return }
+        guard !isOverflowing, total > size, Sampler.isRound(total) || count.isOfPages && count.value % 10 == 0 else {
+            return
+        }
         let isPages = sample.style.numbersPages
         func page(behind records: Int) async -> Sample.Page? {
             let request = PageRequest(url: sample.origin)
@@ -34,21 +36,16 @@ extension Sampler {
             }
             guard !repeated else { return }
         }
-        sample.style.removeCount()
+        sample.style.removeCount(at: count.path)
         sample.isComplete = false
         sample.notes.append(
             "`\(YAMLText.comment(count.path, limit: 60))` is \(count.value), but there are records behind it: it is a limit, and not written."
         )
     }
 
-    /// Whether a number may be a limit: 100, 200, 500, 1,000 and so on.
+    /// Whether a number of records may be a limit: 100, 250, 999, 1,000, 65,536 and so on.
     private static func isRound(_ number: Int) -> Bool {
-        var rest = number, zeros = 0
-        while rest > 0, rest % 10 == 0 {
-            rest /= 10
-            zeros += 1
-        }
-        return zeros >= 2 && [1, 2, 5].contains(rest)
+        number % 50 == 0 || number % 100 == 99 || number >= 64 && number & (number - 1) == 0
     }
 }
 
@@ -75,20 +72,18 @@ extension SampledStyle {
     }
 
     private func has(_ key: String, _ path: String) -> Bool {
-        [YAMLText.scalar(path), path, "'\(path)'"].contains { written in
-            [" }", ","].contains { text.contains(", \(key): \(written)\($0)") }
-        }
+        SampledStyle.forms(of: key, path).contains { text.contains($0) }
+    }
+
+    /// Returns the texts that name a path in a style, each with the character behind it.
+    private static func forms(of key: String, _ path: String) -> [String] {
+        [YAMLText.scalar(path), path, "'\(path)'"].flatMap { [", \(key): \($0) }", ", \(key): \($0),"] }
     }
 
     /// Removes the location of the number by which the style ends.
-    mutating func removeCount() {
-        for key in [", total: ", ", total_pages: "] {
-            guard let found = text.firstRange(of: key) else { continue }
-            let rest = text[found.upperBound...]
-            guard let end = rest.firstRange(of: " }")?.lowerBound else { continue }
-            // A path has no comma: styles with odd names are not written.
-            let next = rest.firstRange(of: ", ")?.lowerBound ?? end
-            text.removeSubrange(found.lowerBound..<min(end, next))
+    mutating func removeCount(at path: String) {
+        for form in ["total", "total_pages"].flatMap({ SampledStyle.forms(of: $0, path) }) {
+            text = text.replacing(form, with: form.hasSuffix(",") ? "," : " }")
         }
     }
 }

@@ -92,6 +92,40 @@ struct HiddenListTests {
         #expect(try gaps(body, "/things").contains { $0.contains("objects of one form") } == isUncertain)
     }
 
+    @Test(
+        "an object with a link to a next page, or with a part of a list of ids, is uncertain",
+        arguments: [
+            (
+                #"{"id":"x","link":[{"relation":"next","url":"/things?p=2"}],"entry":[{"fullUrl":"a"},{"fullUrl":"b"}]}"#,
+                "`link` has a link to a next page"
+            ),
+            (#"{"result":{"count":"55","ids":["1","2","3"]}}"#, "`result.ids` has 3 values of 55"),
+            (#"{"result":{"count":"3","ids":["1","2","3"]}}"#, nil),
+            (#"{"id":"x","link":[{"relation":"self","url":"/things/x"}],"name":"a"}"#, nil),
+        ] as [(String, String?)])
+    func partOfList(body: String, expected: String?) throws {
+        let gaps = try gaps(body, "/things")
+        #expect(gaps.count == (expected == nil ? 0 : 1), "\(gaps)")
+        if let expected { #expect(gaps.first?.contains(expected) == true, "\(gaps)") }
+    }
+
+    @Test(
+        "a list inside of a record that is shorter than its count is uncertain",
+        arguments: [
+            (#""comments":{"total":13,"comments":[{"id":1},{"id":2}]}"#, "`comments.comments`"),
+            (#""refunds":{"data":[{"id":1}],"has_more":true}"#, "`refunds.data`"),
+            (#""labels":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":true}}"#, "`labels.nodes`"),
+            (#""comments_count":13,"comments":[{"id":1},{"id":2}]"#, "`comments`"),
+            (#""comments":{"total":2,"comments":[{"id":1},{"id":2}]}"#, nil),
+            (#""refunds":{"data":[{"id":1}],"has_more":false}"#, nil),
+            (#""comments_count":2,"votes_count":13,"comments":[{"id":1},{"id":2}]"#, nil),
+        ] as [(String, String?)])
+    func partInRecord(members: String, expected: String?) throws {
+        let gaps = try gaps(#"{"items":[{"id":7,\#(members)}]}"#, "/things")
+        #expect(gaps.count == (expected == nil ? 0 : 1), "\(gaps)")
+        if let expected { #expect(gaps.first?.hasPrefix(expected + " inside of a record") == true, "\(gaps)") }
+    }
+
     @Test("an empty list that the path names, beside another one, is uncertain")
     func emptyMain() throws {
         let body = #"{"things":[],"users":[{"id":1,"login":"a"}]}"#

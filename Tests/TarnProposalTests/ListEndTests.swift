@@ -151,6 +151,43 @@ struct ListEndTests {
         #expect(try mirror.count("Item") == 80, "\(proposal.text)")
     }
 
+    @Test("a number of pages in a header field needs no rule for the pages behind")
+    func headerCount() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ((ItemList.number("page", in: request.target) ?? 1) - 1) * 20
+            guard before >= 0, before < 75 else { return .init(status: "400 Bad Request") }
+            return .init(
+                fields: ["X-WP-Total: 75", "X-WP-TotalPages: 4"],
+                body: ItemList.items(before + 1...min(before + 20, 75)))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.uncertain == [] && !proposal.text.contains("responses:"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 75, "\(proposal.text)")
+    }
+
+    // MARK: Signs without a style
+
+    @Test(
+        "a sign of other pages that names no style is uncertain",
+        arguments: [
+            (#""more":"/items?t=2""#, true), (#""paging":{"older":"/items?t=2"}"#, true), (#""finished":false"#, true),
+            (#""info":"Page 1 of 5""#, true), (#""links":[{"rel":"next","href":"/items?t=2"}]"#, true),
+            (#""self":"/items?t=1""#, false), (#""paging":{"help":"/help?t=2"}"#, false), (#""finished":true"#, false),
+            (#""info":"Page 5 of 5""#, false), (#""links":[{"rel":"self","href":"/items"}]"#, false),
+        ])
+    func sign(member: String, isUncertain: Bool) async throws {
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/items/")
+                ? .init(status: "404 Not Found") : .init(body: #"{"items":\#(ItemList.items(1...7)),\#(member)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
+        #expect(proposal.uncertain.isEmpty != isUncertain, "\(proposal.text)")
+    }
+
     // MARK: Totals
 
     /// A list of items in pages of 20 with a total, or with a number of pages.

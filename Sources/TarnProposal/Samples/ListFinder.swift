@@ -36,7 +36,7 @@ enum ListFinder {
         "collection", "member", "hydra:member", "_embedded", "features", "resources", "page", "search",
     ]
     /// Keys of lists that accompany the records.
-    static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
+    static let companions: Set = ["errors", "warnings", "links", "link", "messages", "facets", "aggregations", "meta"]
     /// Whether a list accompanies the records.
     static func isCompanion(_ name: String) -> Bool { companions.contains(name.lowercased()) || name == "included" }
 

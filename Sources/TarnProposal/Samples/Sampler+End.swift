@@ -37,7 +37,9 @@ extension Sampler {
     /// Notes the status of a page far behind the last one as that of every page there.
     private func noteRefusal(_ status: Int, _ sample: inout Sample) {
         let isMissing = Sampler.missing.contains(status), isInvalid = Sampler.invalid.contains(status)
-        guard isMissing || isInvalid, sample.refusal == nil || sample.refusal == status else { return }
+        // A number of pages in a header field ends the list before.
+        let isCounted = sample.pages[0].headers.contains { $0.name.lowercased().contains("total") }
+        guard isMissing || isInvalid && !isCounted, sample.refusal == nil || sample.refusal == status else { return }
         sample.endStatus = status
         guard isInvalid else { return }
         // The refusal of the page behind a full one, which is the last one now.

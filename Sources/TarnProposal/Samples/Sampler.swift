@@ -216,6 +216,7 @@ package struct Sampler: Sendable {
                 if sample.style.text == "single_page", sample.style.doubt == nil, sample.style.unreached == nil {
                     sample.style.doubtParameter(of: url, records: facts.recordCount)
                     sample.style.doubtRemaining(facts, lists)
+                    sample.style.doubtSign(first, facts, lists)
                 }
             }
         }

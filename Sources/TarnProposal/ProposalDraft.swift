@@ -137,7 +137,8 @@ struct ProposalDraft {
             guard let name = endpoints.name(ofSource: index) else { continue }
             let gaps =
                 source.gaps + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
-            uncertain += (gaps + placeholders(of: name)).map { "endpoint \(name): \($0)" }
+            let shared = shareEntity(endpoint: name)
+            uncertain += (gaps + shared + placeholders(of: name)).map { "endpoint \(name): \($0)" }
             guard !source.pages.isEmpty else { continue }
             bodies.append(Bodies(name, source.pages, description))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
@@ -169,6 +170,24 @@ struct ProposalDraft {
         }
     }
 
+    /// Notes lists of one answer that have one entity: the store does not have the list in which a
+    /// record is.
+    ///
+    /// - Returns: the remarks.
+    private mutating func shareEntity(endpoint name: String) -> [String] {
+        guard let index = description.endpoints.firstIndex(where: { $0.name == name }) else { return [] }
+        // What JSON:API includes is of any kind.
+        let lists = description.endpoints[index].lists.filter { $0.keys.last != .key("included") }
+        let shared = Dictionary(grouping: lists, by: \.entity).filter { $0.value.count > 1 }
+        let remarks = shared.sorted { $0.key < $1.key }.map { entity, lists in
+            let paths = lists.prefix(4).map { "`\(YAMLText.comment(ProposalWriter.path($0.keys), limit: 60))`" }
+            return
+                "\(paths.joined(separator: ", "))\(lists.count > 4 ? ", …" : "") list records of one entity, \(entity): the name of the list is not stored with a record. To keep it, write an entity with `parent: \(entity)` for each list, and name it under `records`."
+        }
+        description.endpoints[index].remarks += remarks
+        return remarks
+    }
+
     /// Returns remarks about the values of an endpoint that a person has to write.
     private func placeholders(of endpoint: String) -> [String] {
         guard let endpoint = description.endpoints.first(where: { $0.name == endpoint }) else { return [] }
@@ -183,6 +202,8 @@ struct ProposalDraft {
     static func siblings(
         _ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions
     ) -> [SiblingList] {
+        // Without samples, no parent is known.
+        guard !samples.isEmpty else { return [] }
         let draft = ProposalDraft(samples, specification, options)
         let inDoubt = Set(
             draft.description.entities.filter { $0.keyDoubt != nil || $0.keyComment.contains("unique only") }.map(

@@ -109,4 +109,119 @@ struct ListEndTests {
         let entity = try #require(proposal.entities.first)
         #expect(try mirror.count(entity) == ItemList.count, "\(proposal.text)")
     }
+
+    // MARK: Pages behind the last one
+
+    /// A list of items in pages of 20, and the answer behind the last one.
+    private func server(_ count: Int, behind: ScriptedServer.Answer) throws -> ScriptedServer {
+        try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ((ItemList.number("page", in: request.target) ?? 1) - 1) * 20
+            guard before >= 0, before < count else { return behind }
+            return .init(body: #"{"items":\#(ItemList.items(before + 1...min(before + 20, count)))}"#)
+        }
+    }
+
+    @Test(
+        "a page behind the last one that lacks the list gets a rule by which the list is synced whole",
+        arguments: [
+            (#"{"items":null}"#, "optional: true"), ("{}", "optional: true"), ("null", "optional: true"),
+            (#"{"message": "no more items"}"#, #"contains: '"message": "no more items"', then: empty"#),
+        ], [5, 25, 40, 75])
+    func missingList(behind: (body: String, rule: String), count: Int) async throws {
+        let server = try server(count, behind: .init(body: behind.body))
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains(behind.rule) && proposal.uncertain == [], "\(proposal.text)")
+        #expect(proposal.entities == ["Item"], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == count, "\(proposal.text)")
+    }
+
+    @Test(
+        "a refusal far behind the last page ends the list; one that may be that of a limit is uncertain",
+        arguments: [("404 Not Found", true), ("400 Bad Request", false), ("422 Unprocessable Content", false)])
+    func refusedFar(status: String, isCertain: Bool) async throws {
+        let server = try server(80, behind: .init(status: status))
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("responses: [{ status: \(status.prefix(3)), then: stop }]"), "\(proposal.text)")
+        #expect(proposal.uncertain.isEmpty == isCertain, "\(proposal.uncertain)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 80, "\(proposal.text)")
+    }
+
+    @Test("a number of pages in a header field needs no rule for the pages behind")
+    func headerCount() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ((ItemList.number("page", in: request.target) ?? 1) - 1) * 20
+            guard before >= 0, before < 75 else { return .init(status: "400 Bad Request") }
+            return .init(
+                fields: ["X-WP-Total: 75", "X-WP-TotalPages: 4"],
+                body: ItemList.items(before + 1...min(before + 20, 75)))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.uncertain == [] && !proposal.text.contains("responses:"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 75, "\(proposal.text)")
+    }
+
+    // MARK: Signs without a style
+
+    @Test(
+        "a sign of other pages that names no style is uncertain",
+        arguments: [
+            (#""more":"/items?t=2""#, true), (#""paging":{"older":"/items?t=2"}"#, true), (#""finished":false"#, true),
+            (#""info":"Page 1 of 5""#, true), (#""links":[{"rel":"next","href":"/items?t=2"}]"#, true),
+            (#""self":"/items?t=1""#, false), (#""paging":{"help":"/help?t=2"}"#, false), (#""finished":true"#, false),
+            (#""info":"Page 5 of 5""#, false), (#""links":[{"rel":"self","href":"/items"}]"#, false),
+        ])
+    func sign(member: String, isUncertain: Bool) async throws {
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/items/")
+                ? .init(status: "404 Not Found") : .init(body: #"{"items":\#(ItemList.items(1...7)),\#(member)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
+        #expect(proposal.uncertain.isEmpty != isUncertain, "\(proposal.text)")
+    }
+
+    // MARK: Totals
+
+    /// A list of items in pages of 20 with a total, or with a number of pages.
+    private func counted(_ count: Int, _ members: String, repeatsLast: Bool = false) throws -> ScriptedServer {
+        try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            var before = ItemList.number("offset", in: request.target) ?? 0
+            if let page = ItemList.number("page", in: request.target) { before = (page - 1) * 20 }
+            if repeatsLast { before = min(before, count - 20) }
+            let items =
+                before >= 0 && before < count ? ItemList.items(before + 1...min(before + 20, count)) : "[]"
+            return .init(body: #"{"items":\#(items),\#(members)}"#)
+        }
+    }
+
+    @Test(
+        "a round total with records behind it is a limit of the count, and does not end the list",
+        arguments: ["?page=1", "?offset=0&limit=20", ""], [#""total":100"#, #""total":100,"pages":5"#])
+    func limitedTotal(query: String, members: String) async throws {
+        let server = try counted(135, members)
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.text.contains("it is a limit") && !proposal.text.contains(", total"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 135, "\(proposal.text)")
+    }
+
+    @Test("a round total without records behind it, or with the last page again, is written", arguments: [false, true])
+    func roundTotal(repeatsLast: Bool) async throws {
+        let server = try counted(100, #""total":100"#, repeatsLast: repeatsLast)
+        let proposal = try await propose(urls: [server.base + "/items?page=1"])
+        #expect(proposal.text.contains("total: total") && proposal.uncertain == [], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 100, "\(proposal.text)")
+    }
 }

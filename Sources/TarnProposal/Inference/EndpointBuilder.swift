@@ -63,6 +63,7 @@ struct EndpointBuilder {
         endpoint.partitions = source.partitions
         endpoint.remarks = source.notes
         endpoint.endStatus = source.endStatus
+        endpoint.endText = source.endText
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
         if let unreached = source.style.unreached {

@@ -16,13 +16,23 @@ struct ReferenceFinder {
     private let clusters: [Cluster]
     /// The keys of the samples of each cluster.
     private let keys: [Set<String>]
-    /// The words of the names of each cluster, and of its places.
-    private let words: [(own: [String], places: Set<[String]>)]
+    /// The positions of the clusters with one key field, by the words of their names, by those of
+    /// the names of their places, and by a name of one word.
+    private var named: [[String]: [Int]] = [:], placed: [[String]: [Int]] = [:], single: [String: [Int]] = [:]
+    /// The positions of such clusters whose names are those of people.
+    private let people: [Int]
 
     init(_ clusters: [Cluster]) {
         self.clusters = clusters
-        words = clusters.map { cluster in
-            (EnglishName.words(of: cluster.name), Set(cluster.places.map { EnglishName.singularWords(of: $0.name) }))
+        let targets = clusters.filter { $0.key.fields.count == 1 }
+        people = targets.filter { ["User", "Person", "Account", "Member", "Customer"].contains($0.name) }.map(\.index)
+        for cluster in targets {
+            let words = EnglishName.words(of: cluster.name)
+            named[words, default: []].append(cluster.index)
+            if words.count == 1 { single[words[0], default: []].append(cluster.index) }
+            for words in Set(cluster.places.map({ EnglishName.singularWords(of: $0.name) })) {
+                placed[words, default: []].append(cluster.index)
+            }
         }
         keys = clusters.map { cluster in cluster.places.reduce(into: []) { $0.formUnion($1.objects.keys) } }
     }
@@ -81,23 +91,17 @@ struct ReferenceFinder {
     private func candidates(_ words: [String], in own: Cluster, isNamed: Bool) -> [Int] {
         guard !words.isEmpty else { return [] }
         var found: [Int] = []
-        func add(_ matches: (Cluster) -> Bool) {
-            for cluster in clusters where !found.contains(cluster.index) && cluster.key.fields.count == 1 {
-                if matches(cluster) { found.append(cluster.index) }
-            }
+        func add(_ positions: [Int]?) {
+            for position in positions ?? [] where !found.contains(position) { found.append(position) }
         }
-        let names = self.words
-        add { names[$0.index].own == words }
-        add { names[$0.index].places.contains(words) }
+        add(named[words])
+        add(placed[words])
         guard isNamed else { return found }
         if words == ["parent"] { found.append(own.index) }
-        add { names[$0.index].own.count == 1 && names[$0.index].own.last == words.last }
+        add(words.last.flatMap { single[$0] })
         if EntityNames.roles.contains(words.joined(separator: "_")) || EntityNames.roles.contains(words.last ?? "") {
             // The owner of an account is a user, and no account.
-            add {
-                ["User", "Person", "Account", "Member", "Customer"].contains($0.name)
-                    && ($0.name != "Account" || $0.index != own.index)
-            }
+            add(people.filter { $0 != own.index || clusters[$0].name != "Account" })
         }
         return found
     }

@@ -27,6 +27,8 @@ struct Source {
     var style = SampledStyle()
     /// The status with which the server refuses a page behind the last one; nil if it does not.
     var endStatus: Int?
+    /// The text by which a page behind the last one is recognized that lacks the list.
+    var endText: String?
     /// The declared style in parts, if it numbers pages or counts records.
     var counted: CountedStyle?
     /// The position of the source whose records name this one, and the segment of the path that is

@@ -25,6 +25,8 @@ struct ProposedEndpoint {
     var paginationAlternatives: [(text: String, condition: String)] = []
     /// The status of a page behind the last one; nil if the server does not refuse it.
     var endStatus: Int?
+    /// The text in the answer to a page behind the last one, which lacks the list.
+    var endText: String?
     var forEach: (entity: String, parent: String?)?
     /// The key `since` as a description writes it, and whether it is certain enough to be active.
     var since: (text: String, isActive: Bool)?

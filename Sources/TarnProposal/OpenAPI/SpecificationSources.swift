@@ -295,13 +295,14 @@ struct SpecificationSources {
     private mutating func findKeyInPaths(_ index: Int) {
         let list = lists[index]
         for detail in operations where detail.isDetail {
-            guard let last = detail.segments.last.flatMap(Operation.variable),
-                let field = field(for: last, of: list, in: detail)
-            else { continue }
             let isDirect = Operation.isSamePath(detail.segments.dropLast(), list.segments[...])
             let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
+            // There may be hundreds of lists and details: few pairs have fields to compare.
+            guard isDirect || isSame, let last = detail.segments.last.flatMap(Operation.variable),
+                let field = field(for: last, of: list, in: detail)
+            else { continue }
             // `/tags/{tag_id}` does not say that a tag is named by its name.
-            if isDirect || isSame, EnglishName.words(of: last).last == EnglishName.words(of: field).last {
+            if EnglishName.words(of: last).last == EnglishName.words(of: field).last {
                 sources[index].namedFields.append(field)
             }
             if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {
@@ -357,6 +358,7 @@ struct SpecificationSources {
                 shape.addDeclarations(of: sources[index].lists[declared].shape)
                 sources[index].lists[declared].shape = shape
                 sources[index].lists[declared].found = sample.lists[position].found
+                sources[index].lists[declared].isOptional = sample.lists[position].isOptional
             }
             // Further lists of one page are described, too. A total may be that of one list only.
             if sample.style.text == "single_page", sources[index].style.text == "auto" {
@@ -388,6 +390,7 @@ struct SpecificationSources {
         if isKnown || !sample.notes.isEmpty, !keepsDeclared {
             source.style = sample.style
             source.endStatus = sample.endStatus
+            source.endText = sample.endText
             source.parameters.removeAll { sample.style.sends($0.name) }
         }
         source.notes += sample.notes.filter(concerns)

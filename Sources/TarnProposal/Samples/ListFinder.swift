@@ -36,7 +36,7 @@ enum ListFinder {
         "collection", "member", "hydra:member", "_embedded", "features", "resources", "page", "search",
     ]
     /// Keys of lists that accompany the records.
-    static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
+    static let companions: Set = ["errors", "warnings", "links", "link", "messages", "facets", "aggregations", "meta"]
     /// Whether a list accompanies the records.
     static func isCompanion(_ name: String) -> Bool { companions.contains(name.lowercased()) || name == "included" }
 
@@ -152,6 +152,7 @@ enum ListFinder {
         let known = first.filter { $0.isList && isArray(json, $0) }
         // The last page may look like a single object: it does not tell of others.
         if !known.isEmpty, !found.contains(where: \.isList) { return known }
+        if !found.contains(where: \.isList), lacks(json, first) { return first.filter(\.isList) }
         let empty = known.filter { objects(json, $0).isEmpty }
         return empty.isEmpty ? found : empty
     }
@@ -165,14 +166,36 @@ enum ListFinder {
         }
     }
 
-    /// Whether the steps of a list lead to an array.
-    private static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
+    /// Whether a further page has none of the lists of the first page, and no record in place of
+    /// one: null, nothing, or a message.
+    private static func lacks(_ json: JSONValue, _ first: [FoundList]) -> Bool {
+        let lists = first.filter(\.isList)
+        return !lists.isEmpty
+            && lists.allSatisfy { list in
+                guard !list.steps.isEmpty else { return isMessage(json) }
+                return value(of: list, in: json).map { $0.scalarText == nil && !$0.isObject } ?? true
+            }
+    }
+
+    /// Whether an object in place of a list only tells something about the answer.
+    private static func isMessage(_ json: JSONValue) -> Bool {
+        guard case .object(let members) = json else { return json == .null }
+        return !hasOwnKey(members) && members.allSatisfy { isEnvelope($0.key) || $0.key == "detail" }
+    }
+
+    /// Returns the value to which the steps of a list lead; nil if there is none.
+    private static func value(of list: FoundList, in json: JSONValue) -> JSONValue? {
         var value = json
         for step in list.steps.prefix(while: { $0 != .each }) {
-            guard let inner = element(step, of: value) else { return false }
+            guard let inner = element(step, of: value) else { return nil }
             value = inner
         }
-        return if case .array = value { true } else { false }
+        return value
+    }
+
+    /// Whether the steps of a list lead to an array.
+    static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
+        if case .array? = value(of: list, in: json) { true } else { false }
     }
 
     /// Of several lists, those of the outermost level; one under a wrapper excludes the others. A
@@ -211,7 +234,7 @@ enum ListFinder {
     }
 
     /// Returns the lists of an answer that look like those of one kind by names that are data, such
-    /// as dates; nil without such lists.
+    /// as dates or states; nil without such lists. Two plurals name lists of two kinds.
     static func listsByData(in json: JSONValue, _ lists: [FoundList]) -> [FoundList]? {
         Dictionary(grouping: lists.filter(\.isList)) { Array($0.steps.dropLast()) }.values.first { group in
             guard group.count > 1 else { return false }
@@ -219,7 +242,9 @@ enum ListFinder {
                 objects(json, list).first.map { Set($0.members.map(\.key)) } ?? []
             }
             let odd = group.count { !ObjectShape.isName($0.name) }
-            return forms[0].count > 1 && Set(forms).count == 1 && (odd * 2 > group.count || group.count > 2)
+            let areWords = group.allSatisfy { EnglishName.singularWords(of: $0.name) == EnglishName.words(of: $0.name) }
+            return forms[0].count > 1 && Set(forms).count == 1
+                && (odd * 2 > group.count || group.count > 2 || areWords)
         }
     }
 

@@ -49,6 +49,18 @@ struct RecordMap: Equatable {
         return odd * 2 > sample.count || members.count >= 8
     }
 
+    /// Returns a remark about an answer whose members are objects of one form by words, such as
+    /// names of people, that no id or other key shows to be records; nil for other answers.
+    static func remark(onWordsIn json: JSONValue) -> String? {
+        guard case .object(let members) = json else { return nil }
+        let objects = members.filter { $0.value.isObject && !ListFinder.isEnvelope($0.key) }
+        let isEnvelope = members.allSatisfy { $0.value.isObject || ListFinder.isEnvelope($0.key) }
+        guard objects.count > 1, isEnvelope, isOneForm(objects.prefix(comparisonLimit).map(\.value)) else { return nil }
+        let names = objects.prefix(3).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
+        return
+            "\(names)\(objects.count > 3 ? ", …" : "") are objects of one form, but the answer looks like a single object: if they are records by their keys, they are not described as such, because `records` names lists only, and one with another key is not imported."
+    }
+
     /// Whether objects share most of their keys.
     private static func isOneForm(_ objects: [JSONValue]) -> Bool {
         var counts: [String: Int] = [:]

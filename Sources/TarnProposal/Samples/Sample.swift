@@ -33,6 +33,8 @@ package struct Sample: Sendable {
     var style = SampledStyle()
     /// The status with which the server refuses a page behind the last one; nil if it does not.
     var endStatus: Int?
+    /// A page without records behind the last one; nil if none was fetched.
+    var endPage: Page?
     /// The status with which the server has refused the page behind the last one that was fetched.
     var refusal: Int?
     /// The cursor of the last page, if it is a word for nothing; nil if there is none.
@@ -82,11 +84,15 @@ struct SampledStyle: Sendable {
         text = text.dropLast(4) + ", end: repeated } }"
     }
 
+    /// Whether the records of a page end the list: there are none, or fewer than its size.
+    var endsByPages: Bool {
+        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
+        return isNumbered && !["total", "has_more", "end: repeated"].contains(where: text.contains)
+    }
+
     /// Whether a page with fewer records than its size ends the list.
     var endsAtShortPage: Bool {
-        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
-        let hasEnd = ["total", "has_more", "end: "].contains(where: text.contains)
-        return isNumbered && !hasEnd && text.contains("per_page: {") && text.hasSuffix(" } }")
+        endsByPages && !text.contains("end: ") && text.contains("per_page: {") && text.hasSuffix(" } }")
     }
 
     /// Adds `end: empty`: only a page without records ends the list.

@@ -1,4 +1,4 @@
-// The end of lists that are longer than the pages that are looked at.
+// The end of lists: pages behind the last one that are empty, lack the list, or are refused.
 
 import Tarn
 
@@ -7,20 +7,80 @@ extension Sampler {
     /// size of a page, some of them in 32 bits.
     private static let farNumber = 1_000_000
 
-    /// Requests a number far after the last page, and writes `end: empty` if the answer has an
-    /// empty list.
+    /// Requests a number far after the last page of a list that is longer than the pages that were
+    /// looked at, and notes how the list ends there.
     ///
-    /// Otherwise a page shorter than its size ends the list, even if the server only left out
-    /// records that the user may not see.
-    func confirmEmptyEnd(_ sample: inout Sample, _ lists: [FoundList]) async {
-        guard options.pages > 1, sample.pages.count > 1, !sample.isComplete, sample.style.endsAtShortPage,
-            let list = lists.first, let parameter = sample.style.parameters.first, sample.style.parameters.count == 1
+    /// If the answer has no records, the style gets `end: empty`: otherwise a page shorter than its
+    /// size ends the list, even if the server only left out records that the user may not see.
+    func confirmEnd(_ sample: inout Sample, _ lists: [FoundList]) async {
+        guard options.pages > 1, sample.pages.count > 1, !sample.isComplete, sample.endStatus == nil,
+            sample.style.endsByPages, let list = lists.first, let parameter = sample.style.parameters.first,
+            sample.style.parameters.count == 1
         else { return }
         let request = PageRequest(url: sample.origin)
             .setting(.query(parameter), to: String(Sampler.farNumber), isNumber: true)
-        guard let page = try? await page(request.url, like: lists), ListFinder.isEmpty(list, in: page.json) else {
+        let page: Sample.Page
+        do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
+            if case .status(let code, _) = error { noteRefusal(code, &sample) }
             return
         }
-        sample.style.endAtEmptyPage()
+        let found = PageReader.lists(page, like: lists)
+        guard Sampler.statedError(page, found, isFirst: false) == nil,
+            found.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty })
+        else { return }
+        if ListFinder.isEmpty(list, in: page.json) || EndPage.lacks(list, page) {
+            sample.endPage = page
+            sample.style.endAtEmptyPage()
+        }
+    }
+
+    /// Notes the status of a page far behind the last one as that of every page there.
+    private func noteRefusal(_ status: Int, _ sample: inout Sample) {
+        let isMissing = Sampler.missing.contains(status), isInvalid = Sampler.invalid.contains(status)
+        // A number of pages in a header field ends the list before.
+        let isCounted = sample.pages[0].headers.contains { $0.name.lowercased().contains("total") }
+        guard isMissing || isInvalid && !isCounted, sample.refusal == nil || sample.refusal == status else { return }
+        sample.endStatus = status
+        guard isInvalid else { return }
+        // The refusal of the page behind a full one, which is the last one now.
+        if sample.refusal == status, !sample.notes.isEmpty { sample.notes.removeLast() }
+        sample.gaps.append(
+            "the server refuses pages far behind with status \(status): the list ends at such an answer. If the server has a limit there, and more records, remove the rule under `responses`, and see `restart`."
+        )
+    }
+}
+
+/// A page behind the last one of a list.
+enum EndPage {
+    /// Whether a page has null, or nothing, in place of a list.
+    static func lacks(_ list: FoundList, _ page: Sample.Page) -> Bool {
+        list.isList && !ListFinder.isArray(page.json, list)
+    }
+
+    /// The maximum size of a text that a rule names.
+    private static let textLimit = 100
+
+    /// Returns the text by which a page without a list is recognized: the message of
+    /// `{"message": "no more items"}`, as the body has it; nil if it has none, or if other pages
+    /// have it, too.
+    ///
+    /// - Parameter others: the pages with records.
+    static func text(of page: Sample.Page, unlike others: [Sample.Page]) -> String? {
+        guard case .object(let members) = page.json, let body = String(validating: page.body, as: UTF8.self) else {
+            return nil
+        }
+        for member in members {
+            // A text with a number may be that of this page only.
+            guard case .string(let text) = member.value, !text.isEmpty, !text.contains(where: \.isNumber) else {
+                continue
+            }
+            let key = JSONValue.string(member.key).text, value = member.value.text
+            let found = ["\(key):\(value)", "\(key): \(value)"].first { body.contains($0) }
+            guard let found, found.utf8.count <= textLimit,
+                !others.contains(where: { String(decoding: $0.body, as: UTF8.self).contains(found) })
+            else { continue }
+            return found
+        }
+        return nil
     }
 }

@@ -13,8 +13,17 @@ extension Sampler {
                     "`\(YAMLText.comment(sign, limit: 40))` names another page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
                 ]
             }
+            if let (name, list) = linkedList(in: json) {
+                let path = YAMLText.comment(YAMLText.scalar(list.description), limit: 60)
+                return [
+                    "`\(YAMLText.comment(name, limit: 40))` has a link to a next page, but the answer looks like a single object: if it is a page of a list, write `records: \(path)`, and the style under `paginate`."
+                ]
+            }
+            if let list = scalarList(in: json, []) { return [list] }
+            if let columns = ColumnarRecords.find(in: json) { return [columns.remark] }
             guard let path = ListFinder.emptyList(in: json)?.description else {
-                return HiddenList.find(in: json, url: url).map { [$0.remark] } ?? []
+                return (HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)).map { [$0] }
+                    ?? []
             }
             return [
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
@@ -31,7 +40,43 @@ extension Sampler {
             "\($0.description): they are not described, because `records` names lists only."
         }
         let unnamed = ListFinder.listsByData(in: json, lists).map { [remark(onListsByData: $0)] } ?? []
-        return maps + unnamed + emptyMain(json, lists, url: url) + others(json, lists)
+        let records = lists.flatMap { ListFinder.objects(json, $0) }
+        let parts = PartialList.find(in: records).map(\.remark)
+        return maps + unnamed + emptyMain(json, lists, url: url) + others(json, lists) + parts
+    }
+
+    /// Returns the member with a link to a next page, and the list, of an answer that looks like a
+    /// single object, such as a Bundle of FHIR; nil for other answers.
+    private static func linkedList(in json: JSONValue) -> (name: String, list: JSONPath)? {
+        guard case .object(let members) = json,
+            let links = members.first(where: { PageSign.isNextLink($0.key, $0.value.elements) }),
+            let list = members.first(where: { member in
+                member.key != links.key && !member.value.elements.isEmpty
+                    && member.value.elements.allSatisfy(\.isObject)
+            })
+        else { return nil }
+        return (links.key, JSONPath(keys: [list.key]))
+    }
+
+    /// Returns a remark about a list of scalars, such as ids, beside a total that is larger; nil
+    /// without one.
+    private static func scalarList(in json: JSONValue, _ keys: [String]) -> String? {
+        guard case .object(let members) = json, keys.count < ListFinder.depthLimit else { return nil }
+        let list = members.first { member in
+            member.value.elements.count > 1 && member.value.elements.allSatisfy { $0.scalarText != nil }
+        }
+        let total = members.first { member in
+            guard let list, PartialList.isTotal(member.key), let total = Int(member.value.scalarText ?? "") else {
+                return false
+            }
+            return total > list.value.elements.count
+        }
+        if let list, let total {
+            let path = YAMLText.comment(JSONPath(keys: keys + [list.key]).description, limit: 60)
+            return
+                "`\(path)` has \(list.value.elements.count) values of \(total.value.scalarText ?? "") (`\(YAMLText.comment(total.key, limit: 40))`), and no objects: the answer is described as one record with a part of the list, because `records` names lists of objects."
+        }
+        return members.prefix(100).lazy.compactMap { scalarList(in: $0.value, keys + [$0.key]) }.first
     }
 
     /// Returns a remark about the lists of an answer that are none of the described ones.
@@ -53,7 +98,7 @@ extension Sampler {
     private static func remark(onListsByData lists: [FoundList]) -> String {
         let names = lists.prefix(3).map { "`\(YAMLText.comment($0.path.description, limit: 60))`" }
         return
-            "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that are data: a list of another name is not imported."
+            "\(names.joined(separator: ", "))\(lists.count > 3 ? ", …" : "") look like lists of one kind by names that may be data: each is an entity of its own if its records are other ones, and a list of another name is not imported."
     }
 
     /// Returns a remark about an empty list that has the name of the path, beside others.

@@ -75,9 +75,9 @@ extension Sampler {
     }
 
     /// The statuses with which a server says that there is no such page.
-    private static let missing: Set = [404, 410, 416]
+    static let missing: Set = [404, 410, 416]
     /// The statuses with which a server reports an invalid request.
-    private static let invalid: Set = [400, 422]
+    static let invalid: Set = [400, 422]
 
     /// Parameters that are tried only if an answer says that there is more.
     private static let otherNames: Set = ["start", "_page"]

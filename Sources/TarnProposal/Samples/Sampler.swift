@@ -145,7 +145,7 @@ package struct Sampler: Sendable {
     }
 
     /// Returns the error of a page without records that states an error; nil for other pages.
-    private static func statedError(_ page: Sample.Page, _ lists: [FoundList], isFirst: Bool) -> SampleError? {
+    static func statedError(_ page: Sample.Page, _ lists: [FoundList], isFirst: Bool) -> SampleError? {
         guard lists.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty }),
             let error = StatedError.find(in: page.json, around: lists.map(\.path))
         else { return nil }
@@ -216,10 +216,12 @@ package struct Sampler: Sendable {
                 if sample.style.text == "single_page", sample.style.doubt == nil, sample.style.unreached == nil {
                     sample.style.doubtParameter(of: url, records: facts.recordCount)
                     sample.style.doubtRemaining(facts, lists)
+                    sample.style.doubtSign(first, facts, lists)
                 }
             }
         }
-        await confirmEmptyEnd(&sample, lists)
+        await confirmTotal(&sample, lists)
+        await confirmEnd(&sample, lists)
         sample.aliases = bounds.aliases
     }
 
@@ -374,6 +376,7 @@ package struct Sampler: Sendable {
                 }
                 let isEmpty = found.allSatisfy { ListFinder.objects(next.json, $0).isEmpty }
                 if isEmpty || PageReader.identities(next, like: lists).count == 0, pagination.style.isCounted {
+                    sample.endPage = next
                     return true
                 }
                 if let cursor, isEmpty || Sampler.isBeginning(next, of: sample, lists) {

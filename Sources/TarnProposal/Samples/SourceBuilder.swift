@@ -48,21 +48,26 @@ struct SourceBuilder {
 
     private mutating func add(_ sample: Sample) {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
+        let first = sample.pages.first.map { ListFinder.lists(in: $0.json) } ?? []
         source.pages = sample.pages
         source.style = sample.style
         source.endStatus = sample.endStatus
+        let end = sample.endPage.flatMap { page in
+            first.filter(\.isList).allSatisfy { EndPage.lacks($0, page) }
+                ? EndPage.text(of: page, unlike: sample.pages) : nil
+        }
+        source.endText = end
         source.notes += sample.notes + sample.gaps
         source.gaps = sample.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
-        let first = sample.pages.first.map { ListFinder.lists(in: $0.json) } ?? []
         for page in sample.pages {
             for list in ListFinder.lists(in: page.json, like: first) {
                 guard SourceBuilder.canBeWritten(list) else { continue }
                 if shapes[list] == nil { order.append(list) }
                 let shape = shapes[list] ?? ObjectShape()
                 shapes[list] = shape
-                pages[list, default: 0] += 1
+                if !list.isList || ListFinder.isArray(page.json, list) { pages[list, default: 0] += 1 }
                 shape.beginList()
                 shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
@@ -78,9 +83,11 @@ struct SourceBuilder {
             guard let shape = shapes[list] else { continue }
             let isWrapper = list.name.isEmpty || ListFinder.wrappers.contains(list.name.lowercased())
             let name = isWrapper ? shape.typeBesideURL ?? source.name : list.name
+            let isMissing = end == nil && sample.endPage.map { EndPage.lacks(list, $0) } ?? false
             source.lists.append(
                 Source.List(
-                    found: list, shape: shape, name: name, isOptional: (pages[list] ?? 0) < sample.pages.count))
+                    found: list, shape: shape, name: name,
+                    isOptional: isMissing || (pages[list] ?? 0) < sample.pages.count))
         }
         if let remark = ErrorAnswer.remark(sample, order) {
             source.gaps.append(remark)

@@ -169,7 +169,7 @@ struct ProposalWriter {
             let parent = forEach.parent.map { "{ entity: \(forEach.entity), parent: \($0) }" }
             line(4, "for_each: \(parent ?? forEach.entity)")
         }
-        if endpoint.lists.count == 1 {
+        if endpoint.lists.count == 1, !endpoint.lists[0].isOptional {
             if !endpoint.lists[0].keys.isEmpty {
                 line(4, "records: \(YAMLText.scalar(ProposalWriter.path(endpoint.lists[0].keys)))")
             }
@@ -189,6 +189,10 @@ struct ProposalWriter {
             line(
                 4, "responses: [{ status: \(status), then: stop }]",
                 "the server refuses a page behind the last one")
+        } else if let text = endpoint.endText {
+            line(
+                4, "responses: [{ status: 200, contains: \(YAMLText.scalar(text)), then: empty }]",
+                "a page behind the last one has this text, and no list")
         }
         if let since = endpoint.since {
             since.isActive

@@ -160,6 +160,7 @@ struct PageImporter {
                         added.facts, wants, request.endpoint.metadata, plan.increments, firstCount: added.firstCount)?
                         .text))
         entry.imported = added.imported
+        entry.mapping = request.client.mappingDigest
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }

@@ -123,6 +123,7 @@ final class EndpointScan {
         pipeline.configure {
             $0.hooks = all
             $0.keyLimit = client.options.keyLimit
+            $0.mappingDigest = client.mappingDigest
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         recognizeBodies()

@@ -215,7 +215,8 @@ extension Batch {
             // mappings.
             var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
             for page in imported {
-                if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
+                // Another page of the unit may be of the same URL: the store has values of one.
+                if report.updated + report.created > 0 { try writer.outdateVariants(of: page.entry) }
                 var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
                 if let keys, page.isFirstOfMapping {
                     let records = page.entry.listing.listed + changed

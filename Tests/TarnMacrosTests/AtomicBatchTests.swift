@@ -57,8 +57,8 @@ struct AtomicBatchTests {
     @Test("requests that differ in hooks keep one another's responses")
     func hooks() async throws {
         let api = try API()
-        let even = RecordRequest<Measure>.measures.filtering { _, json in json["id"] == .int(2) }
-        let odd = RecordRequest<Measure>.measures.filtering { _, json in json["id"] == .int(1) }
+        let even = RecordRequest<Measure>.measures.filtering { _, json in json["id"] == .number("2") }
+        let odd = RecordRequest<Measure>.measures.filtering { _, json in json["id"] == .number("1") }
         for _ in 0..<2 {
             #expect(try await api.client.batch([even, odd], atomic: true).map { $0.map(\.id) } == [[2], [1]])
         }

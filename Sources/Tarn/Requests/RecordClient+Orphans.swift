@@ -100,13 +100,15 @@ extension RecordClient {
         let name = request.scanName, plan = EndpointScan.plan(of: try target.firstPage(), target)
         let identity = ScanIdentity(name: name, target, plan: plan)
         try await removeMembers(of: identity, before: plan, name)
+        let siblings = SiblingLists(name, target, request.options.transfer.hooks, uses: cache.uses.all)
+        let earlier = try await takeOver(siblings, identity, firstURL: target.key(of: try target.firstPage()).url)
         let now = client.now
         let scan = try await store.write(alone: true) { writer -> UInt64? in
             let old = try writer.access.checkpoints.checkpoint(name)
             // A list that is older than another one knows less.
             if let ended = old?.completedAt, ended > list.startedAt { return nil }
             var checkpoint = Checkpoint(
-                state: .complete, plan: plan, scan: (old?.scan ?? 0) + 1, startedAt: list.startedAt, completedAt: now
+                state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt, completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
             try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
@@ -123,6 +125,7 @@ extension RecordClient {
         var pass = OrphanPass(
             target, mirror, options.rules,
             Batch.Completed(identity: identity, parent: nil, checkpointName: name, scan: scan))
+        pass.siblings = siblings
         try await pass.run()
         return (pass.report, pass.imported)
     }
@@ -134,5 +137,22 @@ extension RecordClient {
         while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
             _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
         }
+    }
+
+    /// Makes the members of retired siblings members of a list, and removes the siblings.
+    ///
+    /// - Returns: the number of a scan that no such member was listed after.
+    private func takeOver(
+        _ siblings: SiblingLists, _ identity: ScanIdentity, firstURL: String
+    ) async throws -> UInt64 {
+        let retired = try store.read { try siblings.retired($0, firstURL: firstURL) }
+        let step = APIMirror.Options().orphanStep
+        for (name, members) in retired {
+            while try await !store.write(alone: true, {
+                try $0.moveScanMembers(of: members, to: identity.members, limit: step)
+            }) {}
+            try await store.write(alone: true) { try $0.removeCheckpoint(name) }
+        }
+        return retired.isEmpty ? 0 : 1
     }
 }

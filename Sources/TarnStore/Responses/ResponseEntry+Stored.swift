@@ -149,9 +149,10 @@ extension ResponseOrigin {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
             return nil
         }
+        let validatedAt = row.date(ID.validatedAt) ?? Timestamp(microseconds: 0)
         self.init(
             request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
-            identity: row.text(ID.identity), scan: row.unsigned(ID.scan),
-            validatedAt: row.date(ID.validatedAt) ?? Timestamp(microseconds: 0))
+            identity: row.text(ID.identity), scan: row.unsigned(ID.scan), validatedAt: validatedAt,
+            usedAt: row.date(ID.usedAt) ?? validatedAt, valueVariant: row.text(ID.valueVariant))
     }
 }

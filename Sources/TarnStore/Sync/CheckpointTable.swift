@@ -52,6 +52,10 @@ package struct CheckpointTable {
         return scans
     }
 
+    func remove(_ name: String) throws {
+        _ = try CheckpointTable.key(name).withUnsafeBytes { try raw.delete(state.checkpoints, $0) }
+    }
+
     func put(_ checkpoint: Checkpoint, _ name: String, sequence: UInt64) throws {
         try CheckpointTable.key(name).withUnsafeBytes { key in
             try checkpoint.store(raw, state.checkpoints, key, sequence: sequence)
@@ -71,4 +75,7 @@ extension StoreWriter {
     package mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
         try access.checkpoints.put(checkpoint, name, sequence: sequence)
     }
+
+    /// Removes a checkpoint, within this transaction.
+    package mutating func removeCheckpoint(_ name: String) throws { try access.checkpoints.remove(name) }
 }

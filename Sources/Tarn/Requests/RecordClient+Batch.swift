@@ -192,15 +192,14 @@ extension RecordClient {
     private func sync(
         _ group: [GroupedRequest], _ commit: AtomicCommit, _ outcome: Guarded<GroupOutcome>
     ) async -> SyncReport {
-        let now = { [client] in client.now }
-        return await APIMirror(client).sync(
+        await APIMirror(client).sync(
             isAtomic: true,
-            atCommit: { lists, report, writer in
+            atCommit: { [client] lists, report, writer in
                 let dropped = Set(report.dropped), reader = try writer.reader()
                 do {
                     var results: [GroupResult] = []
                     for (request, pages) in zip(group, lists) {
-                        var list = ListedPages(startedAt: now())
+                        var list = ListedPages(startedAt: client.now)
                         for var page in pages {
                             page.records.removeAll { dropped.contains($0) }
                             list.add(page)

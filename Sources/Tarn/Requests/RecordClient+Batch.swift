@@ -192,14 +192,16 @@ extension RecordClient {
     private func sync(
         _ group: [GroupedRequest], _ commit: AtomicCommit, _ outcome: Guarded<GroupOutcome>
     ) async -> SyncReport {
-        await APIMirror(client).sync(
+        let started = client.now
+        return await APIMirror(client).sync(
             isAtomic: true,
             atCommit: { [client] lists, report, writer in
                 let dropped = Set(report.dropped), reader = try writer.reader()
                 do {
                     var results: [GroupResult] = []
                     for (request, pages) in zip(group, lists) {
-                        var list = ListedPages(startedAt: client.now)
+                        var list = ListedPages(startedAt: started)
+                        list.storedAt = client.now
                         for var page in pages {
                             page.records.removeAll { dropped.contains($0) }
                             list.add(page)

@@ -106,11 +106,12 @@ extension RecordClient {
         let scan = try await store.write(alone: true) { writer -> UInt64? in
             let old = try writer.access.checkpoints.checkpoint(name)
             // A list that is older than another one knows less.
-            if let ended = old?.completedAt, ended > list.startedAt { return nil }
+            if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
             var checkpoint = Checkpoint(
                 state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt, completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
+            checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
             try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
             try writer.setCheckpoint(name, checkpoint)
             return checkpoint.scan

@@ -52,6 +52,19 @@ package struct CheckpointTable {
         return scans
     }
 
+    /// For each list of a typed request, by the identity in its responses, the time when its last
+    /// load began, if that has reached all of it.
+    package func wholeLoads() throws -> [String: Timestamp] {
+        var loads: [String: Timestamp] = [:]
+        try forEach { _, checkpoint in
+            guard let whole = checkpoint.whole, whole.scan == checkpoint.scan,
+                whole.identity.hasPrefix(ResponseEntry.Listing.cachedIdentity)
+            else { return }
+            loads[whole.identity] = checkpoint.startedAt
+        }
+        return loads
+    }
+
     func remove(_ name: String) throws {
         _ = try CheckpointTable.key(name).withUnsafeBytes { try raw.delete(state.checkpoints, $0) }
     }

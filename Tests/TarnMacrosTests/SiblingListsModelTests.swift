@@ -110,7 +110,7 @@ struct SiblingListsModelTests {
 
     private func step(_ bed: inout Bed, moves: Bool, _ place: String) async throws {
         let variant = bed.variants[bed.random.roll(0..<bed.variants.count)], id = Int64(bed.random.roll(0..<12))
-        switch bed.random.roll(0..<moves ? 13 : 12) {
+        switch bed.random.roll(0..<(moves ? 13 : 12)) {
         case 0...2:
             let views = Set(["a", "b"].filter { _ in bed.random.roll(0..<2) == 0 })
             bed.items.views.withLock { $0[id] = views }

@@ -79,11 +79,13 @@ struct SiblingListsModelTests {
             Set(items.list(variant.view).filter { Items.kind($0) == variant.kind })
         }
 
-        /// Notes a complete load, and expects that no record of any list has gone.
-        mutating func note(complete variant: Variant, _ place: String) throws {
-            let own = listed(variant), stored = try stored()
-            known[variant] = own
-            members.formUnion(own)
+        /// Notes complete loads, and expects that no record of any list has gone.
+        mutating func note(complete loaded: [Variant], _ place: String) throws {
+            let stored = try stored()
+            for variant in loaded {
+                known[variant] = listed(variant)
+                members.formUnion(listed(variant))
+            }
             for (other, records) in known where variants.contains(other) {
                 #expect(records.isSubset(of: stored), "\(place): \(other) has lost \(records.subtracting(stored))")
             }
@@ -93,7 +95,7 @@ struct SiblingListsModelTests {
             time.pass(10)
             let records = try await client.all(variant.request(rules))
             #expect(Set(records.map(\.id)) == listed(variant), "\(place)")
-            try note(complete: variant, place)
+            try note(complete: [variant], place)
         }
     }
 
@@ -133,7 +135,7 @@ struct SiblingListsModelTests {
             let pair = [variant, bed.variants[bed.random.roll(0..<bed.variants.count)]]
             let lists = try await bed.client.batch(pair.map { $0.request(bed.rules) }, atomic: true)
             #expect(lists.map { Set($0.map(\.id)) } == pair.map { bed.listed($0) }, "\(place)")
-            for variant in pair { try bed.note(complete: variant, place) }
+            try bed.note(complete: pair, place)
         default:
             // The program is changed: the hooks of one kind are at another line.
             let kind = bed.random.roll(0..<2)

@@ -37,7 +37,8 @@ extension APIMirror {
     ///
     /// - Parameter atCommit: runs at the end of the transaction of an atomic group.
     func sync(
-        isAtomic: Bool, atCommit: EndpointScan.AtCommit? = nil, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
+        isAtomic: Bool, atCommit: EndpointScan.AtCommit? = nil,
+        progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
         scans make: (ImportPipeline, _ authScope: String) async throws -> [EndpointScan]
     ) async -> SyncReport {
         var sync = SyncReport()

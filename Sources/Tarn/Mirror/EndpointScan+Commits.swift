@@ -186,7 +186,7 @@ extension Batch {
         _ client: APIClient, _ keys: Set<String>?, forgotten: Guarded<Set<String>>
     ) -> ImportUnit {
         let pages = pages
-        let imported = pages.filter(\.isImported)
+        let imported = pages.filter(\.isImported), severalVariants = Batch.severalVariants(imported)
         var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
         unit.outboxRevision = pages.filter(\.isImported).compactMap(\.outboxRevision).min()
         unit.revalidated = pages.compactMap { page in
@@ -215,8 +215,9 @@ extension Batch {
             // mappings.
             var changed = keys == nil ? [] : writer.listedRecords(report.keys(.updated))
             for page in imported {
-                // Another page of the unit may be of the same URL: the store has values of one.
-                if report.updated + report.created > 0 { try writer.outdateVariants(of: page.entry) }
+                if report.updated > 0 || severalVariants.contains(page.entry.request.url) {
+                    try writer.outdateVariants(of: page.entry)
+                }
                 var gone = try writer.removeResponses(ofOtherMappingsThan: page.entry.request, isDeclared: isDeclared)
                 if let keys, page.isFirstOfMapping {
                     let records = page.entry.listing.listed + changed
@@ -233,5 +234,17 @@ extension Batch {
             try client.saveBudgets(&writer)
         }
         return unit
+    }
+
+    /// The URLs to which several of the pages are responses, with other header fields or hooks: the
+    /// store has the values of one of them.
+    private static func severalVariants(_ pages: [Page]) -> Set<String> {
+        var first: [String: String?] = [:], several: Set<String> = []
+        for page in pages {
+            let url = page.entry.request.url, variant = page.entry.valueVariant
+            if let known = first[url], known != variant { several.insert(url) }
+            first[url] = .some(variant)
+        }
+        return several
     }
 }

@@ -18,7 +18,8 @@ extension RecordRequest {
     /// this request had, and that two such lists in a row lack. Nothing is removed after a part of
     /// a list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
     /// that the store has answered. So the server is asked with conditions, unless the request has
-    /// a policy of its own. Records that another stored response lists stay.
+    /// a policy of its own. Records that another stored response lists stay: also one to the same
+    /// path with other header fields or hooks, unless it was not used for 30 days.
     ///
     /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
     /// ``ResponsePage/orphans`` has the findings. A ``ListLoader`` removes orphans after one load
@@ -108,7 +109,8 @@ extension RecordClient {
             // A list that is older than another one knows less.
             if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
             var checkpoint = Checkpoint(
-                state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt, completedAt: now
+                state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt,
+                completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
             checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
@@ -149,9 +151,12 @@ extension RecordClient {
         let retired = try store.read { try siblings.retired($0, firstURL: firstURL) }
         let step = APIMirror.Options().orphanStep
         for (name, members) in retired {
-            while try await !store.write(alone: true, {
-                try $0.moveScanMembers(of: members, to: identity.members, limit: step)
-            }) {}
+            while try await !store.write(
+                alone: true,
+                {
+                    try $0.moveScanMembers(of: members, to: identity.members, limit: step)
+                })
+            {}
             try await store.write(alone: true) { try $0.removeCheckpoint(name) }
         }
         return retired.isEmpty ? 0 : 1

@@ -1,6 +1,7 @@
 // A client of an API: its transports, addresses and credentials, below mirrors and caches.
 
 public import Foundation
+import Locking
 public import Logging
 public import TarnHTTP
 import TarnImport
@@ -72,6 +73,15 @@ public struct APIClient: Sendable {
         let transports: Transports
         let budgets: BudgetKeeper
         let others: [String: APIClient]
+        /// The digest of the schema and the mapping, when it was first needed.
+        private let digest = Guarded<String?>(nil)
+
+        var mappingDigest: String {
+            if let known = digest.withLock(\.self) { return known }
+            let new = description.fingerprint
+            digest.withLock { $0 = new }
+            return new
+        }
 
         init(
             _ context: Context, _ address: Address, _ transports: Transports, _ budgets: BudgetKeeper,
@@ -117,6 +127,8 @@ public struct APIClient: Sendable {
 
     /// The description of the API, with its endpoints.
     public var description: Description { parts.description }
+    /// The digest of the description's schema and mapping, computed once.
+    var mappingDigest: String { parts.mappingDigest }
     /// The API that this client sends requests to.
     package var api: APIDescription { parts.address.api }
     /// The name of the API; nil for the only one of the description.

@@ -161,6 +161,7 @@ struct PageImporter {
                         read: added.readDigest)?
                         .text))
         entry.imported = added.imported
+        entry.mapping = request.client.mappingDigest
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }

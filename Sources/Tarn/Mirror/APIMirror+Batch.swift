@@ -34,8 +34,11 @@ extension APIMirror {
     }
 
     /// Fetches a group of scans, which are made anew for the repetition of an atomic group.
+    ///
+    /// - Parameter atCommit: runs at the end of the transaction of an atomic group.
     func sync(
-        isAtomic: Bool, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
+        isAtomic: Bool, atCommit: EndpointScan.AtCommit? = nil,
+        progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
         scans make: (ImportPipeline, _ authScope: String) async throws -> [EndpointScan]
     ) async -> SyncReport {
         var sync = SyncReport()
@@ -65,7 +68,7 @@ extension APIMirror {
                         BatchProgress(
                             index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: scans.count))
                 }
-                let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&scans) : true
+                let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&scans, atCommit: atCommit) : true
                 sync.endpoints = scans.map(\.report)
                 if isCommitted {
                     for scan in scans.prefix(requested) { await scan.noteOutcome() }

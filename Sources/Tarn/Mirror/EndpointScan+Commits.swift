@@ -178,7 +178,7 @@ extension Batch {
         _ client: APIClient, _ others: OtherMirrors?, forgotten: Guarded<Set<String>>
     ) -> ImportUnit {
         let pages = pages
-        let imported = pages.filter(\.isImported)
+        let imported = pages.filter(\.isImported), severalVariants = Batch.severalVariants(imported)
         var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
         unit.outboxRevision = pages.filter(\.isImported).compactMap(\.outboxRevision).min()
         unit.revalidated = pages.compactMap { page in
@@ -205,7 +205,9 @@ extension Batch {
             func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
             var gone: Set<String> = []
             for page in imported {
-                if report.updated > 0 { try writer.outdateVariants(of: page.entry) }
+                if report.updated > 0 || severalVariants.contains(page.entry.request.url) {
+                    try writer.outdateVariants(of: page.entry)
+                }
                 // Those of other endpoints are outdated if the unit has changed their records.
                 let removed = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) {
                     others != nil || isDeclared($0)
@@ -226,5 +228,17 @@ extension Batch {
             try client.saveBudgets(&writer)
         }
         return unit
+    }
+
+    /// The URLs to which several of the pages are responses, with other header fields or hooks: the
+    /// store has the values of one of them.
+    private static func severalVariants(_ pages: [Page]) -> Set<String> {
+        var first: [String: String?] = [:], several: Set<String> = []
+        for page in pages {
+            let url = page.entry.request.url, variant = page.entry.valueVariant
+            if let known = first[url], known != variant { several.insert(url) }
+            first[url] = .some(variant)
+        }
+        return several
     }
 }

@@ -19,11 +19,16 @@ extension EndpointScan {
             .endpoint(place: request.place, message: "not requested, because another request of the group failed"))
     }
 
+    /// Runs at the end of the transaction of a group, with the pages of each list. If it throws,
+    /// nothing is stored.
+    typealias AtCommit = @Sendable ([[PageListing]], ImportReport, inout StoreWriter) throws -> Void
+
     /// Commits the held batches of scans that share one importer, as one change.
     ///
+    /// - Parameter atCommit: runs unless the group has no response at all.
     /// - Returns: false if nothing was committed because of a void 304: the group has to be
     ///   requested again.
-    static func commitHeld(_ scans: inout [EndpointScan]) async -> Bool {
+    static func commitHeld(_ scans: inout [EndpointScan], atCommit: AtCommit? = nil) async -> Bool {
         guard let first = scans.indices.first else { return true }
         let held = scans.map(\.batch)
         for index in scans.indices.dropFirst() {
@@ -31,7 +36,15 @@ extension EndpointScan {
             scans[index].batch = Batch()
         }
         scans[first].holdsCommits = false
-        let pipeline = scans[first].pipeline, hooks = mergeHooks(of: scans)
+        let pipeline = scans[first].pipeline
+        var hooks = mergeHooks(of: scans)
+        if let atCommit {
+            let own = hooks.afterMerge, lists = zip(scans, held).map { $0.listings(of: $1) }
+            hooks.afterMerge = { report, writer in
+                try own?(report, &writer)
+                try atCommit(lists, report, &writer)
+            }
+        }
         pipeline.configure { $0.hooks = hooks }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         let before = scans[first].report
@@ -46,6 +59,15 @@ extension EndpointScan {
             for page in batch.pages { scans[index].count(page) }
         }
         return true
+    }
+
+    /// The pages of a held batch, in their order.
+    private func listings(of held: Batch) -> [PageListing] {
+        var pages = held.pages.map { page in
+            PageListing(records: page.entry.listing.listed, skipped: page.entry.listing.skipped)
+        }
+        if report.cutOff > 0, !pages.isEmpty { pages[pages.count - 1].isCutOff = true }
+        return pages
     }
 
     /// The hooks for the common merge of all scans: those of each endpoint once, then those of

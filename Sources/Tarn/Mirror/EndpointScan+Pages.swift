@@ -113,7 +113,7 @@ extension EndpointScan {
 
     /// The name of the checkpoint of a list.
     func checkpointName(of request: EndpointRequest) -> String {
-        request.checkpointName(variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name)
+        request.checkpointName(listName ?? variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name)
     }
 
     /// Notes that a list is requested as a whole only because its credentials have changed.
@@ -364,12 +364,12 @@ extension EndpointScan {
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.
     ///
-    /// A cache needs it if the response varies by fields of the request.
+    /// A cache needs it if the response varies by fields of the request, or is a typed request's.
     private func caching(
         of fetch: PageFetch, _ response: TransportHeaders, known: ResponseCaching?
     ) -> ResponseCaching? {
         let selecting = fetch.message.selecting(response)
-        guard known != nil || !selecting.isEmpty else { return nil }
+        guard known != nil || !selecting.isEmpty || endpoint.isTypedRequest else { return nil }
         return ResponseCaching(requestedAt: client.now, selecting: selecting, usedAt: known?.usedAt ?? client.now)
     }
 

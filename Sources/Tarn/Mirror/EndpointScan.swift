@@ -37,6 +37,8 @@ final class EndpointScan {
     private(set) var hooks = ImportHooks()
     /// The part of the checkpoint's name that distinguishes scans of one endpoint; nil for its own.
     var variant: String?
+    /// The name of the list of a typed request; nil for that of the endpoint and the variant.
+    var listName: String?
     /// The hooks of the scan's own request, after those of the endpoint.
     var requestHooks = RequestHooks()
     /// Whether the URLs end with the key of the record that each of them requests.
@@ -122,6 +124,7 @@ final class EndpointScan {
         pipeline.configure {
             $0.hooks = all
             $0.keyLimit = client.options.keyLimit
+            $0.mappingDigest = client.mappingDigest
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         recognizeBodies()

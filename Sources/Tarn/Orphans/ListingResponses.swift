@@ -7,6 +7,8 @@ struct ListingResponses {
     private var origins: [UInt64: ResponseOrigin?] = [:]
     /// By identity, the scans that have reached all pages of their list; nil if not read yet.
     private var wholeScans: [String: UInt64]?
+    /// By identity, the beginnings of loads of typed requests that have; nil if not read yet.
+    private var wholeLoads: [String: Timestamp]?
 
     /// The origin of a response; nil if there is no such response.
     mutating func origin(_ id: UInt64, _ access: StoreAccess) throws -> ResponseOrigin? {
@@ -19,6 +21,12 @@ struct ListingResponses {
     /// Whether the list has lost the page: the last scan that reached all pages did not reach it.
     mutating func isLost(_ response: ResponseOrigin, _ access: StoreAccess) throws -> Bool {
         guard let identity = response.identity, let scan = response.scan else { return false }
+        // Pages of typed requests are stored one by one: they have no number of a scan.
+        if identity.hasPrefix(ResponseEntry.Listing.cachedIdentity) {
+            let loads = try wholeLoads ?? access.checkpoints.wholeLoads()
+            wholeLoads = loads
+            return loads[identity].map { response.validatedAt < $0 } ?? false
+        }
         let scans = try wholeScans ?? access.checkpoints.wholeScans()
         wholeScans = scans
         return scans[identity].map { scan < $0 } ?? false

@@ -28,6 +28,8 @@ struct OrphanDecision: Sendable {
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
     let unused: UnusedLists?
+    /// The siblings of the list of a typed request; nil for a list of a description.
+    let siblings: SiblingLists?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -212,13 +214,16 @@ struct OrphanDecision: Sendable {
             known[scope] = lists
             return lists
         }
-        let isOwn = { (scan: String?, request: RequestKey) in
-            identity.owns(scan, request) || scan.map { own(request.authScope).contains($0) } ?? false
+        func isOwn(_ origin: ResponseOrigin, _ id: UInt64) -> Bool {
+            if let siblings {
+                if siblings.own(origin) || siblings.isRetired(origin, id: id) { return true }
+            } else if identity.owns(origin.identity, origin.request) {
+                return true
+            }
+            return origin.identity.map { own(origin.request.authScope).contains($0) } ?? false
         }
         return try access.responses.ids(listing: listed).contains { id in
-            guard let origin = try responses.origin(id, access), !isOwn(origin.identity, origin.request) else {
-                return false
-            }
+            guard let origin = try responses.origin(id, access), !isOwn(origin, id) else { return false }
             if try responses.isLost(origin, access) { return false }
             return !(unused?.contain(origin) ?? false)
         }

@@ -30,6 +30,8 @@ struct OrphanPass {
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
     private var moves: OrphanDecision.Moves?
+    /// The siblings of the list of a typed request; nil for a list of a description.
+    var siblings: SiblingLists?
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -296,6 +298,7 @@ struct OrphanPass {
             isOnlyAnswered: isOnlyAnswered,
             moves: moves,
             unused: unused,
+            siblings: siblings,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

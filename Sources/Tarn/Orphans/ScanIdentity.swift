@@ -27,10 +27,16 @@ struct ScanIdentity: Sendable {
 
     /// The name in the entries of the responses to a scan with this name.
     ///
-    /// Responses to a typed request belong to its scan, and to the cache all the same.
+    /// Responses to a typed request belong to its scan, and to the cache all the same. Those of
+    /// ``SiblingLists`` begin alike.
     static func responses(of name: String, _ endpoint: Endpoint, authScope: String) -> String {
-        let digest = String(Substring(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").utf8.prefix(32)))
-        return endpoint.isTypedRequest ? ResponseEntry.Listing.cachedIdentity + digest : digest
+        guard endpoint.isTypedRequest else { return digest(of: name, authScope) }
+        let (first, sibling) = SiblingLists.parts(of: name), digest = digest(of: first, authScope)
+        return ResponseEntry.Listing.cachedIdentity + digest + (sibling.map { "~\($0)" } ?? "")
+    }
+
+    private static func digest(of name: String, _ authScope: String) -> String {
+        String(Substring(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").utf8.prefix(32)))
     }
 
     static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }

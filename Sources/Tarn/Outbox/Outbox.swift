@@ -47,7 +47,7 @@ public struct Outbox: Sendable {
         self.client = client
         self.policy = policy
         self.options = options
-        importers = ImporterPool(client.description.mapping, idle: 64)
+        importers = ImporterPool(client, idle: 64)
     }
 
     /// The store of the outbox.

@@ -15,13 +15,15 @@ final class ImporterPool: Sendable {
     }
 
     private let mapping: Mapping
+    private let digest: String
     private let idle = Guarded<[Lent]>([])
 
     /// The number of idle importers that are kept.
     private let limit: Int
 
-    init(_ mapping: Mapping, idle limit: Int = 8) {
-        self.mapping = mapping
+    init(_ client: APIClient, idle limit: Int = 8) {
+        mapping = client.description.mapping
+        digest = client.mappingDigest
         self.limit = limit
     }
 
@@ -29,7 +31,9 @@ final class ImporterPool: Sendable {
         let catalog = store.catalog
         // Another process may have changed the catalog since the importer was made.
         if let lent = idle.withLock({ $0.popLast() }), lent.catalog == catalog { return lent }
-        return Lent(value: try Importer(mapping, catalog), catalog: catalog)
+        let importer = try Importer(mapping, catalog)
+        importer.mappingDigest = digest
+        return Lent(value: importer, catalog: catalog)
     }
 
     func give(back lent: Lent) {

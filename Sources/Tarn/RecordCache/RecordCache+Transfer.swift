@@ -99,7 +99,8 @@ extension RecordCache {
         let began = Timestamp(moment)
         return try store.read { reader in
             guard let entry = try reader.access.responses.view(prepared.digest)?.entry,
-                entry.validation.validatedAt >= began
+                // An import by another mapping may have followed.
+                entry.validation.validatedAt >= began, !entry.validation.isInvalidated
             else {
                 return nil
             }
@@ -129,6 +130,7 @@ extension RecordCache {
             entry.validation.headers = headers.kept(also: wants)
             entry.validation.validatedAt = received
             entry.validation.isInvalidated = false
+            entry.mapping = prepared.request.client.mappingDigest
             // The 304 is the answer to this request: from now on its fields select the response.
             entry.caching = ResponseCaching(
                 requestedAt: sent, selecting: prepared.message.selecting(headers), usedAt: received)

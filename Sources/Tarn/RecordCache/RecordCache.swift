@@ -46,7 +46,7 @@ public final class RecordCache: Sendable {
         let description = client.description
         self.client = client
         self.options = options ?? Options(description.api.cache)
-        importers = ImporterPool(description.mapping)
+        importers = ImporterPool(client)
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }

@@ -9,6 +9,8 @@ struct ListedPages: Sendable {
     private(set) var refusal: String?
     /// The time before the first request.
     let startedAt: Timestamp
+    /// The time of the commit, if one stores all pages; lists that ended before it are older.
+    var storedAt: Timestamp?
 
     init(startedAt: Timestamp) { self.startedAt = startedAt }
 

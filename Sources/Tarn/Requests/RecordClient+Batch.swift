@@ -15,8 +15,10 @@ extension RecordClient {
     /// - Parameters:
     ///   - requests: the requests; all of their pages are fetched.
     ///   - isAtomic: whether the group is one change of the store: readers see all of it or
-    ///     nothing, and if one request fails, nothing is stored. Every request then goes to the
-    ///     server, with conditions. The shortest deadline is that of the group.
+    ///     nothing, and if one request fails, or a record does not fit its struct, nothing is
+    ///     stored. Every request then goes to the server, with conditions. The shortest deadline is
+    ///     that of the group. Requests to one URL with other header fields or hooks share their
+    ///     records: all of them have the values of the change.
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. If the call is cancelled, `CacheError` with
     ///   ``CacheError/isCancelled`` for an atomic group, of which nothing is stored then, and what
@@ -29,8 +31,8 @@ extension RecordClient {
         guard !isAtomic else {
             var group: [GroupedRequest] = []
             for request in repeat each requests { group.append(grouped(request)) }
-            let ends = BatchEnds(try await commit(group))
-            return (repeat try await stored(each requests, ends.next()))
+            let results = GroupResults(try await commit(group))
+            return (repeat await result(of: each requests, results.next()))
         }
         let tasks = (repeat Task { [self] in try await all(each requests) })
         return try await withTaskCancellationHandler {
@@ -55,9 +57,9 @@ extension RecordClient {
         _ requests: [RecordRequest<Value>], atomic isAtomic: Bool = false
     ) async throws -> [[Value]] {
         guard isAtomic else { return try await results(of: requests).map { try $0.get() } }
-        let ends = BatchEnds(try await commit(requests.map { grouped($0) }))
+        let results = GroupResults(try await commit(requests.map { grouped($0) }))
         var lists: [[Value]] = []
-        for request in requests { lists.append(try await stored(request, ends.next())) }
+        for request in requests { lists.append(await result(of: request, results.next())) }
         return lists
     }
 
@@ -84,24 +86,42 @@ extension RecordClient {
         var endpoint: Endpoint
         var options: RequestOptions
         var fingerprint: String
+        var list: String
+        var reading: ResponseReading
     }
 
     private func grouped<Value>(_ request: RecordRequest<Value>) -> GroupedRequest {
         GroupedRequest(
-            endpoint: request.endpoint, options: request.options, fingerprint: fingerprint(of: request))
+            endpoint: request.endpoint, options: request.options, fingerprint: fingerprint(of: request),
+            list: request.scanName, reading: ResponseReading(Value.self))
+    }
+
+    /// The result of one request of a group, as the transaction that stores the group has read it.
+    private struct GroupResult: Sendable {
+        var list: ListedPages
+        var records: ResponseReading.Records?
     }
 
     /// The results of the requests of a group that is stored, one after the other.
-    private final class BatchEnds {
-        private var reports: ArraySlice<SyncReport.Endpoint>
+    private final class GroupResults {
+        private var results: ArraySlice<GroupResult>
 
-        init(_ reports: [SyncReport.Endpoint]) { self.reports = reports[...] }
+        init(_ results: [GroupResult]) { self.results = results[...] }
 
-        func next() -> SyncReport.Endpoint? { reports.popFirst() }
+        func next() -> GroupResult? { results.popFirst() }
+    }
+
+    /// The outcome of the transaction of a group.
+    private struct GroupOutcome: Sendable {
+        var results: [GroupResult] = []
+        /// The reason why the records could not be read: nothing is stored then.
+        var failure: (any Error)?
     }
 
     /// Fetches a group, and stores it as one change.
-    private func commit(_ group: [GroupedRequest]) async throws -> [SyncReport.Endpoint] {
+    ///
+    /// - Returns: a result for each request: after the commit, nothing can take it away.
+    private func commit(_ group: [GroupedRequest]) async throws -> [GroupResult] {
         for request in group {
             guard request.endpoint.method == "GET", request.endpoint.body == nil, request.options.transfer.isPersisted
             else {
@@ -111,12 +131,12 @@ extension RecordClient {
         }
         let domains = group.reduce(into: Set<String>()) { $0.formUnion($1.options.domains) }
         let deadline = group.compactMap(\.options.timeLimit).min().map { RequestDeadline($0) }
-        let result = Guarded<SyncReport?>(nil)
+        let result = Guarded<SyncReport?>(nil), outcome = Guarded(GroupOutcome())
         var ending: (any Error)?
         do {
             try await self.domains.call(in: domains).run { [self] in
                 try await deadline.run(method: "GET", url: client.api.base) { [self] in
-                    let commit = AtomicCommit(), task = Task { commit.end(await sync(group, commit)) }
+                    let commit = AtomicCommit(), task = Task { commit.end(await sync(group, commit, outcome)) }
                     let report = await withTaskCancellationHandler {
                         await commit.report()
                     } onCancel: {
@@ -131,9 +151,19 @@ extension RecordClient {
         }
         let report = result.withLock(\.self)
         if let report { for (request, part) in zip(group, report.endpoints) { log(part, of: request) } }
+        let known = outcome.withLock(\.self)
         // A cancellation or the deadline may have come after the commit had begun.
-        if let report, report.failures.isEmpty { return report.endpoints }
+        if let report, report.failures.isEmpty {
+            return zip(known.results, report.endpoints).map { result, part in
+                var result = result
+                if part.ignored > 0 {
+                    result.list.refuse("a response was passed over by a rule: its records are unknown")
+                }
+                return result
+            }
+        }
         if let ending { throw ending }
+        if let failure = known.failure { throw failure }
         if let failure = report?.failures.first {
             if case .cancelled = failure { throw CacheError.request(failure, nil) }
             throw failure
@@ -141,42 +171,70 @@ extension RecordClient {
         throw CacheError.request(.cancelled, nil)
     }
 
-    /// The records of a request of a group that is stored.
+    /// The records of a request of a group that is stored. Orphans are looked for then.
     ///
-    /// They are read in a task of their own: after the commit, a cancellation of the caller must
-    /// not end the call with an error that promises that nothing is stored.
-    private func stored<Value>(
-        _ request: RecordRequest<Value>, _ report: SyncReport.Endpoint?
-    ) async throws -> [Value] {
-        try await Task { [self] in try await listed(request, report) }.value
-    }
-
-    private func sync(_ group: [GroupedRequest], _ commit: AtomicCommit) async -> SyncReport {
-        await APIMirror(client).sync(isAtomic: true) { pipeline, scope in
-            group.map { grouped in
-                var request = EndpointRequest(
-                    client: client, endpoint: grouped.endpoint, fingerprint: grouped.fingerprint, authScope: scope)
-                request.priority = grouped.options.transfer.priority
-                var options = APIMirror.Options()
-                // One change: a cancellation rolls it back until its commit begins.
-                options.commitUnit = .scan
-                // Also a list that a rule has ended, or that a sync has begun.
-                options.restarts = true
-                options.hooks = { [hooks = cache.options.hooks] endpoint in
-                    var hooks = hooks?(endpoint) ?? ImportHooks()
-                    let own = hooks.afterMerge
-                    hooks.afterMerge = { report, writer in
-                        try own?(report, &writer)
-                        try commit.begin()
-                    }
-                    return hooks
-                }
-                let scan = EndpointScan(request, options, pipeline: pipeline)
-                scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
-                scan.requestHooks = grouped.options.transfer.hooks
-                return scan
+    /// The group is stored: a failure of that search is logged, and the next complete list makes
+    /// up for it. A cancellation of the caller does not end it.
+    private func result<Value>(of request: RecordRequest<Value>, _ result: GroupResult?) async -> [Value] {
+        if let orphans = request.options.orphans, let list = result?.list {
+            do {
+                _ = try await Task { [self] in try await removeOrphans(of: request, orphans, after: list) }.value
+            } catch {
+                let logger = request.options.transfer.logger ?? client.options.logger
+                logger?.warning(
+                    "the batch is stored, but its orphans were not looked for",
+                    metadata: ["path": "\(request.endpoint.path)", "reason": "\(error)"])
             }
         }
+        return result?.records?.values as? [Value] ?? []
+    }
+
+    private func sync(
+        _ group: [GroupedRequest], _ commit: AtomicCommit, _ outcome: Guarded<GroupOutcome>
+    ) async -> SyncReport {
+        let started = client.now
+        return await APIMirror(client).sync(
+            isAtomic: true,
+            atCommit: { [client] lists, report, writer in
+                let dropped = Set(report.dropped), reader = try writer.reader()
+                do {
+                    var results: [GroupResult] = []
+                    for (request, pages) in zip(group, lists) {
+                        var list = ListedPages(startedAt: started)
+                        list.storedAt = client.now
+                        for var page in pages {
+                            page.records.removeAll { dropped.contains($0) }
+                            list.add(page)
+                        }
+                        let records = try request.reading.records(list.records, reader)
+                        results.append(GroupResult(list: list, records: records))
+                    }
+                    let all = results
+                    outcome.withLock { $0 = GroupOutcome(results: all) }
+                } catch {
+                    outcome.withLock { $0.failure = error }
+                    throw error
+                }
+                try commit.begin()
+            },
+            scans: { pipeline, scope in group.map { scan(of: $0, pipeline, scope) } })
+    }
+
+    private func scan(of grouped: GroupedRequest, _ pipeline: ImportPipeline, _ scope: String) -> EndpointScan {
+        var request = EndpointRequest(
+            client: client, endpoint: grouped.endpoint, fingerprint: grouped.fingerprint, authScope: scope)
+        request.priority = grouped.options.transfer.priority
+        var options = APIMirror.Options()
+        // One change: a cancellation rolls it back until its commit begins.
+        options.commitUnit = .scan
+        // Also a list that a rule has ended, or that a sync has begun.
+        options.restarts = true
+        options.hooks = cache.options.hooks
+        let scan = EndpointScan(request, options, pipeline: pipeline)
+        scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
+        scan.listName = grouped.list
+        scan.requestHooks = grouped.options.transfer.hooks
+        return scan
     }
 
     private func log(_ report: SyncReport.Endpoint, of request: GroupedRequest) {
@@ -195,41 +253,5 @@ extension RecordClient {
                     "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
                 ])
         }
-    }
-
-    /// The records that the stored responses to a request list, over all pages.
-    ///
-    /// They are read whatever the rules of HTTP say: the responses have just been fetched. Orphans
-    /// are looked for then.
-    ///
-    /// - Parameter report: the result of the request. A rule for responses may have ended its list
-    ///   before a page that the page before names.
-    private func listed<Value>(
-        _ request: RecordRequest<Value>, _ report: SyncReport.Endpoint?
-    ) async throws -> [Value] {
-        let rules = client.rules(of: request.endpoint)
-        let mayEnd = report?.isResumed == false && rules.contains { $0.action == .ignore || $0.action == .stop }
-        let count = mayEnd ? report?.pages ?? .max : .max
-        var records: [Value] = [], list = ListedPages(startedAt: client.now), next: CacheRequest?
-        while list.pages < count {
-            let prepared = try await prepared(request, at: next)
-            next = try store.read(verifyingRows: true) { reader in
-                // Another program may have removed it: a part must not pass for the whole list.
-                guard let view = try reader.access.responses.view(prepared.digest) else {
-                    throw MirrorError.endpoint(
-                        place: request.endpoint.place,
-                        message: "the response of \(prepared.shownURL) was removed from the store: fetch it again")
-                }
-                let keys = ListedResponse(view, reader).listed()
-                records += try reader.records(Value.self, listed: keys)
-                let (next, isCutOff) = prepared.following(view.page(keys).end)
-                list.add(PageListing(records: keys, skipped: view.skipped, isCutOff: isCutOff))
-                return next
-            }
-            if next == nil { break }
-        }
-        if report?.ignored ?? 0 > 0 { list.refuse("a response was passed over by a rule: its records are unknown") }
-        if let orphans = request.options.orphans { _ = try await removeOrphans(of: request, orphans, after: list) }
-        return records
     }
 }

@@ -18,7 +18,8 @@ extension RecordRequest {
     /// this request had, and that two such lists in a row lack. Nothing is removed after a part of
     /// a list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
     /// that the store has answered. So the server is asked with conditions, unless the request has
-    /// a policy of its own. Records that another stored response lists stay.
+    /// a policy of its own. Records that another stored response lists stay: also one to the same
+    /// path with other header fields or hooks, unless it was not used for 30 days.
     ///
     /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
     /// ``ResponsePage/orphans`` has the findings. A ``ListLoader`` removes orphans after one load
@@ -100,15 +101,19 @@ extension RecordClient {
         let name = request.scanName, plan = EndpointScan.plan(of: try target.firstPage(), target)
         let identity = ScanIdentity(name: name, target, plan: plan)
         try await removeMembers(of: identity, before: plan, name)
+        let siblings = SiblingLists(name, target, request.options.transfer.hooks, uses: cache.uses.all)
+        let earlier = try await takeOver(siblings, identity, firstURL: target.key(of: try target.firstPage()).url)
         let now = client.now
         let scan = try await store.write(alone: true) { writer -> UInt64? in
             let old = try writer.access.checkpoints.checkpoint(name)
             // A list that is older than another one knows less.
-            if let ended = old?.completedAt, ended > list.startedAt { return nil }
+            if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
             var checkpoint = Checkpoint(
-                state: .complete, plan: plan, scan: (old?.scan ?? 0) + 1, startedAt: list.startedAt, completedAt: now
+                state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt,
+                completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
+            checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
             try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
             try writer.setCheckpoint(name, checkpoint)
             return checkpoint.scan
@@ -123,6 +128,7 @@ extension RecordClient {
         var pass = OrphanPass(
             target, mirror, options.rules,
             Batch.Completed(identity: identity, parent: nil, checkpointName: name, scan: scan))
+        pass.siblings = siblings
         try await pass.run()
         return (pass.report, pass.imported)
     }
@@ -134,5 +140,25 @@ extension RecordClient {
         while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
             _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
         }
+    }
+
+    /// Makes the members of retired siblings members of a list, and removes the siblings.
+    ///
+    /// - Returns: the number of a scan that no such member was listed after.
+    private func takeOver(
+        _ siblings: SiblingLists, _ identity: ScanIdentity, firstURL: String
+    ) async throws -> UInt64 {
+        let retired = try store.read { try siblings.retired($0, firstURL: firstURL) }
+        let step = APIMirror.Options().orphanStep
+        for (name, members) in retired {
+            while try await !store.write(
+                alone: true,
+                {
+                    try $0.moveScanMembers(of: members, to: identity.members, limit: step)
+                })
+            {}
+            try await store.write(alone: true) { try $0.removeCheckpoint(name) }
+        }
+        return retired.isEmpty ? 0 : 1
     }
 }

@@ -95,9 +95,7 @@ public struct RecordRequest<Value: MappedRecord>: Sendable {
     }
 
     /// The name of the scan that the request's responses belong to.
-    var scanName: String {
-        EndpointScan.variant(of: endpoint.parameters).map { "\(endpoint.name) #\($0)" } ?? endpoint.name
-    }
+    var scanName: String { SiblingLists.name(of: endpoint, options.transfer.hooks) }
 
     /// The options of its transfers.
     var transferOptions: TransferOptions {

@@ -27,6 +27,9 @@ public final class Importer {
     package var unit = ImportUnit()
     /// The digest by which bodies are recognised that come again; nil to draft all of them.
     package var bodyDigest: KeyedDigest?
+    /// A digest of the schema and the mapping; nil if stored responses of caches that other mappings
+    /// have imported may confirm what this importer changes.
+    package var mappingDigest: String?
     /// The bodies of the unit that may have to be drafted at its commit.
     var kept = KeptBodies()
     /// The number of units whose bodies were drafted at their commit.

@@ -13,7 +13,7 @@ extension ResponseEntry {
         static let wholeLength: UInt16 = 21, parts: UInt16 = 22
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
         static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
-        static let lengths: UInt16 = 37, valueVariant: UInt16 = 38
+        static let lengths: UInt16 = 37, valueVariant: UInt16 = 38, mapping: UInt16 = 39
     }
 
     package init?(_ row: EncodedRow) {
@@ -53,6 +53,7 @@ extension ResponseEntry {
             caching: caching)
         listing.position = ListPosition(row)
         valueVariant = row.text(ID.valueVariant)
+        mapping = row.text(ID.mapping)
         imported = ResponseEntry.importedBody(row).map {
             ImportedBody(
                 digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements),
@@ -136,6 +137,7 @@ extension ResponseEntry {
             if !imported.lengths.isEmpty { row.field(ID.lengths, bytes: imported.lengths) }
         }
         row.field(ID.valueVariant, valueVariant)
+        row.field(ID.mapping, mapping)
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }
@@ -147,9 +149,10 @@ extension ResponseOrigin {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
             return nil
         }
+        let validatedAt = row.date(ID.validatedAt) ?? Timestamp(microseconds: 0)
         self.init(
             request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
-            identity: row.text(ID.identity), scan: row.unsigned(ID.scan),
-            validatedAt: row.date(ID.validatedAt) ?? Timestamp(microseconds: 0))
+            identity: row.text(ID.identity), scan: row.unsigned(ID.scan), validatedAt: validatedAt,
+            usedAt: row.date(ID.usedAt) ?? validatedAt, valueVariant: row.text(ID.valueVariant))
     }
 }

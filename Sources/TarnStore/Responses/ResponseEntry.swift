@@ -15,6 +15,9 @@ public struct ResponseEntry: Sendable, Hashable {
     /// A digest of the request's own header fields and hooks, which determine the values of the
     /// records; nil if it has none.
     package var valueVariant: String?
+    /// A digest of the schema and the mapping by which the records were imported; nil if it is not
+    /// known: an earlier version has stored the entry.
+    package var mapping: String?
 
     package init(request: RequestKey, validation: Validation, listing: Listing, caching: ResponseCaching? = nil) {
         self.request = request

@@ -33,7 +33,8 @@ package struct ResponseView {
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
-    var valueVariant: String? { row.text(ID.valueVariant) }
+    package var valueVariant: String? { row.text(ID.valueVariant) }
+    var mapping: String? { row.text(ID.mapping) }
     var isList: Bool { identity?.hasPrefix(Listing.listIdentity) ?? false }
     package var isCaches: Bool { requestedAt != nil && (identity?.hasPrefix(Listing.cachedIdentity) ?? true) }
     /// Whether a mirror keeps it: a cache has requested no response of the list, and no loader has

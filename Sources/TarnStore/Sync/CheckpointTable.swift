@@ -52,6 +52,23 @@ package struct CheckpointTable {
         return scans
     }
 
+    /// For each list of a typed request, by the identity in its responses, the time when its last
+    /// load began, if that has reached all of it.
+    package func wholeLoads() throws -> [String: Timestamp] {
+        var loads: [String: Timestamp] = [:]
+        try forEach { _, checkpoint in
+            guard let whole = checkpoint.whole, whole.scan == checkpoint.scan,
+                whole.identity.hasPrefix(ResponseEntry.Listing.cachedIdentity)
+            else { return }
+            loads[whole.identity] = checkpoint.startedAt
+        }
+        return loads
+    }
+
+    func remove(_ name: String) throws {
+        _ = try CheckpointTable.key(name).withUnsafeBytes { try raw.delete(state.checkpoints, $0) }
+    }
+
     func put(_ checkpoint: Checkpoint, _ name: String, sequence: UInt64) throws {
         try CheckpointTable.key(name).withUnsafeBytes { key in
             try checkpoint.store(raw, state.checkpoints, key, sequence: sequence)
@@ -71,4 +88,7 @@ extension StoreWriter {
     package mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
         try access.checkpoints.put(checkpoint, name, sequence: sequence)
     }
+
+    /// Removes a checkpoint, within this transaction.
+    package mutating func removeCheckpoint(_ name: String) throws { try access.checkpoints.remove(name) }
 }

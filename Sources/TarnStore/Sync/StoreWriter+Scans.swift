@@ -24,4 +24,24 @@ extension StoreWriter {
     package mutating func removeScanMembers(of identity: String, limit: Int) throws -> Bool {
         try access.scans.removeAll(of: identity, limit: limit)
     }
+
+    /// Moves members of an identity to another one, at most `limit` of them, as members that its
+    /// first scan has listed. Those that the other one has keep what it knows about them.
+    ///
+    /// - Returns: whether none is left.
+    package mutating func moveScanMembers(of identity: String, to other: String, limit: Int) throws -> Bool {
+        let scans = access.scans
+        var members: [ScanMember] = []
+        try scans.forEach(of: identity) { member in
+            members.append(member)
+            return members.count < limit
+        }
+        for member in members {
+            if try scans.member(member.record, of: other) == nil {
+                try scans.put(ScanMember(member.record, lastListed: 1), of: other)
+            }
+            try scans.remove(member.record, of: identity)
+        }
+        return members.count < limit
+    }
 }

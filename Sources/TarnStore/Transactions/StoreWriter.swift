@@ -39,6 +39,8 @@ public struct StoreWriter: ~Copyable {
     private(set) var doubles: Set<DuplicateValues> = []
     /// The records of which a change is noted; nil for none.
     package var watched: RepeatedBodies?
+    /// The responses that list a record that is updated; nil if they are not collected.
+    var updatedResponses: Set<UInt64>?
     /// The responses whose validators this transaction has removed, and that it has not stored
     /// anew since.
     var strippedResponses: Set<UInt64> = []
@@ -379,6 +381,7 @@ public struct StoreWriter: ~Copyable {
         isPartial: Bool = false
     ) throws {
         watched?.note(rules.root, key)
+        if operation == .update { try collectResponses(listing: rules.root, key) }
         guard keepsChanges else {
             changeCount += 1
             return

@@ -2,8 +2,9 @@
 
 import Tarn
 
-/// A list inside of records, some of which have more elements than it shows: `{"comments": {"total":
-/// 13, "comments": […]}}`, `{"refunds": {"data": […], "has_more": true}}`, or `comments_count: 13`.
+/// A list inside of records, some of which have more elements than it shows:
+/// `{"comments": {"total": 13, "comments": […]}}`, `{"refunds": {"data": […], "has_more": true}}`,
+/// or `comments_count: 13`.
 struct PartialList: Equatable {
     private static let recordLimit = 200
     private static let depthLimit = 4

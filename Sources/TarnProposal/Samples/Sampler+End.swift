@@ -38,7 +38,7 @@ extension Sampler {
     private func noteRefusal(_ status: Int, _ sample: inout Sample) {
         let isMissing = Sampler.missing.contains(status), isInvalid = Sampler.invalid.contains(status)
         // A number of pages in a header field ends the list before.
-        let isCounted = sample.pages[0].headers.contains { $0.name.lowercased().contains("total") }
+        let isCounted = sample.pages[0].headers.fields.contains { $0.name.lowercased().contains("total") }
         guard isMissing || isInvalid && !isCounted, sample.refusal == nil || sample.refusal == status else { return }
         sample.endStatus = status
         guard isInvalid else { return }

@@ -189,7 +189,7 @@ static bool is_damage(int number, const siginfo_t *info, const ucontext_t *conte
   bool is_of_liblmdb = is_in_liblmdb(context);
   // The map is read-only: code of Tarn that writes to it is a defect.
   bool is_write = number == SIGSEGV && info->si_code == SEGV_ACCERR;
-  return (files->is_within && !is_write) || (is_of_liblmdb && (files->is_within || files->count > 0));
+  return files->is_within ? !is_write || is_of_liblmdb : is_of_liblmdb && files->count > 0;
 }
 
 static void handle(int number, siginfo_t *info, void *context) {

@@ -20,8 +20,8 @@ enum HelpText {
 
     /// Returns ArgumentParser's exit code for an error.
     ///
-    /// To find it, ArgumentParser makes the help page for the terminal. In few columns a description
-    /// has no room, which ends a debug build: the terminal is a wide one meanwhile.
+    /// To find it, ArgumentParser makes the help page for the terminal. In few columns, a
+    /// description has no room, which ends a debug build: `COLUMNS` is larger meanwhile.
     static func exitCode(for error: any Error, of command: any ParsableArguments.Type) -> ExitCode {
         let chosen = ProcessInfo.processInfo.environment["COLUMNS"]
         guard chosen.flatMap({ Int($0) }) ?? columns < enough else { return command.exitCode(for: error) }

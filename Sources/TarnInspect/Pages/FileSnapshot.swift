@@ -47,7 +47,8 @@ final class FileSnapshot {
         return (meta, metas.problems.map { Finding(.meta, "page \($0.number)", $0.detail) })
     }
 
-    /// Returns the contradiction between the meta pages of a file; none if one of them is unreadable.
+    /// Returns the contradiction between the meta pages of a file; none if one of them is
+    /// unreadable.
     static func orderFinding(of file: PageFile) -> [Finding] {
         let problem = MetaPageOrder.problem(of: file) { (try? metaPages(file).pages) ?? [] }
         return problem.map { [Finding(.meta, "pages 0 and 1", $0)] } ?? []

@@ -251,7 +251,9 @@ void tarn_handle_damaged_pages(int status, bool erases) {
   backtrace(&frame, 1);
   use_own_stack();
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  sigemptyset(&action.sa_mask);
   int numbers[] = {SIGBUS, SIGSEGV, SIGABRT};
+  // A fault in the handler ends the process: a blocked signal of this kind has its default action.
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < 3; i++) sigaddset(&action.sa_mask, numbers[i]);
   for (int i = 0; i < 3; i++) sigaction(numbers[i], &action, &previous[numbers[i]]);
 }

@@ -111,7 +111,7 @@ extension OutboxLane {
         guard let location = WriteAnswer.location(status: 303, response.headers),
             let base = try? HTTPURL(response.redirectedTo ?? message.url), let url = try? base.resolving(location)
         else { return unread("the answer (303) names no URL") }
-        let target = client.canonicalURL(url.description)
+        let target = canonical(url.description)
         guard mayRead(target, from: message.url) else {
             return unread("its URL leads to another server: \(Redaction.shown(target))")
         }
@@ -135,11 +135,11 @@ extension OutboxLane {
             let isRecord = message.url == declared.message.url
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
         }
-        guard (200..<300).contains(response.status), attempt.location == nil,
+        guard (200..<300).contains(response.status) || response.status == 303, attempt.location == nil,
             let location = WriteAnswer.location(status: response.status, response.headers),
             let base = try? HTTPURL(message.url), let url = try? base.resolving(location)
         else { return }
-        attempt.location = client.canonicalURL(url.description)
+        attempt.location = canonical(url.description)
     }
 
     /// The outcome of a response that is no success; nil for a success.
@@ -182,7 +182,8 @@ extension OutboxLane {
         of operation: RemoteOperation<Void>, _ declared: WriteMessage, number: Int, isCreation: Bool
     ) throws -> TransportRequest {
         var message = try client.message(for: operation, place: "the bridge of the outbox")
-        message.returnsSeeOther = isCreation
+        // A look-up before it has created nothing.
+        message.returnsSeeOther = isCreation && message.method != "GET" && message.method != "HEAD"
         // The first operation has the key of the change, and each has the same one in all attempts.
         if let name = declared.idempotencyField, message.headers[name] == nil, let key = declared.message.headers[name]
         {

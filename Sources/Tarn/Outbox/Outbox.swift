@@ -122,8 +122,8 @@ public struct Outbox: Sendable {
     /// update or a deletion that was answered with 409 or 412 gets a new one. An update is
     /// withdrawn if later ones have sent all of its fields.
     ///
-    /// A creation that the server has accepted with an answer that names no key is dead, and could
-    /// create a second record: discard it, and fetch the record.
+    /// A dead creation that the server has accepted, or a part of it, could create a second record:
+    /// discard it, and fetch the record.
     ///
     /// - Parameter evenIfAccepted: whether such a creation is sent again, with the same idempotency
     ///   key and body. A server that honours the key repeats its answer.

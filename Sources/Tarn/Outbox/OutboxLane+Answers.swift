@@ -43,8 +43,7 @@ extension OutboxLane {
             else {
                 return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
             }
-            return await located(
-                sent, client.canonicalURL(url.description), message, isSeeOther: response.status == 303)
+            return await located(sent, canonical(url.description), message, isSeeOther: response.status == 303)
         }
         let isAccepted = response.status == 202
         return identified(
@@ -121,6 +120,13 @@ extension OutboxLane {
         }
     }
 
+    /// The URL of the API for one in an answer, which may be below the address of the requests or
+    /// below an alias.
+    func canonical(_ url: String) -> String {
+        let url = client.canonicalURL(url)
+        return HTTPURL.rebase(link: url, from: client.api.aliases, onto: client.api.base) ?? url
+    }
+
     /// Whether a created record may be read at a URL: not at a server that is none of the API.
     ///
     /// - Parameter source: the URL of the request that has created the record.
@@ -139,7 +145,9 @@ extension OutboxLane {
         var failure = response.failure(of: request, at: client.now)
         failure.kind = "temporary"
         switch response.status {
-        case 401, 407:
+        // Another server gets no credentials: they are not wrong if it refuses.
+        case 401,
+            407 where (try? HTTPURL(request.url).hasSameOrigin(asURL: client.sentURL(client.api.base))) == true:
             failure.kind = "authentication"
             return unlocated(sent, known, .stopped(.authentication(failure.message), failure), failure.message)
         default:

@@ -40,13 +40,14 @@ struct OutboxLane: Sendable {
         let moment = self.moment
         var sent = await attempted(claimed)
         sent.moment = sent.moment ?? moment
-        sent.began = moment.time
+        sent.began = moment
         return sent
     }
 
     /// The current moment.
     var moment: SentOperation.Moment {
-        SentOperation.Moment(revision: try? client.store.read { try $0.outbox.revision }, time: client.now)
+        let state = try? client.store.read { (try $0.outbox.revision, try $0.sequence) }
+        return SentOperation.Moment(revision: state?.0, sequence: state?.1, time: client.now)
     }
 
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {

@@ -60,13 +60,15 @@ struct SentOperation: Sendable {
     var importer: ImporterPool.Lent?
     /// The moment before the request was sent whose answer the drafts are of.
     var moment: Moment?
-    /// The time before the attempt's first request.
-    var began: Timestamp?
+    /// The moment before the attempt's first request.
+    var began: Moment?
 
     /// A moment by which answers are compared with what has happened since.
     struct Moment: Sendable {
         /// The revision of the outbox; nil if it could not be read.
         var revision: UInt64?
+        /// The commit sequence of the store; nil if it could not be read.
+        var sequence: UInt64?
         var time: Timestamp
     }
     /// The URLs whose stored responses are invalid now.

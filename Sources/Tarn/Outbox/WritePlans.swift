@@ -48,7 +48,11 @@ final class WritePlans: Sendable {
     ) throws -> [UnsentField] {
         let question = UnsentFields.Question(entity: entity.id, kind: kind, names: names)
         // An unchanged catalog has the same storage, which is compared at once.
-        let known = unsent.withLock { $0.catalog == catalog ? $0.answers[question] : nil }
+        let known = unsent.withLock { unsent -> [UnsentField]? in
+            guard unsent.catalog == catalog else { return nil }
+            unsent.catalog = catalog
+            return unsent.answers[question]
+        }
         if let known { return known }
         let found = try find()
         unsent.withLock { unsent in

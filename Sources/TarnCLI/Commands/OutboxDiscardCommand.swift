@@ -92,10 +92,9 @@ struct OutboxDiscardCommand: ParsableCommand {
         for operation in discarded {
             Output.line("discarded \(operation.id): \(operation.kind.rawValue) \(operation.record)")
             if operation.isAccepted || operation.location != nil {
-                let isDeleted = discarded.contains { $0.kind == .delete && $0.record == operation.record }
                 Output.note(
-                    "warning: the server has accepted the creation \(operation.id), and keeps the record: fetch it"
-                        + (isDeleted ? ", and delete it again" : ""))
+                    "warning: the server has accepted the creation \(operation.id), and keeps the record: fetch it, and "
+                        + "delete it again if its deletion was queued")
             }
             guard operation.state == .sending else { continue }
             Output.note(

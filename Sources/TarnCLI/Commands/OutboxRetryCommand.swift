@@ -11,8 +11,8 @@ struct OutboxRetryCommand: ParsableCommand {
             A change is withdrawn if later changes of the same fields have been sent. A range means the dead and \
             the delayed changes in it.
 
-            A creation that the server has accepted with an answer that names no key is an error, because it could \
-            create a second record: discard it, and fetch the record. With --all and in ranges it is left out. \
+            A creation that the server has accepted, or a part of it, is an error, because it could create a \
+            second record: discard it, and fetch the record. With --all and in ranges it is left out. \
             --accepted sends it again, with the same idempotency key and body.
 
             Examples:

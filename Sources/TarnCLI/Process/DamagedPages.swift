@@ -11,8 +11,8 @@ enum DamagedPages {
     /// Signals with other causes keep their effect.
     ///
     /// It gives the calling thread a separate stack for the handlers. Commands that are not
-    /// asynchronous run on this thread; only they copy stores, where a loop of pages fills the
-    /// stack.
+    /// asynchronous run on this thread. They are the ones that copy stores, and a loop of pages
+    /// fills the stack there.
     static func reportSignals() {
         tarn_handle_damaged_pages(Failure.Code.store.rawValue, Output.errorIsDrawable)
     }

@@ -3,7 +3,7 @@
 import Foundation
 
 enum Descriptors {
-    /// The free descriptors with which every command ends by an error at worst.
+    /// With fewer free descriptors, a command may end by a signal.
     private static let needed = 16
 
     /// Throws unless the process can open as many files as commands need.

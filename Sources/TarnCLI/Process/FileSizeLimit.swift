@@ -5,10 +5,9 @@ import Tarn
 
 enum FileSizeLimit {
     /// Twice the store's size, and room for the lock files and for commits meanwhile.
-    private static let room = 64 << 20
+    private static let room: UInt = 64 << 20
 
-    /// Runs a closure that copies a store, and ends it when the copy becomes much larger than the
-    /// store.
+    /// Runs a closure that copies a store, and fails if the copy becomes much larger than the store.
     ///
     /// liblmdb follows the pages of a damaged file without end if they form a loop, and would fill
     /// the disk.
@@ -16,7 +15,8 @@ enum FileSizeLimit {
         var status = stat(), before = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
         guard stat(store + "/data.mdb", &status) == 0, getrlimit(resource, &before) == 0 else { return try body() }
-        let limit = UInt(clamping: 2 * Int(status.st_size) + room)
+        let size = UInt(clamping: Int(status.st_size)), most = UInt(Int.max)
+        let limit = size > (most - room) / 2 ? most : 2 * size + room
         // SIGXFSZ is ignored: a write beyond the limit is an error.
         var lowered = before
         lowered.rlim_cur = min(before.rlim_cur, limit)

@@ -1,4 +1,4 @@
-// The order of the two meta pages of a file, which decides about the current state.
+// The order of the two meta pages of a file, which determines the current state.
 //
 // liblmdb takes the page with the larger transaction number. If a bit of a number is wrong, the
 // file shows the commit before, and every page of that one is sound.

@@ -184,7 +184,7 @@ enum ListFinder {
     }
 
     /// Returns the value to which the steps of a list lead; nil if there is none.
-    private static func value(of list: FoundList, in json: JSONValue) -> JSONValue? {
+    static func value(of list: FoundList, in json: JSONValue) -> JSONValue? {
         var value = json
         for step in list.steps.prefix(while: { $0 != .each }) {
             guard let inner = element(step, of: value) else { return nil }

@@ -57,6 +57,24 @@ enum EndPage {
         list.isList && !ListFinder.isArray(page.json, list)
     }
 
+    /// Returns why a page behind the last one need not show the end of a list: a server that is busy
+    /// or out of order may answer in the same way. Nil if null, or nothing at all, is in its place.
+    ///
+    /// - Parameter text: the text by which the page is recognized; nil if it has none.
+    static func gap(_ page: Sample.Page, _ lists: [FoundList], text: String?) -> String? {
+        let reasons = "for another reason, such as too many requests"
+        if let text {
+            return
+                "a page behind the last one has no list, but `\(text)`: this is taken for the end. If the server answers so \(reasons), remove the rule under `responses`."
+        }
+        guard case .object(let members) = page.json, !members.isEmpty,
+            lists.contains(where: { lacks($0, page) && ListFinder.value(of: $0, in: page.json) == nil })
+        else { return nil }
+        let keys = members.prefix(4).map { String($0.key.prefix(40)) }.joined(separator: ", ")
+        return
+            "a page behind the last one has no list, only \(keys): this is taken for an empty list. If the server answers so \(reasons), remove `optional: true`."
+    }
+
     /// The maximum size of a text that a rule names.
     private static let textLimit = 100
 

@@ -57,8 +57,8 @@ struct SourceBuilder {
                 ? EndPage.text(of: page, unlike: sample.pages) : nil
         }
         source.endText = end
-        source.notes += sample.notes + sample.gaps
-        source.gaps = sample.gaps
+        source.gaps = sample.gaps + (sample.endPage.flatMap { EndPage.gap($0, first, text: end) }.map { [$0] } ?? [])
+        source.notes += sample.notes + source.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {

@@ -10,6 +10,8 @@ package struct OutboxCompletion: Sendable, Hashable {
     package var isMerged = false
     /// Whether the store had a record with the adopted key, or has queued its deletion.
     package var wasKnown = false
+    /// The version of the record that had the adopted key; nil if none was stored.
+    package var knownVersion: UInt64?
     /// Whether the record with the adopted key was deleted since the operation was queued.
     package var isDeleted = false
 

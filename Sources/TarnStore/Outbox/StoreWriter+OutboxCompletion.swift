@@ -49,7 +49,10 @@ extension StoreWriter {
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
         let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
-        completion.isMerged = try wholeRow(adopted) != nil
+        completion.knownVersion = try adopted.storageKey.withUnsafeBytes { key in
+            try access.lending { try access.records.row(root, key)?.version }
+        }
+        completion.isMerged = completion.knownVersion != nil
         completion.wasKnown = try completion.isMerged || outbox.deletion(of: adopted) != nil
         // A response has brought the record, before the repeated answer that names its key.
         completion.isDeleted =

@@ -103,4 +103,35 @@ struct KnownKeyTests {
         #expect(report.sent == 1 && report.merged == 0 && report.warnings.isEmpty, "\(report)")
         #expect(try place.store.read { try $0.count("Issue") } == 1)
     }
+
+    @Test("a created record that the answer to another operation brings first is no other record")
+    func answerToAnother() async throws {
+        let isBrought = Mutex(false)
+        let place = try ScriptedOutbox(
+            """
+            Comment:
+              key: id
+              attributes: { id: int, text: string }
+              relationships: { others: { to: [Comment] } }
+              write: { create: 'POST /comments' }
+            Issue: { key: id, attributes: { id: int } }
+            """
+        ) { request in
+            // The second comment's answer has the first one, whose own answer comes last.
+            guard request.method == "POST" else { return .init(body: "[]") }
+            if request.body.contains("second") {
+                isBrought.withLock { $0 = true }
+                return .init(
+                    status: "201 Created", body: #"{"id":2,"text":"second","others":[{"id":1,"text":"first"}]}"#)
+            }
+            while !isBrought.withLock(\.self) { Thread.sleep(forTimeInterval: 0.002) }
+            Thread.sleep(forTimeInterval: 0.3)
+            return .init(status: "201 Created", body: #"{"id":1,"text":"first"}"#)
+        }
+        let outbox = place.outbox()
+        for text in ["first", "second"] { try await outbox.create("Comment", [.init("text", .string(text))]) }
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.merged == 0 && report.warnings.isEmpty, "\(report)")
+        #expect(try place.store.read { try $0.count("Comment") } == 2)
+    }
 }

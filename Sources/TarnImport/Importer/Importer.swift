@@ -27,8 +27,8 @@ public final class Importer {
     package var unit = ImportUnit()
     /// The digest by which bodies are recognised that come again; nil to draft all of them.
     package var bodyDigest: KeyedDigest?
-    /// A digest of the schema and the mapping; nil if stored responses of caches that other mappings
-    /// have imported may confirm what this importer changes.
+    /// A digest of the schema and the mapping; nil if stored responses of other mappings stay valid
+    /// for caches, whatever this importer changes.
     package var mappingDigest: String?
     /// The bodies of the unit that may have to be drafted at its commit.
     var kept = KeptBodies()

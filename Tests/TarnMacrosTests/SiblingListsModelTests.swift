@@ -18,7 +18,7 @@ struct SiblingListsModelTests {
 
         func request(_ rules: Orphans) -> RecordRequest<Entry> {
             let kind = kind
-            return RecordRequest<Entry>.get("/items", pagination: .pageNumber(.query("page")))
+            return RecordRequest<Entry>.get("/items")
                 .header("X-View", view)
                 .filtering(file: "Program.swift", line: line, column: 1) { _, json in
                     json["rank"] == .number("\(kind)")
@@ -39,10 +39,15 @@ struct SiblingListsModelTests {
 
         func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
             let page = Int(request.target.split(separator: "=").last ?? "") ?? 1, view = request.field("X-View") ?? ""
-            let items = list(view).dropFirst((page - 1) * 3).prefix(3)
+            let all = list(view), items = all.dropFirst((page - 1) * 3).prefix(3)
+            let next = "Link: <http://\(request.field("Host") ?? "")/items?page=\(page + 1)>; rel=\"next\""
+            let link = all.count > page * 3 ? [next] : []
             let body = "[" + items.map { "{\"id\":\($0),\"rank\":\(Self.kind($0))}" }.joined(separator: ",") + "]"
             let tag = "\(view)\(page)-" + items.map { "\($0)" }.joined(separator: "-")
-            return .tagged(tag, request, body, "Cache-Control: max-age=1000", "Vary: X-View")
+            var answer = ScriptedServer.Answer.tagged(
+                tag + "\(link.count)", request, body, "Cache-Control: max-age=1000", "Vary: X-View")
+            answer.fields += link
+            return answer
         }
     }
 

@@ -21,8 +21,10 @@ struct SiblingListsTests {
             server = try ScriptedServer { request in
                 let page = Int(request.target.split(separator: "=").last ?? "") ?? 1
                 let part = ids.list.dropFirst((page - 1) * 3).prefix(3).map { "{\"id\":\($0)}" }
+                let next = "Link: <http://\(request.field("Host") ?? "")/items?page=\(page + 1)>; rel=\"next\""
                 return .init(
-                    fields: ["Cache-Control: max-age=31536000", "Vary: X-View"],
+                    fields: ["Cache-Control: max-age=31536000", "Vary: X-View"]
+                        + (ids.list.count > page * 3 ? [next] : []),
                     body: "[" + part.joined(separator: ",") + "]")
             }
             var options = APIClient.Options()
@@ -63,7 +65,7 @@ struct SiblingListsTests {
 
     /// A list with a header field, and a hook at a line of the program.
     private static func request(_ view: String, _ line: UInt, _ scans: Int = 1) -> RecordRequest<Entry> {
-        RecordRequest<Entry>.get("/items", pagination: .pageNumber(.query("page")))
+        RecordRequest<Entry>.get("/items")
             .header("X-View", view)
             .filtering(file: "Program.swift", line: line, column: 1) { _, _ in true }
             .removingOrphans(Orphans(scans: scans))

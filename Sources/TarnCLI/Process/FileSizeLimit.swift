@@ -7,7 +7,8 @@ enum FileSizeLimit {
     /// Twice the store's size, and room for the lock files and for commits meanwhile.
     private static let room: UInt = 64 << 20
 
-    /// Runs a closure that copies a store, and fails if the copy becomes much larger than the store.
+    /// Runs a closure that copies a store, and fails if the copy is to be much larger than the
+    /// store.
     ///
     /// liblmdb follows the pages of a damaged file without end if they form a loop, and would fill
     /// the disk.

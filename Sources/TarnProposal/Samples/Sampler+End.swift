@@ -57,8 +57,8 @@ enum EndPage {
         list.isList && !ListFinder.isArray(page.json, list)
     }
 
-    /// Returns why a page behind the last one need not show the end of a list: a server that is busy
-    /// or out of order may answer in the same way. Nil if null, or nothing at all, is in its place.
+    /// Returns why a page behind the last one need not show the end of a list: a server that is
+    /// busy may answer in the same way. Nil if null, or nothing at all, is in the list's place.
     ///
     /// - Parameter text: the text by which the page is recognized; nil if it has none.
     static func gap(_ page: Sample.Page, _ lists: [FoundList], text: String?) -> String? {

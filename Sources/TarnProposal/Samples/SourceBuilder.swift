@@ -46,18 +46,23 @@ struct SourceBuilder {
 
     // MARK: Sources
 
+    /// Takes what a page behind the last one tells of the end of the list.
+    private func takeEnd(_ page: Sample.Page, _ lists: [FoundList], of sample: Sample, to source: inout Source) {
+        if lists.filter(\.isList).allSatisfy({ EndPage.lacks($0, page) }) {
+            source.endText = EndPage.text(of: page, unlike: sample.pages)
+        }
+        if let gap = EndPage.gap(page, lists, text: source.endText) { source.gaps.append(gap) }
+    }
+
     private mutating func add(_ sample: Sample) {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
         let first = sample.pages.first.map { ListFinder.lists(in: $0.json) } ?? []
         source.pages = sample.pages
         source.style = sample.style
         source.endStatus = sample.endStatus
-        let end = sample.endPage.flatMap { page in
-            first.filter(\.isList).allSatisfy { EndPage.lacks($0, page) }
-                ? EndPage.text(of: page, unlike: sample.pages) : nil
-        }
-        source.endText = end
-        source.gaps = sample.gaps + (sample.endPage.flatMap { EndPage.gap($0, first, text: end) }.map { [$0] } ?? [])
+        source.gaps = sample.gaps
+        if let page = sample.endPage { takeEnd(page, first, of: sample, to: &source) }
+        let end = source.endText
         source.notes += sample.notes + source.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]

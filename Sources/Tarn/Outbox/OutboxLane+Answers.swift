@@ -138,6 +138,11 @@ extension OutboxLane {
             }
     }
 
+    /// Whether a request gets the API's credentials: they are not wrong if another server refuses.
+    private func getsCredentials(_ request: TransportRequest) -> Bool {
+        (try? HTTPURL(request.url))?.hasSameOrigin(asURL: client.sentURL(client.api.base)) ?? false
+    }
+
     /// The outcome of a creation whose record cannot be read at its URL.
     private func unlocated(
         _ sent: SentOperation, _ known: RecordKey?, _ response: TransportResponse, _ request: TransportRequest
@@ -145,9 +150,7 @@ extension OutboxLane {
         var failure = response.failure(of: request, at: client.now)
         failure.kind = "temporary"
         switch response.status {
-        // Another server gets no credentials: they are not wrong if it refuses.
-        case 401,
-            407 where (try? HTTPURL(request.url).hasSameOrigin(asURL: client.sentURL(client.api.base))) == true:
+        case 401 where getsCredentials(request), 407 where getsCredentials(request):
             failure.kind = "authentication"
             return unlocated(sent, known, .stopped(.authentication(failure.message), failure), failure.message)
         default:

@@ -167,6 +167,39 @@ struct AcceptedCreationTests {
         #expect(place.writes == ["POST /issues"])
     }
 
+    @Test(
+        "the URL of a created record may be below an alias: the record is read at the API, with credentials",
+        arguments: ["201 Created", "303 See Other"])
+    func alias(status: String) async throws {
+        let secrets = try TemporaryFolder(), file = try secrets.write("token", "first")
+        let api = ", auth: { bearer: { file: '\(file)' } }, aliases: ['https://old.example/v1']"
+        let place = try ScriptedOutbox(Self.entities, api: api) { request in
+            guard request.method == "GET" else {
+                return .init(status: status, fields: ["Location: https://old.example/v1/made/1"])
+            }
+            guard request.field("Authorization") == "Bearer first" else { return .init(status: "401 Unauthorized") }
+            return .init(body: #"{"id":1,"title":"new"}"#)
+        }
+        let outbox = place.outbox()
+        try await outbox.create("Issue", [.init("title", .string("new"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.remaining.isEmpty, "\(report)")
+        #expect(place.server.targets == ["/issues", "/made/1"])
+    }
+
+    @Test("a server of `follow` that wants credentials does not stop the outbox: the creation is a dead letter")
+    func otherServerRefuses() async throws {
+        let other = try ScriptedServer { _ in .init(status: "401 Unauthorized") }
+        let place = try ScriptedOutbox(Self.entities, api: ", follow: ['\(other.base)']") { request in
+            .init(status: "303 See Other", fields: ["Location: \(other.base)/made/1"])
+        }
+        let outbox = place.outbox()
+        for title in ["one", "two"] { try await outbox.create("Issue", [.init("title", .string(title))]) }
+        let report = try await outbox.drain()
+        #expect(report.dead == 2 && report.stop == nil, "\(report)")
+        #expect(place.writes == ["POST /issues", "POST /issues"])
+    }
+
     @Test("a record whose URL is too long to be kept is not created again if it cannot be read")
     func longURL() async throws {
         let fixture = try redirecting("/elsewhere/" + String(repeating: "9", count: 9000), .status(503))

@@ -22,7 +22,9 @@ struct OtherMirrors {
     }
 
     /// Whether there are no such responses among those that were examined.
-    var isEmpty: Bool { examined.first.keys.allSatisfy { own.contains($0[...]) } }
+    var isEmpty: Bool { firstOther == nil }
+    /// An id below which no examined response has another mapping; nil if none has.
+    private var firstOther: UInt64?
 
     /// Examines the responses that were stored since the last call, or since the note in the store.
     ///
@@ -37,6 +39,7 @@ struct OtherMirrors {
             }
             return true
         }
+        firstOther = examined.first.filter { !own.contains($0.key[...]) }.values.min()
     }
 
     /// Finds the first responses of other mappings anew if those that were known are removed.
@@ -77,7 +80,6 @@ struct OtherMirrors {
 
     /// Returns whether a response may be of another mapping: true if none was examined.
     func mayContain(_ id: UInt64) -> Bool {
-        if examined.last == 0 || id > examined.last { return true }
-        return examined.first.contains { id >= $0.value && !own.contains($0.key[...]) }
+        examined.last == 0 || id > examined.last || firstOther.map { id >= $0 } ?? false
     }
 }

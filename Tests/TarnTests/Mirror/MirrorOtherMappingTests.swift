@@ -120,7 +120,7 @@ struct MirrorOtherMappingTests {
         let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
         let second = try mirror(Self.yaml("things", label: "note"), with: first)
         func mappings() throws -> ResponseMappings { try first.read { try $0.access.responses.mappings } }
-        let before = try Self.server(2, "1")
+        let before = try Self.server(2, "1"), after = try Self.server(2, "2")
         #expect(try mappings() == ResponseMappings())
         try await first.sync(before.base + "/v1", names: ["items"])
         let own = try mappings()
@@ -128,7 +128,7 @@ struct MirrorOtherMappingTests {
         try await second.sync(before.base + "/v1", names: ["things"])
         #expect(try mappings().first.count == 2 && mappings().last == 2)
         try await first.open().write { try $0.removeResponse(id: 2) }
-        try await first.sync(try Self.server(2, "2").base + "/v1", names: ["items"])
+        try await first.sync(after.base + "/v1", names: ["items"])
         #expect(try mappings().first == own.first && mappings().last == 2)
         // A note of other responses is none.
         try await first.open().write { writer in
@@ -144,13 +144,14 @@ struct MirrorOtherMappingTests {
         let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
         let second = try mirror(Self.yaml("things", label: "note"), with: first)
         let last = #"[{"id":150,"name":"last"}]"#
-        let before = try LocalServer([recording("/v1/items", last, "ETag: \"l\"")])
-        try await second.sync(try Self.server(150, "1").base + "/v1", names: ["things"])
-        if hasOthers { try await first.sync(before.base + "/v1", names: ["items"]) }
-        let report = try await second.sync(try Self.server(150, "2").base + "/v1", names: ["things"])
+        let servers = [try Self.server(150, "1"), try Self.server(150, "2")]
+        let short = try LocalServer([recording("/v1/items", last, "ETag: \"l\"")])
+        try await second.sync(servers[0].base + "/v1", names: ["things"])
+        if hasOthers { try await first.sync(short.base + "/v1", names: ["items"]) }
+        let report = try await second.sync(servers[1].base + "/v1", names: ["things"])
         #expect(report.report.updated == 150 && report.report.keys(.updated).count == 100)
         #expect(try first.record("Item", 150)["label"] == .string("x2"))
-        let again = try await first.sync(before.base + "/v1", names: ["items"])
+        let again = try await first.sync(short.base + "/v1", names: ["items"])
         #expect(again.failures.isEmpty && again.notModified == 0, "\(again.texts)")
         #expect(try first.record("Item", 150)["label"] == .string("last"))
     }

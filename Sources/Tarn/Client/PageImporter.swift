@@ -88,6 +88,9 @@ struct PageImporter {
             return Importer.Added(listed: [], count: 0)
         }
         importer.conceal(secretsOf: response)
+        // Pages that lead to the next one themselves need no comparison with the page before.
+        let pagination = request.endpoint.pagination
+        importer.digestsRefused = pagination.style.isCounted || pagination == .automatic
         let known = importer.diagnostics.count
         let lists: RecordLists =
             request.endpoint.envelope.isEmpty

@@ -98,8 +98,8 @@ extension EndpointScan {
         underWay = done
         let others = done.pages.contains(where: \.isImported) ? try otherMirrors() : nil
         importer.unit = done.unit(client, others, forgotten: forgottenEndpoints)
-        // Responses of other mappings may list any record that the unit changes.
-        importer.keyLimit = others == nil ? client.options.keyLimit : .max
+        // Responses of other mappings, if there are any, may list any record that the unit changes.
+        importer.keyLimit = others?.isEmpty ?? true ? client.options.keyLimit : .max
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
         // Without prefetching, the next page is requested only after the previous commit.
         if !options.prefetches { try await settle() }
@@ -214,12 +214,9 @@ extension Batch {
                 }
                 gone.formUnion(removed)
             }
-            if var others {
-                try others.examine(writer.access.responses)
-                if !others.isEmpty {
-                    let names = try writer.outdateResponses(of: others, changedBy: report)
-                    gone.formUnion(names.filter { !isDeclared($0[...]) })
-                }
+            if let others {
+                let names = try writer.outdateResponses(ofCommitted: others, changedBy: report)
+                gone.formUnion(names.filter { !isDeclared($0[...]) })
             }
             for name in gone {
                 for page in imported { try page.forgetList(of: name, &writer) }

@@ -83,7 +83,8 @@ final class EndpointScan {
     lazy var otherScans = scansOfOthers()
     /// Whether the scan is one of a sync of the description, with its mapping.
     private(set) lazy var isOfDescription =
-        syncRun != nil && client.description.fingerprint(of: endpoint) == request.fingerprint
+        syncRun != nil
+        && Description.fingerprint(of: endpoint, mappedBy: client.mappingDigest) == request.fingerprint
     /// The endpoints without a declaration whose progress this scan has forgotten.
     let forgottenEndpoints = Guarded<Set<String>>([])
     /// The digest of the endpoint's pagination in the checkpoints of its lists.

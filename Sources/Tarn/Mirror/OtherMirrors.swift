@@ -4,54 +4,82 @@ import TarnStore
 
 /// The responses of mirrors whose mapping is not that of the present description.
 ///
-/// A sync finds them once, and then examines only the responses that were stored since.
+/// A note in the store tells whether there are any. A sync examines only the responses that were
+/// stored after the note.
 struct OtherMirrors {
-    /// The endpoints of the present description, as in the keys of requests.
-    private let keys: Set<String>
     /// The digests of the endpoints' mappings: the values of a renamed endpoint are the same.
-    private let mappings: Set<Substring>
-    /// The highest id among the examined responses.
-    private var last: UInt64 = 0
-    /// The examined responses of other mappings, by id.
-    private var ids: Set<UInt64> = []
+    private let own: Set<Substring>
+    /// The mappings of the examined responses.
+    private(set) var examined = ResponseMappings()
 
     /// - Parameter keys: the endpoints of the present description, as in the keys of requests.
-    init(than keys: Set<String>) {
-        self.keys = keys
-        mappings = Set(keys.map { $0.dropFirst(RequestKey.name(ofEndpoint: $0).count) })
-    }
+    init(than keys: Set<String>) { own = Set(keys.map { OtherMirrors.mapping(of: $0) }) }
 
-    /// - Parameter description: the present description.
-    init(than description: Description) {
-        let mapping = description.fingerprint
-        self.init(
-            than: Set(
-                description.endpoints.map {
-                    RequestKey.endpoint($0.name, mapping: Description.fingerprint(of: $0, mappedBy: mapping))
-                }))
+    /// - Parameter client: a client with the present description.
+    init(than client: APIClient) {
+        own = Set(
+            client.description.endpoints.map { Description.fingerprint(of: $0, mappedBy: client.mappingDigest)[...] })
     }
 
     /// Whether there are no such responses among those that were examined.
-    var isEmpty: Bool { ids.isEmpty }
+    var isEmpty: Bool { firstOther == nil }
+    /// An id below which no examined response has another mapping; nil if none has.
+    private var firstOther: UInt64?
 
-    /// Examines the responses that were stored since the last call.
+    /// Examines the responses that were stored since the last call, or since the note in the store.
     ///
     /// Uncommitted ids may be assigned again: a copy that has examined them must not be kept.
     mutating func examine(_ responses: ResponseTable) throws {
-        try responses.forEach(from: last + 1) { view in
-            last = view.id
-            let endpoint = view.endpoint
-            if !endpoint.hasPrefix("*"), hasOtherMapping(endpoint) { ids.insert(view.id) }
+        if examined.last == 0 { examined = try responses.mappings }
+        try examineRemoved(responses)
+        try responses.forEach(from: examined.last + 1) { view in
+            examined.last = view.id
+            if let mapping = OtherMirrors.mapping(of: view), examined.first[mapping] == nil {
+                examined.first[mapping] = view.id
+            }
+            return true
+        }
+        firstOther = examined.first.filter { !own.contains($0.key[...]) }.values.min()
+    }
+
+    /// Finds the first responses of other mappings anew if those that were known are removed.
+    private mutating func examineRemoved(_ responses: ResponseTable) throws {
+        var removed: [String: UInt64] = [:]
+        for (mapping, id) in examined.first where !own.contains(mapping[...]) {
+            if try responses.view(id: id).flatMap(OtherMirrors.mapping) != mapping { removed[mapping] = id }
+        }
+        guard let start = removed.values.min() else { return }
+        for mapping in removed.keys { examined.first[mapping] = nil }
+        try responses.forEach(from: start + 1) { view in
+            guard view.id <= examined.last, !removed.isEmpty else { return false }
+            if let mapping = OtherMirrors.mapping(of: view), removed.removeValue(forKey: mapping) != nil {
+                examined.first[mapping] = view.id
+            }
             return true
         }
     }
 
-    /// Returns whether an endpoint, as in the keys of requests, has another mapping.
-    func hasOtherMapping(_ endpoint: String) -> Bool {
-        !keys.contains(endpoint)
-            && !mappings.contains(endpoint.dropFirst(RequestKey.name(ofEndpoint: endpoint).count))
+    /// Returns the digest of a response's mapping; nil if no mirror can keep the response.
+    ///
+    /// A mirror may keep one of a cache later, but none of a typed request, whose name has a colon.
+    private static func mapping(of view: ResponseView) -> String? {
+        let endpoint = view.endpoint
+        guard !endpoint.hasPrefix("*"), view.isMirrors || !RequestKey.name(ofEndpoint: endpoint).contains(":") else {
+            return nil
+        }
+        return String(mapping(of: endpoint))
     }
 
-    /// Returns whether a response may be of another mapping: true if it was not examined.
-    func mayContain(_ id: UInt64) -> Bool { id > last || ids.contains(id) }
+    /// Returns the digest of a mapping, from an endpoint as in the keys of requests.
+    private static func mapping(of endpoint: String) -> Substring {
+        endpoint.dropFirst(RequestKey.name(ofEndpoint: endpoint).count + 1)
+    }
+
+    /// Returns whether an endpoint, as in the keys of requests, has another mapping.
+    func hasOtherMapping(_ endpoint: String) -> Bool { !own.contains(OtherMirrors.mapping(of: endpoint)) }
+
+    /// Returns whether a response may be of another mapping: true if none was examined.
+    func mayContain(_ id: UInt64) -> Bool {
+        examined.last == 0 || id > examined.last || firstOther.map { id >= $0 } ?? false
+    }
 }

@@ -21,17 +21,57 @@ extension StoreWriter {
         for record in listedRecords(report.keys(.created) + report.keys(.updated)) {
             for id in try access.responses.ids(listing: record)
             where others.mayContain(id) && known.insert(id).inserted {
-                guard let view = try access.responses.view(id: id), view.isMirrors,
-                    others.hasOtherMapping(view.endpoint), !view.isInvalidated || view.hasValidators,
-                    var other = view.entry
-                else { continue }
-                // The write ends the life of the view.
-                names.insert(String(RequestKey.name(ofEndpoint: other.request.endpoint)))
-                other.validation.outdate()
-                try putResponse(other)
+                if let name = try outdateResponse(id, of: others) { names.insert(name) }
             }
         }
         return names
+    }
+
+    /// Outdates the responses of ``outdateResponses(of:changedBy:)``, and notes the mappings of the
+    /// store's responses.
+    ///
+    /// - Parameters:
+    ///   - others: the committed responses of other mappings, when the import began.
+    ///   - report: the report of the import, with all keys if there were such responses.
+    mutating func outdateResponses(
+        ofCommitted others: OtherMirrors, changedBy report: ImportReport
+    ) throws -> Set<String> {
+        var present = others
+        try present.examine(access.responses)
+        var names: Set<String> = []
+        if !others.isEmpty {
+            names = try outdateResponses(of: present, changedBy: report)
+        } else if !present.isEmpty {
+            // Another process has stored them since: without all keys, each of them may list a
+            // changed record.
+            var new: [UInt64] = []
+            try access.responses.forEach(from: others.examined.last + 1) { view in
+                new.append(view.id)
+                return true
+            }
+            for id in new { if let name = try outdateResponse(id, of: present) { names.insert(name) } }
+        }
+        let noted = try access.responses.mappings, isNew = noted.first != present.examined.first
+        // The next sync examines a few responses again.
+        if isNew || present.examined.last >= noted.last + StoreWriter.mostUnnoted { try note(present.examined) }
+        return names
+    }
+
+    /// The number of responses that may be stored before the note of their mappings is renewed.
+    private static let mostUnnoted: UInt64 = 100
+
+    /// Outdates a response of a mirror with another mapping.
+    ///
+    /// - Returns: the name of its endpoint; nil if it is no such response, or outdated already.
+    private mutating func outdateResponse(_ id: UInt64, of others: OtherMirrors) throws -> String? {
+        guard let view = try access.responses.view(id: id), view.isMirrors,
+            others.hasOtherMapping(view.endpoint), !view.isInvalidated || view.hasValidators,
+            var other = view.entry
+        else { return nil }
+        // The write ends the life of the view.
+        other.validation.outdate()
+        try putResponse(other)
+        return String(RequestKey.name(ofEndpoint: other.request.endpoint))
     }
 
     /// Returns the records of imported keys, in the form in which responses list them.

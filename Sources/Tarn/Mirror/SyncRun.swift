@@ -173,9 +173,7 @@ final class SyncRun: Sendable {
     /// The committed responses of mirrors with other mappings than the description's.
     func otherMirrors(_ client: APIClient) throws -> OtherMirrors {
         try others.withLock { known in
-            var others = known ?? OtherMirrors(than: client.description)
-            // Without a second reference, the set of ids is not copied.
-            known = nil
+            var others = known ?? OtherMirrors(than: client)
             try client.store.read { try others.examine($0.access.responses) }
             known = others
             return others

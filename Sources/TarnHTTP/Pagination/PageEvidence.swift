@@ -180,6 +180,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         var records: Int
         /// Whether the style stops at a page without records, regardless of the rest of the page.
         var endsAtEmptyPage = false
+        /// Whether every page names a next one, also the last one: then its name is no evidence.
+        var namesAnyPage = false
         /// The smallest count at each path among the pages of the scan.
         ///
         /// A later count may include records that were inserted during the scan; those are not
@@ -267,7 +269,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             ? [] : facts.values.keys.sorted().compactMap { path in meaning(of: path).map { (path, $0) } }
         let isOver = taken.isDeclaredOver ? true : isOver(facts, paths)
         if !(facts.recordCount == 0 && taken.endsAtEmptyPage) {
-            if let found = successor(facts, taken, paths, isOver: isOver == true, rule) { return found }
+            if !taken.namesAnyPage, let found = successor(facts, taken, paths, isOver: isOver == true, rule) {
+                return found
+            }
             for (path, meaning) in paths where !rule.ignores(path) {
                 if taken.isDeclaredOver { break }
                 if meaning == .more, facts.values[path] == "true" {

@@ -19,8 +19,16 @@ extension PageSequence {
         if bounds.more == .ignore { return .end }
         if let evidence = evidenceOfCurrent(bounds.more) { return .more(evidence) }
         // Evidence that the description ignores is none.
-        if isAnnounced, evidenceOfCurrent(.fail) == nil { return .more(nil) }
+        if isAnnounced, !namesAnyPage, evidenceOfCurrent(.fail) == nil { return .more(nil) }
         return isBehindFullPage ? .inDoubt : .end
+    }
+
+    /// Whether the page before names the current one as the last page would: a cursor with
+    /// `end: empty` comes on every page. A flag tells them apart.
+    private var namesAnyPage: Bool {
+        let style = (choice?.pagination ?? pagination).style
+        guard !style.isCounted, style.endsAtEmptyPage else { return false }
+        return before?.facts.flag((style as? CursorPagination)?.hasMore) != true
     }
 
     /// Returns the error text of a refused page that a rule takes for the end of the list, although
@@ -48,6 +56,7 @@ extension PageSequence {
             listed: window.after == nil ? listed : window.records)
         var taken = PageEvidence.Taken(by: style, page, first: first)
         taken.counts = counts
+        taken.namesAnyPage = namesAnyPage
         taken.isTaken = { link in
             guard let url = try? bounds.permitted(link, relativeTo: before.request.url) else { return false }
             let page = PageRequest(url: url, body: request.body)

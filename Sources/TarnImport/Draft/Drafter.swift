@@ -154,6 +154,7 @@ struct Drafter: ~Copyable {
     ) -> [UInt8]? {
         main = tape
         current = index
+        deletedKey = nil
         guard tape.kind(index) == .object else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
@@ -174,7 +175,6 @@ struct Drafter: ~Copyable {
         list.location = DraftLocation(
             list: Int32(lists.count - 1), position: Int32(truncatingIfNeeded: origin.position))
         var listedKey: [UInt8]?, isFirst = true
-        deletedKey = nil
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
             if plan.hasChoices, plan.plans[next.plan].hasChoice {

@@ -53,7 +53,11 @@ struct ImportTally {
 
     /// Uncounts a record whose write was undone.
     mutating func dropped(_ plan: Int, _ key: [UInt8], draft: Int?, _ outcome: StoreWriter.Outcome) {
-        if let draft { outcomes[draft] = .none } else { otherUpdates.removeAll { $0.key == key } }
+        if let draft {
+            outcomes[draft] = .none
+        } else if others.values.contains(where: { $0.contains(key) }) {
+            otherUpdates.removeAll { $0.key == key }
+        }
         switch outcome {
         case .created: counts[plan].created -= 1
         case .updated: counts[plan].updated -= 1

@@ -53,6 +53,8 @@ public final class Importer {
     private var editedParser: JSONParser?
     /// The parser of excerpts that are made from bare keys.
     var excerptParser: JSONParser?
+    /// Whether ``Added/readDigest`` includes the elements that a hook has refused.
+    package var digestsRefused = false
     /// The maximum number of diagnostics in a report (default: 100). All diagnostics are counted.
     public var diagnosticLimit: Int {
         get { drafter.diagnostics.limit }
@@ -226,7 +228,10 @@ public final class Importer {
             var (tape, index) = excerpt(tape, index, target) ?? (tape, index)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)
-                guard edit(entity.name, &json) else { return added.noteRefused(JSONValue(tape, index)) }
+                guard edit(entity.name, &json) else {
+                    if digestsRefused { added.noteRefused(JSONValue(tape, index)) }
+                    return
+                }
                 guard let edited = ImportHooks.parsed(json, editedParser) else {
                     drafter.locate(list: list, position: position, place: index)
                     added.skipped += 1

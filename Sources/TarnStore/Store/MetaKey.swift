@@ -36,6 +36,8 @@ package enum MetaKey {
     package static let indexPrefix = "index "
     /// u64, big-endian: the id of the newest response. Ids are never reused.
     package static let nextResponse: StaticString = "next response"
+    /// Text: the mappings of the responses (`ResponseMappings`). Missing until a sync notes them.
+    static let responseMappings: StaticString = "response mappings"
     /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"
     package static let cacheBytes: StaticString = "cache bytes"

@@ -1,10 +1,13 @@
 // Two mirrors with different mappings, which share the records of one store.
 
 import Foundation
-import Tarn
 import TarnDescription
+import TarnImport
+import TarnStore
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Mirror: two mappings in one store", .timeLimit(.minutes(5)))
 struct MirrorOtherMappingTests {
@@ -101,5 +104,77 @@ struct MirrorOtherMappingTests {
         let report = try await first.sync(server.base + "/v1", names: ["items"])
         #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
         #expect(try first.record("Item", 150)["label"] == .string("last"))
+    }
+
+    /// A server with a list for each of two mirrors; the name of each record has a suffix.
+    private static func server(_ count: Int, _ suffix: String) throws -> LocalServer {
+        let items = (1...count).map { #"{"id":\#($0),"name":"n\#(suffix)","note":"x\#(suffix)"}"# }
+        let body = "[\(items.joined(separator: ","))]"
+        return try LocalServer([
+            recording("/v1/items", body, "ETag: \"i\(suffix)\""), recording("/v1/things", body, "ETag: \"t\(suffix)\""),
+        ])
+    }
+
+    @Test("the store notes the mappings of its responses, and forgets those whose responses are removed")
+    func note() async throws {
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "note"), with: first)
+        func mappings() throws -> ResponseMappings { try first.read { try $0.access.responses.mappings } }
+        let before = try Self.server(2, "1"), after = try Self.server(2, "2")
+        #expect(try mappings() == ResponseMappings())
+        try await first.sync(before.base + "/v1", names: ["items"])
+        let own = try mappings()
+        #expect(own.last == 1 && Array(own.first.values) == [1])
+        try await second.sync(before.base + "/v1", names: ["things"])
+        #expect(try mappings().first.count == 2 && mappings().last == 2)
+        try await first.open().write { try $0.removeResponse(id: 2) }
+        try await first.sync(after.base + "/v1", names: ["items"])
+        #expect(try mappings().first == own.first && mappings().last == 2)
+        // A note of other responses is none.
+        try await first.open().write { writer in
+            var foreign = own
+            foreign.last = 99
+            try writer.note(foreign)
+        }
+        #expect(try mappings() == ResponseMappings())
+    }
+
+    @Test("all changed records of a sync count, but its report names as many as always", arguments: [false, true])
+    func manyChanged(hasOthers: Bool) async throws {
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "note"), with: first)
+        let last = #"[{"id":150,"name":"last"}]"#
+        let servers = [try Self.server(150, "1"), try Self.server(150, "2")]
+        let short = try LocalServer([recording("/v1/items", last, "ETag: \"l\"")])
+        try await second.sync(servers[0].base + "/v1", names: ["things"])
+        if hasOthers { try await first.sync(short.base + "/v1", names: ["items"]) }
+        let report = try await second.sync(servers[1].base + "/v1", names: ["things"])
+        #expect(report.report.updated == 150 && report.report.keys(.updated).count == 100)
+        #expect(try first.record("Item", 150)["label"] == .string("x2"))
+        let again = try await first.sync(short.base + "/v1", names: ["items"])
+        #expect(again.failures.isEmpty && again.notModified == 0, "\(again.texts)")
+        #expect(try first.record("Item", 150)["label"] == .string("last"))
+    }
+
+    @Test("responses that another process stores while a page is imported are outdated, whatever they list")
+    func meanwhile() async throws {
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "note"), with: first)
+        let server = try Self.server(2, "1")
+        try await first.sync(server.base + "/v1", names: ["items"])
+        var client = APIClient.Options()
+        client.base = server.base + "/v1"
+        var others = OtherMirrors(
+            than: try APIClient(
+                first.description, store: try first.open(), transport: MirrorStore.impatient(), options: client))
+        try first.read { try others.examine($0.access.responses) }
+        #expect(others.isEmpty)
+        try await second.sync(server.base + "/v1", names: ["things"])
+        let known = others
+        let names = try await first.open().write {
+            try $0.outdateResponses(ofCommitted: known, changedBy: ImportReport(keyLimit: 0))
+        }
+        #expect(names == ["things"])
+        #expect(try await second.sync(server.base + "/v1", names: ["things"]).notModified == 0)
     }
 }

@@ -122,6 +122,24 @@ struct MirrorRefusedEndTests {
         #expect(try await store.sync(server.base + "/v1").endpoints.first?.doubts == [.refusal(status: 400): 1])
     }
 
+    @Test(
+        "a cursor with end: empty is no sign of more: the number of records decides, or a flag",
+        arguments: [
+            (25, "", "", "end"), (30, "", "", "doubt"), (25, #","weiter":true"#, ", has_more: weiter", "error"),
+            (25, #","total":50"#, "", "error"),
+        ])
+    func lastCursor(count: Int, members: String, style: String, outcome: String) async throws {
+        let list = RefusingList(count) { #","next":"\#($0 + 1)""# + members }
+        let server = try list.server(), cursor = "cursor: { path: next, param: page, end: empty\(style) }"
+        let store = try MirrorStore(yaml: Self.yaml().replacing("page_number: { param: page }", with: cursor))
+        for _ in 0..<2 {
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty == (outcome != "error"), "\(report.texts)")
+            #expect(report.endpoints.first?.doubts == (outcome == "doubt" ? [.refusal(status: 400): 1] : [:]))
+            #expect(try store.count("Item") == count)
+        }
+    }
+
     @Test("the page with which an interrupted scan goes on may be gone: the list begins anew")
     func interrupted() async throws {
         let list = RefusingList(40), server = try list.server(), store = try MirrorStore(yaml: Self.yaml())

@@ -138,6 +138,26 @@ struct MirrorOrphanTests {
         #expect(try store.items() == [1, 4])
     }
 
+    @Test(
+        "an unreadable element counts as well behind a record that is marked as deleted, also on the page before",
+        arguments: [
+            [#"{"id":4,"gone":true},"x""#, #"{"id":2,"name":"n"}"#],
+            [#"{"id":4,"gone":true}"#, #""x",{"id":2,"name":"n"}"#],
+        ])
+    func unreadableBehindDeleted(pages: [String]) async throws {
+        let store = try store("after_one_scan", attributes: "    deleted: gone")
+        try await store.scan([[1, 2], [3, 4]])
+        let link = "Link: <https://api.test.example/v1/items?page=2>; rel=\"next\""
+        let written = [
+            recording("/v1/items", #"[{"id":1,"name":"n"},\#(pages[0])]"#, link),
+            recording("/v1/items?page=2", "[\(pages[1])]"),
+        ]
+        let report = try await store.sync(nil, transport: try WrittenTransport(written))
+        let refusal = report.orphans?.refusals.first
+        #expect(refusal?.contains("unreadable records in the scan: 1") == true && found(report) == [:], "\(report)")
+        #expect(try store.items() == [1, 2, 3])
+    }
+
     @Test("a scan that lists nothing is refused, unless the description allows it", arguments: [false, true])
     func empty(isAllowed: Bool) async throws {
         let store = try store("{ after: one_scan, allow_empty: \(isAllowed) }")

@@ -37,7 +37,8 @@ extension RecordCache {
         case .last:
             // The page is gone: its stored response is no longer an answer.
             if stored != nil, prepared.options.scan != nil, prepared.options.isPersisted { try await forget(prepared) }
-            return try passedOver(response, prepared, .last, received)
+            let end = try prepared.options.scan == nil ? .last : prepared.ending(refusedBy: response)
+            return try passedOver(response, prepared, end, received)
         case .notModified:
             guard let stored, let known else {
                 throw refusal(response, prepared, "not modified, but the request had no condition")

@@ -320,7 +320,7 @@ public final class RecordCache: Sendable {
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
         answer.end = transfer.page
         if let ending = transfer.ending {
-            answer.isCutOff = ending == .passedOver
+            answer.isCutOff = ending != .last
         } else {
             (answer.next, answer.isCutOff) = prepared.following(transfer.page)
         }

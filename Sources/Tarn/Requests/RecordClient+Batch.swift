@@ -159,6 +159,7 @@ extension RecordClient {
                 if part.ignored > 0 {
                     result.list.refuse("a response was passed over by a rule: its records are unknown")
                 }
+                if let doubt = part.doubts.keys.first { result.list.refuse(doubt.finding) }
                 return result
             }
         }

@@ -34,6 +34,24 @@ extension StoreWriter {
         return names
     }
 
+    /// Outdates the responses of mirrors with other mappings that list a record which the import of
+    /// a cache, or of a typed request, has updated. The progress of their lists is forgotten.
+    ///
+    /// - Parameter others: the responses of other mappings.
+    mutating func outdateCollectedMirrors(of others: OtherMirrors) throws {
+        var names: Set<String> = []
+        for id in collectedResponses {
+            guard let view = try access.responses.view(id: id), view.isMirrors,
+                others.hasOtherMapping(view.endpoint), !view.isInvalidated || view.hasValidators,
+                var other = view.entry
+            else { continue }
+            names.insert(String(RequestKey.name(ofEndpoint: other.request.endpoint)))
+            other.validation.outdate()
+            try putResponse(other)
+        }
+        for name in names { try forgetLists(of: name) }
+    }
+
     /// Returns the records of imported keys, in the form in which responses list them.
     private func listedRecords(_ keys: [ImportedKey]) -> [ListedRecord] {
         keys.compactMap { key in

@@ -196,7 +196,8 @@ extension RecordClient {
         let started = client.now
         return await APIMirror(client).sync(
             isAtomic: true,
-            atCommit: { [client] lists, report, writer in
+            atCommit: { [client, others = cache.others] lists, report, writer in
+                try writer.outdateCollectedMirrors(of: others)
                 let dropped = Set(report.dropped), reader = try writer.reader()
                 do {
                     var results: [GroupResult] = []

@@ -99,6 +99,8 @@ extension RecordClient {
         defer { cache.importers.give(back: lent) }
         lent.value.hooks = cache.hooks(for: target.endpoint, request.options.transfer)
         lent.value.keyLimit = client.options.keyLimit
+        let others = cache.others
+        lent.value.unit = ImportUnit(responses: []) { _, writer in try writer.outdateCollectedMirrors(of: others) }
         lent.value.unit.outboxRevision = revision
         let importer = try PageImporter(target, pages.wants)
         let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)

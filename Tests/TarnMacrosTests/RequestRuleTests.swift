@@ -82,7 +82,9 @@ struct RequestRuleTests {
         }
     }
 
-    @Test("a refused page is no end of a list whose pages before have a total of more records", arguments: Loading.allCases)
+    @Test(
+        "a refused page is no end of a list whose pages before have a total of more records",
+        arguments: Loading.allCases)
     func refusedTotal(loading: Loading) async throws {
         let api = try API(isShort: true, total: 5)
         try await api.client.store.write { try $0.put(Entry(id: 99)) }

@@ -27,8 +27,8 @@ public final class Importer {
     package var unit = ImportUnit()
     /// The digest by which bodies are recognised that come again; nil to draft all of them.
     package var bodyDigest: KeyedDigest?
-    /// A digest of the schema and the mapping; nil if stored responses of caches that other mappings
-    /// have imported may confirm what this importer changes.
+    /// A digest of the schema and the mapping; nil if stored responses of caches that other
+    /// mappings have imported may confirm what this importer changes.
     package var mappingDigest: String?
     /// Whether the unit's additions and hooks get the responses of mirrors that list updated
     /// records: ``TarnStore/StoreWriter/collectedResponses``.

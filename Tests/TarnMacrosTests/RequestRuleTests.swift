@@ -12,11 +12,17 @@ struct RequestRuleTests {
         let server: AnsweringTransport
 
         /// Two pages; the third is missing.
-        init() throws {
+        ///
+        /// - Parameters:
+        ///   - isShort: whether the second page has only one record.
+        ///   - total: the declared total; nil for none.
+        init(isShort: Bool = false, total: Int? = nil) throws {
             folder = try TemporaryFolder()
             server = AnsweringTransport { request in
                 guard let number = request.target.last?.wholeNumberValue, number < 3 else { return .init(status: 404) }
-                return .init(body: #"{"items":[{"id":\#(number)1},{"id":\#(number)2}]}"#)
+                let second = isShort && number == 2 ? "" : #",{"id":\#(number)2}"#
+                let count = total.map { #""total":\#($0),"# } ?? ""
+                return .init(body: #"{\#(count)"items":[{"id":\#(number)1}\#(second)]}"#)
             }
             client = try RecordClient(
                 base: "http://made.example", records: Entry.self, store: folder("entries.tarn"), transport: server
@@ -45,21 +51,47 @@ struct RequestRuleTests {
         #expect(try group.stored() == ids)
     }
 
-    @Test("a list that ends at a response that is passed over is not complete: no orphan is removed")
-    func orphans() async throws {
-        let rules = Orphans(.entity, scans: 1)
-        for (action, isRemoved) in [(ResponseRule.Action.ignore, false), (.stop, true)] {
-            for isAtomic in [false, true] {
-                let api = try API(), request = Self.list(action).removingOrphans(rules)
-                try await api.client.store.write { try $0.put(Entry(id: 99)) }
-                if isAtomic {
-                    _ = try await api.client.batch([request], atomic: true)
-                } else {
-                    _ = try await api.client.all(request)
-                }
-                #expect(try api.stored().contains(99) != isRemoved, "\(action), atomic: \(isAtomic)")
+    /// Loads a list and removes orphans: also in a group that is one change, and by POST.
+    enum Loading: CaseIterable, Sendable {
+        case all, batch, post
+
+        func load(_ action: ResponseRule.Action, _ client: RecordClient) async throws {
+            let rules = Orphans(.entity, scans: 1), request = RequestRuleTests.list(action).removingOrphans(rules)
+            switch self {
+            case .all: _ = try await client.all(request)
+            case .batch: _ = try await client.batch([request], atomic: true)
+            case .post:
+                let post = RecordRequest<Entry>.post(
+                    "/entries", body: .json(.object([])), records: "items", pagination: .pageNumber(.query("page")))
+                _ = try await client.all(
+                    post.responses(ResponseRule(statuses: [404...404], action: action)).removingOrphans(rules))
             }
         }
+    }
+
+    @Test(
+        "a list that ends at a response that is passed over, or behind a full page, is not complete: no orphan is removed",
+        arguments: Loading.allCases)
+    func orphans(loading: Loading) async throws {
+        for (action, isShort) in [(ResponseRule.Action.ignore, true), (.stop, false), (.stop, true)] {
+            let api = try API(isShort: isShort)
+            try await api.client.store.write { try $0.put(Entry(id: 99)) }
+            try await loading.load(action, api.client)
+            let isRemoved = try !api.stored().contains(99)
+            #expect(isRemoved == (action == .stop && isShort), "\(action), a short last page: \(isShort)")
+        }
+    }
+
+    @Test(
+        "a refused page is no end of a list whose pages before have a total of more records",
+        arguments: Loading.allCases)
+    func refusedTotal(loading: Loading) async throws {
+        let api = try API(isShort: true, total: 5)
+        try await api.client.store.write { try $0.put(Entry(id: 99)) }
+        await #expect(throws: (any Error).self) {
+            try await loading.load(.stop, api.client)
+        }
+        #expect(try api.stored().contains(99))
     }
 
     @Test("a path continues neither the name of the server nor that of a folder")

@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import TarnMacros
+import TarnStore
 import TestSupport
 import Testing
 
@@ -108,6 +109,25 @@ struct SiblingListsTests {
         bed.ids.set(1, 3)
         #expect(try await bed.load(line: 10) == [1, 3])
         #expect(try await bed.load(line: 20) == [1, 3])
+    }
+
+    @Test("a list keeps its name when a token in a header field is replaced")
+    func rotatingToken() async throws {
+        let bed = try Bed()
+        bed.ids.set(1, 2)
+        for (token, stored) in [("a", [1, 2]), ("b", [1, 2]), ("c", [1])] as [(String, [Int64])] {
+            _ = try await bed.client.all(Self.request("a", 1, 2).header("X-Api-Key", token))
+            #expect(try bed.stored() == stored)
+            bed.ids.set(1)
+        }
+        // Any other field makes lists of its own.
+        _ = try await bed.client.all(Self.request("a", 1, 2).header("X-Request-Id", "1"))
+        let names = try bed.client.store.read { reader in
+            var names: [String] = []
+            try reader.forEachCheckpoint { name, _ in names.append(name) }
+            return names
+        }
+        #expect(names.count == 2 && Set(names).count == 2, "\(names)")
     }
 
     @Test("a list that only fresh answers of the store use keeps its records as long as it is used")

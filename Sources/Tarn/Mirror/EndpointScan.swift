@@ -126,6 +126,7 @@ final class EndpointScan {
             $0.hooks = all
             $0.keyLimit = client.options.keyLimit
             $0.mappingDigest = client.mappingDigest
+            $0.collectsMirrors = endpoint.isTypedRequest
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         recognizeBodies()

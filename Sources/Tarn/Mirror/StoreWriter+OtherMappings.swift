@@ -74,6 +74,16 @@ extension StoreWriter {
         return String(RequestKey.name(ofEndpoint: other.request.endpoint))
     }
 
+    /// Outdates the responses of mirrors with other mappings that list a record which the import of
+    /// a cache, or of a typed request, has updated. The progress of their lists is forgotten.
+    ///
+    /// - Parameter others: the responses of other mappings.
+    mutating func outdateCollectedMirrors(of others: OtherMirrors) throws {
+        var names: Set<String> = []
+        for id in collectedResponses { if let name = try outdateResponse(id, of: others) { names.insert(name) } }
+        for name in names { try forgetLists(of: name) }
+    }
+
     /// Returns the records of imported keys, in the form in which responses list them.
     private func listedRecords(_ keys: [ImportedKey]) -> [ListedRecord] {
         keys.compactMap { key in

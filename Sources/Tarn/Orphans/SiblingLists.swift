@@ -50,7 +50,7 @@ struct SiblingLists: Sendable {
     static func name(of endpoint: Endpoint, _ hooks: RequestHooks) -> String {
         let first = EndpointScan.variant(of: endpoint.parameters).map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         var parts: [String] = []
-        if let values = endpoint.valueVariant(hooks) { parts.append("values \(values)") }
+        if let values = endpoint.listVariant(hooks) { parts.append("values \(values)") }
         if !endpoint.records.description.isEmpty { parts.append("records \(endpoint.records)") }
         for part in endpoint.envelope { parts.append("envelope \(part.path) \(part.entity)") }
         return parts.isEmpty ? first : first + mark + SHA256.shortHexadecimal(parts.joined(separator: "\n"))
@@ -86,16 +86,18 @@ struct SiblingLists: Sendable {
 
     /// Returns the names of the siblings that have retired, and those of their members.
     ///
+    /// Siblings with names of more than 207 bytes are stored without them, and never retire.
+    ///
     /// - Parameter firstURL: the URL of the first page of all siblings.
     func retired(_ reader: borrowing StoreReader, firstURL: String) throws -> [(name: String, members: String)] {
         let own = SiblingLists.parts(of: name).first, prefix = own + SiblingLists.mark
         var found: [(name: String, plan: String)] = []
-        try reader.forEachCheckpoint { other, checkpoint in
-            guard other != name, other == own || other.hasPrefix(prefix),
-                isLongAgo(checkpoint.completedAt ?? checkpoint.startedAt)
-            else { return }
+        func examine(_ other: String, _ checkpoint: Checkpoint) {
+            guard other != name, isLongAgo(checkpoint.completedAt ?? checkpoint.startedAt) else { return }
             found.append((other, checkpoint.plan))
         }
+        if own != name, let checkpoint = try reader.checkpoint(own) { examine(own, checkpoint) }
+        try reader.forEachCheckpoint(withPrefix: prefix, examine)
         guard !found.isEmpty else { return [] }
         // Fresh answers use a list that is not loaded.
         var used: Set<String> = []

@@ -55,7 +55,7 @@ public struct CachedAnswer: Sendable {
     var status: Int?
     /// The number of elements whose records are unknown.
     var skipped = 0
-    /// Whether the list ends here because of a limit.
+    /// Whether the list ends here because of a limit, or may go on behind its end.
     var isCutOff = false
     /// The body of the response, if the request's options ask for it.
     var body: [UInt8]?

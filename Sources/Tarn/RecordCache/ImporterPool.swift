@@ -33,6 +33,7 @@ final class ImporterPool: Sendable {
         if let lent = idle.withLock({ $0.popLast() }), lent.catalog == catalog { return lent }
         let importer = try Importer(mapping, catalog)
         importer.mappingDigest = digest
+        importer.collectsMirrors = true
         return Lent(value: importer, catalog: catalog)
     }
 

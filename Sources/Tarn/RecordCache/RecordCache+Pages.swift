@@ -8,7 +8,7 @@ extension PreparedRequest {
     func next(_ end: PageEnd) -> CacheRequest? { following(end).next }
 
     /// The request for the page after this one, nil after the last page, and whether the list was
-    /// cut off at a limit.
+    /// cut off at a limit, or may go on behind its end.
     func following(_ end: PageEnd) -> (next: CacheRequest?, isCutOff: Bool) {
         var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: request.parent?.key)
         do throws(PaginationError) {
@@ -17,7 +17,9 @@ extension PreparedRequest {
             if !isPositioned {
                 try pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
             }
-            guard try pages.advance(end.facts, answeredBy: end.answeredBy) else { return (nil, pages.isCutOff) }
+            guard try pages.advance(end.facts, answeredBy: end.answeredBy) else {
+                return (nil, pages.isCutOff || pages.doubt != nil)
+            }
             next.url = pages.url
             next.continuation = .page(pages)
         } catch {
@@ -38,6 +40,15 @@ extension PreparedRequest {
         return pages.mayGoOn(facts, confirmedBy: headers, answeredBy: stored.validation.answeredBy)
     }
 
+    /// Returns how a list ends at this page, whose refusal a rule takes for its end.
+    ///
+    /// - Throws: `MirrorError.refusal` if the pages before show that the list goes on.
+    func ending(refusedBy response: TransportResponse) throws -> Transfer.Ending {
+        // The pages before are unknown.
+        guard isPositioned else { return response.status < 400 ? .last : .inDoubt }
+        return try request.ending(of: pages, refusedBy: response)
+    }
+
     /// The page before this one.
     func preceding(_ end: PageEnd) -> PageSequence.Preceding {
         var pages = pages
@@ -45,6 +56,26 @@ extension PreparedRequest {
             try? pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
         }
         return pages.preceding(end.facts, answeredBy: end.answeredBy)
+    }
+}
+
+extension EndpointRequest {
+    /// Returns how the list of a typed request ends at a page whose refusal a rule takes for its
+    /// end. Servers refuse deep pages with the same status as those behind the last one.
+    ///
+    /// - Throws: `MirrorError.refusal` if the pages before show that the list goes on.
+    func ending(of pages: PageSequence, refusedBy response: TransportResponse) throws -> Transfer.Ending {
+        guard response.status >= 400, pages.ordinal > 1 else { return .last }
+        switch pages.refusedEnd {
+        case .end: return .last
+        case .inDoubt: return .inDoubt
+        case .more(let evidence):
+            let sign = evidence.map { "\($0)" } ?? "the page before names this one", reason = response.refusalMessage
+            throw MirrorError.refusal(
+                response, method: endpoint.method, url: Redaction.url(pages.url),
+                message: "`stop` takes this for the end of the list, behind \(pages.listed) records, but it goes on: "
+                    + sign + (reason.isEmpty ? "" : ". The server: \(reason)"))
+        }
     }
 }
 

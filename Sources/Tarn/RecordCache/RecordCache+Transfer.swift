@@ -37,7 +37,8 @@ extension RecordCache {
         case .last:
             // The page is gone: its stored response is no longer an answer.
             if stored != nil, prepared.options.scan != nil, prepared.options.isPersisted { try await forget(prepared) }
-            return try passedOver(response, prepared, .last, received)
+            let end = try prepared.options.scan == nil ? .last : prepared.ending(refusedBy: response)
+            return try passedOver(response, prepared, end, received)
         case .notModified:
             guard let stored, let known else {
                 throw refusal(response, prepared, "not modified, but the request had no condition")
@@ -232,19 +233,11 @@ extension RecordCache {
     ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
         let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
-        // The description may have changed since a mirror has imported the same records. A typed
-        // request is not an endpoint of a description.
-        let isDescribed = presentKeys.contains(prepared.key.endpoint) && !prepared.endpoint.isTypedRequest
-        let others = isDescribed ? OtherMirrors(than: presentKeys) : nil
-        // Responses of other mappings may list any record that the response changes.
-        if others != nil { lent.value.keyLimit = .max }
+        let others = others
         lent.value.unit = ImportUnit(responses: [entry]) { report, writer in
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
-            if let others {
-                let names = try writer.outdateResponses(of: others, changedBy: report)
-                for name in names { try writer.forgetLists(of: name) }
-            }
+            try writer.outdateCollectedMirrors(of: others)
             if report.updated > 0 { try writer.outdateVariants(of: entry) }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
@@ -262,8 +255,7 @@ extension RecordCache {
             }
         }
         lent.value.unit.outboxRevision = outboxRevision
-        var report = try await lent.value.commit(to: store)
-        report.limitKeys(to: client.options.keyLimit)
+        let report = try await lent.value.commit(to: store)
         // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }
         var transfer = Transfer(entry, .fetched, report: report)

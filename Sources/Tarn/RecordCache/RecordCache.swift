@@ -33,8 +33,9 @@ public final class RecordCache: Sendable {
     let uses = CacheUses()
     /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
-    /// The endpoints of the description, as in the keys of requests.
-    let presentKeys: Set<String>
+    /// The responses of mirrors with other mappings: a typed request is no endpoint of the
+    /// description, and the description may have changed since a mirror has imported them.
+    let others: OtherMirrors
     let claims: RequestLock?
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
@@ -50,7 +51,7 @@ public final class RecordCache: Sendable {
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }
-        presentKeys = Set(fingerprints.map { RequestKey.endpoint($0, mapping: $1) })
+        others = OtherMirrors(than: Set(fingerprints.map { RequestKey.endpoint($0, mapping: $1) }))
         claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
     }
 
@@ -320,7 +321,7 @@ public final class RecordCache: Sendable {
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
         answer.end = transfer.page
         if let ending = transfer.ending {
-            answer.isCutOff = ending == .passedOver
+            answer.isCutOff = ending != .last
         } else {
             (answer.next, answer.isCutOff) = prepared.following(transfer.page)
         }

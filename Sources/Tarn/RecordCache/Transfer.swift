@@ -31,6 +31,8 @@ struct Transfer: Sendable {
     enum Ending: Sendable {
         /// The page before was the last one.
         case last
+        /// The page before is full: the server may refuse deep pages.
+        case inDoubt
         /// The response is passed over: what follows is unknown.
         case passedOver
     }

@@ -159,6 +159,7 @@ extension RecordClient {
                 if part.ignored > 0 {
                     result.list.refuse("a response was passed over by a rule: its records are unknown")
                 }
+                if let doubt = part.doubts.keys.first { result.list.refuse(doubt.finding) }
                 return result
             }
         }
@@ -195,7 +196,8 @@ extension RecordClient {
         let started = client.now
         return await APIMirror(client).sync(
             isAtomic: true,
-            atCommit: { [client] lists, report, writer in
+            atCommit: { [client, others = cache.others] lists, report, writer in
+                try writer.outdateCollectedMirrors(of: others)
                 let dropped = Set(report.dropped), reader = try writer.reader()
                 do {
                     var results: [GroupResult] = []

@@ -47,6 +47,7 @@ extension RecordClient {
             try await transport.send(message)
         }
         let isEmpty = try isEmpty(response, to: message, target)
+        let ending = isEmpty ? try ending(of: pages, response, to: message, target) : nil
         let (transfer, records) = try await stored(
             response, target, pages, request, isEmpty: isEmpty, outboxRevision: revision)
         let previous =
@@ -55,10 +56,21 @@ extension RecordClient {
         let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
         var page = ResponsePage(transfer, records, request)
         page.previous = previous
-        page.listing.isCutOff = pages.isCutOff
+        page.listing.isCutOff = pages.isCutOff || pages.doubt != nil || ending.map { $0 != .last } ?? false
         if request.options.transfer.keepsBody { page.body = isEmpty ? [] : response.body }
         if hasNext { page.next = .init(place: .sequence(pages)) }
         return page
+    }
+
+    /// Returns how a list ends at a response that lists nothing by a rule; nil if it is a page.
+    private func ending(
+        of pages: PageSequence, _ response: TransportResponse, to message: TransportRequest, _ target: EndpointRequest
+    ) throws -> Transfer.Ending? {
+        switch target.decision(about: response, sent: message.headers) {
+        case .last: try target.ending(of: pages, refusedBy: response)
+        case .ignored: .passedOver
+        default: nil
+        }
     }
 
     /// Returns whether a response lists nothing by a rule, and is not parsed.
@@ -87,6 +99,8 @@ extension RecordClient {
         defer { cache.importers.give(back: lent) }
         lent.value.hooks = cache.hooks(for: target.endpoint, request.options.transfer)
         lent.value.keyLimit = client.options.keyLimit
+        let others = cache.others
+        lent.value.unit = ImportUnit(responses: []) { _, writer in try writer.outdateCollectedMirrors(of: others) }
         lent.value.unit.outboxRevision = revision
         let importer = try PageImporter(target, pages.wants)
         let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)

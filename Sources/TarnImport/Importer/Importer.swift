@@ -30,6 +30,9 @@ public final class Importer {
     /// A digest of the schema and the mapping; nil if responses of caches with other mappings may
     /// confirm what this importer changes.
     package var mappingDigest: String?
+    /// Whether the unit's additions and hooks get the responses of mirrors that list updated
+    /// records: ``TarnStore/StoreWriter/collectedResponses``.
+    package var collectsMirrors = false
     /// The bodies of the unit that may have to be drafted at its commit.
     var kept = KeptBodies()
     /// The number of units whose bodies were drafted at their commit.

@@ -28,7 +28,9 @@ extension Importer {
         var canRecognize = try canRecognizeDrafts && !areOvertaken && !writer.access.localChanges.hasMarks
         // Before the records: their deletions also invalidate the entries that list them.
         if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
-        if mappingDigest != nil { writer.beginCollectingResponses() }
+        if let mappingDigest {
+            try writer.beginCollectingResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
+        }
         writer.watched = repeated
         defer { writer.watched = nil }
         var report = try merge(&writer)
@@ -44,7 +46,9 @@ extension Importer {
                 report.add(unchanged: repeated.counts, catalog)
             }
         }
-        if let mappingDigest { try writer.outdateCollectedResponses(butOf: mappingDigest) }
+        if let mappingDigest {
+            try writer.outdateCollectedResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
+        }
         if canRecognize {
             let isClean = report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
             try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)

@@ -282,6 +282,8 @@ private struct Repair: ~Copyable {
         }
         for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
         report.responsesRemoved = removed.count
+        // They are counted again with the next response.
+        if !removed.isEmpty { _ = try raw.delete(meta.table, Bytes(MetaKey.cacheMappings)) }
         try raise(MetaKey.nextResponse, to: highest)
         for (key, total) in [
             (MetaKey.cacheEntries, UInt64(totals.entries)), (MetaKey.cacheBytes, UInt64(totals.bytes)),

@@ -56,6 +56,7 @@ package struct ResponseTable {
             try raw.put(state.urls, key.bytes, .empty)
         }
         guard let id else { return (0, false) }
+        try countMappings(old?.cachedMapping, entry.cachedMapping)
         try count(old?.cacheCost, entry.cacheCost)
         // A body of the same size is kept or overwritten.
         if !keepsBody, let size = old?.bodySize, size != entry.caching?.bodySize {
@@ -81,6 +82,7 @@ package struct ResponseTable {
     /// The facts about a replaced entry that its successor needs.
     private struct Replaced {
         var cacheCost: Int?
+        var cachedMapping: String?
         var bodySize: Int?
         /// The listed records; nil if the successor lists the same ones.
         var otherList: [ListedRecord]?
@@ -94,13 +96,14 @@ package struct ResponseTable {
         if view.requestedAt == nil, view.lists(entry.listing.listed) { return Replaced() }
         return view.entry.map { old in
             Replaced(
-                cacheCost: old.cacheCost, bodySize: old.caching?.bodySize,
+                cacheCost: old.cacheCost, cachedMapping: old.cachedMapping, bodySize: old.caching?.bodySize,
                 otherList: old.listing.listed == entry.listing.listed ? nil : old.listing.listed)
         }
     }
 
     func remove(id: UInt64) throws {
         guard let entry = try self.entry(id: id) else { return }
+        try countMappings(entry.cachedMapping, nil)
         try count(entry.cacheCost, nil)
         if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
         var key = ByteWriter()

@@ -41,6 +41,9 @@ package enum MetaKey {
     /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"
     package static let cacheBytes: StaticString = "cache bytes"
+    /// Text: a line for each mapping of record caches' responses, with its digest and their number.
+    /// Missing until one is stored.
+    static let cacheMappings: StaticString = "cache mappings"
     /// u64, big-endian: the id of the newest edge list. Ids are never reused.
     package static let nextList: StaticString = "next list"
     /// Text: the retention of changes (`ChangeRetention`). Missing: the default.

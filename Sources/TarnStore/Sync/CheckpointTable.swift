@@ -43,6 +43,27 @@ package struct CheckpointTable {
         }
     }
 
+    /// Calls the closure with the checkpoints whose names begin with a text, in the order of names.
+    ///
+    /// Names that are stored as digests are left out. The work is that for the found checkpoints.
+    func forEach(withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void) throws {
+        var start = ByteWriter()
+        start.appendTuple(.string(prefix))
+        // Without the end of the text.
+        start.truncate(to: start.count - 1)
+        let cursor = try raw.cursor(state.checkpoints)
+        defer { cursor.close() }
+        var entry = try cursor.seek(start.bytes)
+        while let (key, value) = entry, key.hasPrefix(start.bytes) {
+            if let name = RecordKey(storageKey: key)?.description,
+                let checkpoint = Checkpoint(try raw.systemRow(value, "checkpoints", key))
+            {
+                try body(name, checkpoint)
+            }
+            entry = try cursor.next()
+        }
+    }
+
     /// For each list, by the identity in its responses, the last scan that has reached all of it.
     package func wholeScans() throws -> [String: UInt64] {
         var scans: [String: UInt64] = [:]
@@ -80,6 +101,15 @@ extension StoreReader {
     /// Calls the closure with every checkpoint and its name, in the order of names.
     package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
         try access.checkpoints.forEach(body)
+    }
+
+    /// Calls the closure with the checkpoints whose names begin with a text, in the order of names.
+    ///
+    /// Names of more than 207 bytes are left out. The work is that for the found checkpoints.
+    package func forEachCheckpoint(
+        withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void
+    ) throws {
+        try access.checkpoints.forEach(withPrefix: prefix, body)
     }
 }
 

@@ -65,6 +65,46 @@ struct ResponseTests {
         }
     }
 
+    @Test("the responses of record caches are counted by mapping, those of earlier versions once")
+    func mappings() throws {
+        func cached(_ page: Int, _ mapping: String?) -> ResponseEntry {
+            var entry = entry(page, [1])
+            entry.caching = ResponseCaching(
+                requestedAt: Timestamp(microseconds: 1), selecting: [], usedAt: Timestamp(microseconds: 1))
+            entry.mapping = mapping
+            return entry
+        }
+        func others(than mapping: String) throws -> Bool {
+            try store.read { try $0.access.responses.hasCaches(butOf: mapping) }
+        }
+        try put(entry(1, [1]))
+        #expect(try !others(than: "a") && store.read { try $0.access.responses.hasMirrors })
+        try put(cached(2, "a"), cached(3, "a"))
+        #expect(try !others(than: "a") && others(than: "b"))
+        try put(cached(3, "b"))
+        #expect(try others(than: "a") && others(than: "b"))
+        try put(cached(2, "b"))
+        #expect(try others(than: "a") && !others(than: "b"))
+        try put(cached(4, nil))
+        #expect(try others(than: "b"))
+        func forget() throws {
+            try store.write { writer in
+                _ = try writer.access.raw.delete(writer.access.state.meta.table, Bytes(MetaKey.cacheMappings))
+            }
+        }
+        try forget()
+        #expect(try others(than: "b"))
+        try put(cached(4, "b"))
+        #expect(try !others(than: "b"))
+        try store.write { writer in
+            for page in [2, 3, 4] {
+                let id = try #require(try writer.access.responses.view(request(page).digest)?.id)
+                try writer.removeResponse(id: id)
+            }
+        }
+        #expect(try !others(than: "a"))
+    }
+
     @Test("the validators of a response go once in a transaction, and again if it is stored anew there")
     func validatorsRemoved() throws {
         let record = ListedRecord(entity: 3, storageKey: RecordKey(1).storageKey)

@@ -9,6 +9,33 @@ import Testing
 
 @testable import Tarn
 
+/// An item of the mirrors, declared without the macro.
+private struct Item: MappedRecord {
+    static let entity = "Item"
+    typealias Key = Int64
+    enum Field: Int, RecordField { case id, label }
+    struct Columns: RecordColumns {
+        let path: ColumnPath
+        init(path: ColumnPath) { self.path = path }
+    }
+    static var fields: [FieldDeclaration] {
+        [.attribute("id", Int64.self, isKey: true), .attribute("label", String.self)]
+    }
+
+    var id: Int64
+    var label: String?
+
+    init(_ row: Row<Item>) throws(StoreError) {
+        id = try row.get(.id)
+        label = try row.get(.label)
+    }
+
+    func encode(into row: inout RowEncoder<Item>) {
+        row.set(.id, id)
+        row.set(.label, label)
+    }
+}
+
 @Suite("Mirror: two mappings in one store", .timeLimit(.minutes(5)))
 struct MirrorOtherMappingTests {
     /// A mirror with an endpoint of its own; the label of a record comes from a member of its JSON.
@@ -80,6 +107,40 @@ struct MirrorOtherMappingTests {
             }
             #expect(try first.record("Item", 1)["label"] == .string(name))
         }
+    }
+
+    /// The ways of a program to import records with a mapping of its own.
+    enum Typed: CaseIterable, Sendable {
+        case all, atomicBatch, post
+    }
+
+    @Test("a typed request with another mapping outdates a mirror's responses as well", arguments: Typed.allCases)
+    func typedRequest(way: Typed) async throws {
+        let body = Self.items("one", "two")
+        let server = try LocalServer([
+            recording("/v1/items", body, "ETag: \"i\""), recording("/v1/other", body, "ETag: \"t\""),
+            recording("/v1/other", body).replacing("GET ", with: "POST "),
+        ])
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("things", label: "note"), with: first)
+        try await first.sync(server.base + "/v1", names: ["items"])
+        #expect(try await first.sync(server.base + "/v1", names: ["items"]).notModified == 1)
+        var options = APIClient.Options()
+        options.base = server.base + "/v1"
+        let client = RecordClient(
+            try APIClient(
+                second.description, store: try second.open(), transport: MirrorStore.impatient(), options: options))
+        let labels =
+            switch way {
+            case .all: try await client.all(RecordRequest<Item>.get("/other"))
+            case .atomicBatch: try await client.batch([RecordRequest<Item>.get("/other")], atomic: true)[0]
+            case .post: try await client.all(RecordRequest<Item>.post("/other", body: .json(.object([]))))
+            }
+        #expect(labels.map(\.label) == ["x", "x"])
+        let report = try await first.sync(server.base + "/v1", names: ["items"])
+        #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+        #expect(try first.record("Item", 1)["label"] == .string("one"))
+        #expect(try await first.sync(server.base + "/v1", names: ["items"]).notModified == 1)
     }
 
     @Test(

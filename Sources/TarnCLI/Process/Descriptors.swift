@@ -30,7 +30,7 @@ enum Descriptors {
     private static func free() -> Int {
         var opened: [Int32] = []
         while opened.count < needed {
-            let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { break }
             opened.append(descriptor)
         }

@@ -57,13 +57,12 @@ struct MetaPageOrder {
             return "\(numbers), which do not follow each other: \(consequence)"
         }
         // A transaction frees pages under its own number, and cannot reuse those that the one
-        // before has freed (`mdb_freelist_save`, `mdb_page_alloc`).
-        let freed = (lastFreed(older), lastFreed(newer))
-        if let last = freed.0, last > older.transaction {
-            return
-                "\(numbers), and the free list of transaction \(older.transaction) has pages of \(last): \(consequence)"
-        }
-        if let last = freed.1, last > newer.transaction || last < freed.0 ?? 0 {
+        // before has freed (`mdb_freelist_save`, `mdb_page_alloc`). The free list of the older page
+        // may have later numbers: the page was written in part, without its number, which is its
+        // last field (`mdb_env_write_meta`), when a commit was interrupted. A damaged number may
+        // leave the same bytes.
+        let freed = (lastFreed(older).flatMap { $0 > older.transaction ? nil : $0 } ?? 0, lastFreed(newer))
+        if let last = freed.1, last > newer.transaction || last < freed.0 {
             return
                 "\(numbers), and the free list of transaction \(newer.transaction) ends with pages of \(last): \(consequence)"
         }

@@ -184,7 +184,6 @@ struct DamagedPagesTests {
         Fault("a newer meta page with another page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 512) },
         Fault("an older meta page with another page size", .meta) { $0.set((1 - $0.meta.number) * 4096 + 40, 4, 8192) },
         // The previous commit is the current one then.
-        Fault("a newer meta page with a lower transaction number", .meta) { $0.setTransaction(newer: -2) },
         Fault("a newer meta page with a much lower transaction number", .meta) { $0.setTransaction(newer: -8) },
         Fault("a newer meta page with a higher transaction number", .meta) { $0.setTransaction(newer: 8) },
         Fault("an older meta page with a higher transaction number", .meta) { $0.setTransaction(older: 2) },

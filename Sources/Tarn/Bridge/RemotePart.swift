@@ -1,4 +1,4 @@
-package import TarnHTTP
+import TarnHTTP
 public import TarnImport
 import TarnStore
 

@@ -194,9 +194,7 @@ extension Outbox {
         _ kind: OutboxOperation.Kind, _ name: String, _ fields: [String], _ access: StoreAccess
     ) throws -> [UnsentField] {
         guard let entity = access.catalog.entity(name) else { return [] }
-        return try plans.unsent(fields, kind, entity, access.catalog) {
-            try builder(access).unsent(fields, kind, request(kind, name, nil, access), entity)
-        }
+        return try builder(access).unsent(fields, kind, request(kind, name, nil, access), entity)
     }
 
     /// The version of a record to delete: the validators of the newest response to its URL,

@@ -151,7 +151,7 @@ extension OutboxDrain {
         guard let importer = sent.importer?.value else { return true }
         importer.unit.overtaken = settled
         _ = try importer.commit(into: &writer)
-        return try settled.isEmpty || record.listed(writer.access.catalog).map { !settled.contains($0) } ?? true
+        return settled.isEmpty || record.listed(writer.access.catalog).map { !settled.contains($0) } ?? true
     }
 
     func refuse(

@@ -51,8 +51,10 @@ struct WriteMessageBuilder {
     /// - Throws: `WriteError` with the location of the declaration.
     func message(for operation: OutboxOperation) throws -> WriteMessage {
         guard let entity = catalog.entity(operation.entity), let requests = requests(of: operation.entity),
-            var (request, base) = requests.request(for: operation.kind, relationship: operation.relationship)
+            let declared = requests.request(for: operation.kind, relationship: operation.relationship)
         else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
+        var request = declared.request
+        let base = declared.base
         do {
             if operation.mayHaveArrived { request = try repeated(request, of: operation, entity) }
             let known =

@@ -40,7 +40,7 @@ enum TarnMirror {
             schema: TarnModel.schema(compression), mapping: TarnModel.mapping, endpoints: [endpoint])
         let mirror = try APIMirror(description, store: store, transport: CurlTransport())
         let clock = ContinuousClock(), peak = MemoryPeak(), start = clock.now
-        let report = try await mirror.sync()
+        let report = await mirror.sync()
         let seconds = (clock.now - start) / .seconds(1)
         let anonymous = try peak.end()
         guard report.failures.isEmpty, report.report.diagnosticCount == 0 else {
@@ -49,7 +49,7 @@ enum TarnMirror {
         let files = try FileManager.default.contentsOfDirectory(at: options.pages, includingPropertiesForKeys: [.fileSizeKey])
         guard report.pages == files.count else { throw BenchmarkError("Tarn asked for \(report.pages) pages of \(files.count)") }
         let counts = try store.read(TarnModel.counts), then = clock.now
-        let second = try await mirror.sync()
+        let second = await mirror.sync()
         let again = (clock.now - then) / .seconds(1)
         // The last page of a list by Link is requested once more, without a condition: its 304 names no next page.
         guard second.failures.isEmpty, second.pages == files.count, second.notModified >= files.count - 1 else {

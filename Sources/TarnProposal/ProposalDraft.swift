@@ -176,7 +176,7 @@ struct ProposalDraft {
     /// - Returns: the remarks.
     private mutating func shareEntity(endpoint name: String) -> [String] {
         guard let index = description.endpoints.firstIndex(where: { $0.name == name }) else { return [] }
-        // What JSON:API includes is of any kind.
+        // The included records of JSON:API are of any kind.
         let lists = description.endpoints[index].lists.filter { $0.keys.last != .key("included") }
         let shared = Dictionary(grouping: lists, by: \.entity).filter { $0.value.count > 1 }
         let remarks = shared.sorted { $0.key < $1.key }.map { entity, lists in

@@ -7,6 +7,12 @@ enum FileSizeLimit {
     /// Twice the store's size, and room for the lock files and for commits meanwhile.
     private static let room: UInt = 64 << 20
 
+    /// The greatest size of the copy of a file: damaged files, and sparse ones, have any size.
+    static func limit(ofCopyOf size: Int) -> UInt {
+        let size = UInt(clamping: size), most = UInt(Int.max)
+        return size > (most - room) / 2 ? most : 2 * size + room
+    }
+
     /// Runs a closure that copies a store, and fails if the copy is to be much larger than the
     /// store.
     ///
@@ -16,8 +22,7 @@ enum FileSizeLimit {
         var status = stat(), before = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
         guard stat(store + "/data.mdb", &status) == 0, getrlimit(resource, &before) == 0 else { return try body() }
-        let size = UInt(clamping: Int(status.st_size)), most = UInt(Int.max)
-        let limit = size > (most - room) / 2 ? most : 2 * size + room
+        let limit = FileSizeLimit.limit(ofCopyOf: Int(status.st_size))
         // SIGXFSZ is ignored: a write beyond the limit is an error.
         var lowered = before
         lowered.rlim_cur = min(before.rlim_cur, limit)

@@ -152,28 +152,13 @@ extension Value {
 extension RecordLine {
     /// Returns the storage key of a long key whose record was missing when the dump was made.
     private static func storageKey(_ json: JSONValue, _ entity: Catalog.Entity) throws(Problem) -> [UInt8] {
-        var bytes: [UInt8] = [], high: UInt8?
-        if case .string(let text) = json {
-            for digit in text.utf8 {
-                guard let value = hexadecimalValue(digit) else { break }
-                if let first = high { bytes.append(first << 4 | value) }
-                high = high == nil ? value : nil
-            }
-            if high != nil || 2 * bytes.count != text.utf8.count { bytes = [] }
-        }
+        var bytes: [UInt8] = []
+        if case .string(let text) = json { bytes = [UInt8](hexadecimal: text) ?? [] }
         guard bytes.count == StorageKey.digestLength, bytes[StorageKey.longest] == 0xFF else {
             throw Problem(
                 "the digest of a long key of \(entity.name) is not \(2 * StorageKey.digestLength) hexadecimal digits of one"
             )
         }
         return bytes
-    }
-
-    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

@@ -6,7 +6,7 @@ import Tarn
 struct PageSign: Equatable {
     /// The location of the sign.
     var path: String
-    /// What the answer has there, behind the path: `is a URL of this list`.
+    /// The meaning of the sign, as it follows the path: `is another URL of this list`.
     var meaning: String
 
     private static let depthLimit = 3

@@ -37,6 +37,8 @@ package struct Sample: Sendable {
     var endPage: Page?
     /// The status with which the server has refused the page behind the last one that was fetched.
     var refusal: Int?
+    /// The note of that refusal.
+    var refusalNote: String?
     /// The cursor of the last page, if it is a word for nothing; nil if there is none.
     var lastCursor: String?
     /// Whether the server answers with the last page to larger numbers.
@@ -78,7 +80,6 @@ struct SampledStyle: Sendable {
     /// Writes that a page with the records of the page before is the end, unless a count says where
     /// it is.
     mutating func endAtRepeatedPage() {
-        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
         let isCounted = ["total", "has_more", "end: "].contains(where: text.contains)
         guard isNumbered, !isCounted, text.hasSuffix(" } }") else { return }
         text = text.dropLast(4) + ", end: repeated } }"
@@ -86,8 +87,7 @@ struct SampledStyle: Sendable {
 
     /// Whether the records of a page end the list: there are none, or fewer than its size.
     var endsByPages: Bool {
-        let isNumbered = text.hasPrefix("{ page_number:") || text.hasPrefix("{ offset:")
-        return isNumbered && !["total", "has_more", "end: repeated"].contains(where: text.contains)
+        isNumbered && !["total", "has_more", "end: repeated"].contains(where: text.contains)
     }
 
     /// Whether a page with fewer records than its size ends the list.

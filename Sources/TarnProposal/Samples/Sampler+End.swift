@@ -42,8 +42,8 @@ extension Sampler {
         guard isMissing || isInvalid && !isCounted, sample.refusal == nil || sample.refusal == status else { return }
         sample.endStatus = status
         guard isInvalid else { return }
-        // The refusal of the page behind a full one, which is the last one now.
-        if sample.refusal == status, !sample.notes.isEmpty { sample.notes.removeLast() }
+        // The page behind a full one, which is the last one now.
+        sample.notes.removeAll { $0 == sample.refusalNote }
         sample.gaps.append(
             "the server refuses pages far behind with status \(status): the list ends at such an answer. If the server has a limit there, and more records, remove the rule under `responses`, and see `restart`."
         )
@@ -65,12 +65,12 @@ enum EndPage {
         let reasons = "for another reason, such as too many requests"
         if let text {
             return
-                "a page behind the last one has no list, but `\(text)`: this is taken for the end. If the server answers so \(reasons), remove the rule under `responses`."
+                "a page behind the last one has no list, but `\(YAMLText.comment(text))`: this is taken for the end. If the server answers so \(reasons), remove the rule under `responses`."
         }
         guard case .object(let members) = page.json, !members.isEmpty,
             lists.contains(where: { lacks($0, page) && ListFinder.value(of: $0, in: page.json) == nil })
         else { return nil }
-        let keys = members.prefix(4).map { String($0.key.prefix(40)) }.joined(separator: ", ")
+        let keys = members.prefix(4).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
         return
             "a page behind the last one has no list, only \(keys): this is taken for an empty list. If the server answers so \(reasons), remove `optional: true`."
     }

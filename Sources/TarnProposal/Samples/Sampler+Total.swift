@@ -53,9 +53,12 @@ extension SampledStyle {
     /// Whether the style numbers pages, and does not count records.
     var numbersPages: Bool { text.hasPrefix("{ page_number:") }
 
+    /// Whether the style numbers pages or records.
+    var isNumbered: Bool { numbersPages || text.hasPrefix("{ offset:") }
+
     /// The number of the first page, or of the first record; nil for other styles.
     var firstNumber: Int? {
-        guard numbersPages || text.hasPrefix("{ offset:") else { return nil }
+        guard isNumbered else { return nil }
         guard let start = text.firstRange(of: ", start: ") else { return numbersPages ? 1 : 0 }
         return Int(text[start.upperBound...].prefix { $0.isNumber })
     }

@@ -397,7 +397,7 @@ package struct Sampler: Sendable {
                     let isEnd = Sampler.isShort(sample.pages, lists) || code != 400 && code != 422
                     if pagination.style.isCounted, sample.pages.count > 1, isEnd { sample.endStatus = code }
                     if cursor != nil || sample.endStatus != nil { return true }
-                    sample.refusal = code
+                    (sample.refusal, sample.refusalNote) = (code, "\(error)")
                 }
                 sample.notes.append("\(error)")
                 return false

@@ -7,7 +7,7 @@ package struct OutboxCompletion: Sendable, Hashable {
     /// The records that got another key: the record itself, and those whose key contains its key.
     var rekeyed: [Rekeyed] = []
     /// Whether another record had the adopted key, and both became one.
-    package var isMerged = false
+    package var isMerged: Bool { knownVersion != nil }
     /// Whether the store had a record with the adopted key, or has queued its deletion.
     package var wasKnown = false
     /// The version of the record that had the adopted key; nil if none was stored.

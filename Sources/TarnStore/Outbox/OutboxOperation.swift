@@ -107,7 +107,9 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
 
     /// Whether the operation is a creation that the server has accepted, or a part of it, and whose
     /// key is not known: sent again, it could create a second record.
-    package var isAccepted: Bool {
+    package var isAccepted: Bool { OutboxOperation.isAccepted(kind, state, failure, location) }
+
+    static func isAccepted(_ kind: Kind, _ state: State, _ failure: OutboxFailure?, _ location: String?) -> Bool {
         kind == .create && state == .dead && location == nil && (failure?.isOfAccepted ?? false)
     }
 

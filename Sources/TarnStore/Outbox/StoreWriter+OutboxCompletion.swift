@@ -52,7 +52,6 @@ extension StoreWriter {
         completion.knownVersion = try adopted.storageKey.withUnsafeBytes { key in
             try access.lending { try access.records.row(root, key)?.version }
         }
-        completion.isMerged = completion.knownVersion != nil
         completion.wasKnown = try completion.isMerged || outbox.deletion(of: adopted) != nil
         // A response has brought the record, before the repeated answer that names its key.
         completion.isDeleted =

@@ -128,9 +128,7 @@ package struct StoredOperation: Sendable, Hashable {
     var isOvertaken: Bool { kind == .update && changes.isEmpty && edits.isEmpty }
 
     /// Whether the operation is an accepted creation: see ``OutboxOperation/isAccepted``.
-    var isAccepted: Bool {
-        kind == .create && state == .dead && location == nil && (failure?.isOfAccepted ?? false)
-    }
+    var isAccepted: Bool { OutboxOperation.isAccepted(kind, state, failure, location) }
 
     /// Whether a change corrects the operation: a creation that the server has refused, or whose
     /// request could not be built.

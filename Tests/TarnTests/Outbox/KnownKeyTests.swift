@@ -8,17 +8,6 @@ import Testing
 
 @Suite("Outbox: created records with known keys", .timeLimit(.minutes(2)))
 struct KnownKeyTests {
-    /// Whether a stored response that lists an item may be used.
-    private func hasUsableResponse(_ fixture: OutboxFixture, _ key: Int64) throws -> Bool {
-        try fixture.store.read { reader in
-            let root = try #require(reader.catalog.entity("Item")?.root)
-            let record = ListedRecord(entity: root, storageKey: RecordKey(key).storageKey)
-            return try reader.access.responses.ids(listing: record).contains {
-                try reader.access.responses.view(id: $0).map { !$0.isInvalidated } ?? false
-            }
-        }
-    }
-
     @Test(
         "a creation that is answered with the key of a record that was here is reported, and responses with the record are not used any more",
         arguments: [
@@ -28,7 +17,7 @@ struct KnownKeyTests {
     func merged(answer: ModelAPI.Fault) async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)
-        #expect(try hasUsableResponse(fixture, 7))
+        #expect(try fixture.hasUsableResponse(7))
         fixture.server.with { $0.fault = { _ in answer } }
         try await outbox.create("Item", [.init("title", .string("new"))])
         let report = try await outbox.drain()
@@ -38,7 +27,7 @@ struct KnownKeyTests {
         #expect(warning.record == OutboxRecord("Item", RecordKey(7)) && warning.kind == .create)
         #expect(warning.failure.message.contains("the key of a record that was here before"))
         #expect(try fixture.keys("Item") == [7])
-        #expect(try !hasUsableResponse(fixture, 7))
+        #expect(try !fixture.hasUsableResponse(7))
     }
 
     @Test("a creation that is answered with the key of a record whose deletion is queued is reported")

@@ -15,17 +15,6 @@ struct OutboxAnswerTests {
         return api
     }
 
-    /// Whether a stored response with the record may be used.
-    private func hasUsableResponse(_ fixture: OutboxFixture, _ key: Int64) throws -> Bool {
-        try fixture.store.read { reader in
-            let root = try #require(reader.catalog.entity("Item")?.root)
-            let record = ListedRecord(entity: root, storageKey: RecordKey(key).storageKey)
-            return try reader.access.responses.ids(listing: record).contains {
-                try reader.access.responses.view(id: $0).map { !$0.isInvalidated } ?? false
-            }
-        }
-    }
-
     @Test(
         "a change whose answer is no record is done, and the report says so; responses with the record are not used any more",
         arguments: [
@@ -34,7 +23,7 @@ struct OutboxAnswerTests {
     func unread(body: String) async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)
-        #expect(try hasUsableResponse(fixture, 7))
+        #expect(try fixture.hasUsableResponse(7))
         fixture.server.with { $0.fault = { _ in .status(200, body: body) } }
         try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
         let report = try await outbox.drain()
@@ -45,7 +34,7 @@ struct OutboxAnswerTests {
         #expect(try fixture.field("title", of: RecordKey(7)) == .string("b"))
         #expect(try fixture.record("Item", RecordKey(8)) == nil)
         #expect(try fixture.store.read { try $0.localChange("Item", RecordKey(7)) } == nil)
-        #expect(try !hasUsableResponse(fixture, 7))
+        #expect(try !fixture.hasUsableResponse(7))
     }
 
     @Test("an answer with the record is no warning, and stored responses stay usable")
@@ -55,7 +44,7 @@ struct OutboxAnswerTests {
         try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.unread == 0 && report.warnings.isEmpty)
-        #expect(try hasUsableResponse(fixture, 7))
+        #expect(try fixture.hasUsableResponse(7))
     }
 
     @Test("a created record with an answer that names no key is a dead letter with the reason and the answer")

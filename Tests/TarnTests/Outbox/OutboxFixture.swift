@@ -84,6 +84,17 @@ struct OutboxFixture {
     }
 
     var effects: [String] { server.with(\.effects) }
+
+    /// Whether a stored response that lists an item may be used.
+    func hasUsableResponse(_ key: Int64) throws -> Bool {
+        try store.read { reader in
+            let root = try #require(reader.catalog.entity("Item")?.root)
+            let record = ListedRecord(entity: root, storageKey: RecordKey(key).storageKey)
+            return try reader.access.responses.ids(listing: record).contains {
+                try reader.access.responses.view(id: $0).map { !$0.isInvalidated } ?? false
+            }
+        }
+    }
 }
 
 /// Drains until nothing is pending, or a number of times.

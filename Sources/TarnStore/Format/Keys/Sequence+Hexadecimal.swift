@@ -16,7 +16,7 @@ extension Sequence<UInt8> {
 
 extension [UInt8] {
     /// Decodes hexadecimal digits. Nil if the text is anything else, or if their number is odd.
-    init?(hexadecimal text: String) {
+    package init?(hexadecimal text: String) {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         self = []

@@ -11,8 +11,9 @@ extension StoreWriter {
         guard !records.isEmpty else { return }
         var outdated: [ResponseEntry] = []
         try access.responses.forEach(to: request.url, scope: request.authScope) { view in
-            guard view.endpoint != request.endpoint, view.method == request.method, !view.isList,
-                view.valueVariant != entry.valueVariant
+            guard view.method == request.method, !view.isList,
+                view.variant != request.variant
+                    || view.endpoint != request.endpoint && view.valueVariant != entry.valueVariant
             else { return true }
             var isShared = false
             view.forEachListed { root, key in

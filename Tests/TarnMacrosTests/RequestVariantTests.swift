@@ -98,7 +98,8 @@ struct RequestVariantTests {
 
     /// A client of a server that has other records, or another title, for each user.
     private static func users(
-        _ folder: TemporaryFolder, sharing: Bool = false, vary: Bool = false, configure: (inout Description) -> Void = { _ in }
+        _ folder: TemporaryFolder, sharing: Bool = false, vary: Bool = false,
+        configure: (inout Description) -> Void = { _ in }
     ) throws -> (RecordClient, AnsweringTransport) {
         let transport = AnsweringTransport { request in
             let user = request.headers["X-Api-Key"] ?? "none", id = sharing ? 1 : user.utf8.reduce(0) { $0 + Int($1) }
@@ -137,6 +138,27 @@ struct RequestVariantTests {
             let (other, _) = try Self.users(folder) { $0.api.headers = [.init("x-api-key", user)] }
             #expect(try await other.all(Self.entries).compactMap(\.title) == [user])
         }
+    }
+
+    @Test(
+        "a response that an account's response to the same URL has followed, with other values, is requested anew",
+        arguments: [false, true])
+    func accounts(isAtomic: Bool) async throws {
+        let folder = try TemporaryFolder()
+        func client(_ user: String) throws -> RecordClient {
+            try Self.users(folder, sharing: true) {
+                $0.api.authentication = .apiKey(.value(Secret(user)), .header("X-Api-Key"))
+            }.0
+        }
+        for user in ["ada", "bob", "ada", "ada", "bob"] {
+            let client = try client(user)
+            let entries =
+                isAtomic
+                ? try await client.batch([Self.entries], atomic: true)[0] : try await client.all(Self.entries)
+            #expect(entries.compactMap(\.title) == [user])
+        }
+        await #expect(throws: CacheError.self) { try await client("ada").all(Self.entries.policy(.cacheOnly)) }
+        #expect(try await client("bob").all(Self.entries.policy(.cacheOnly)).compactMap(\.title) == ["bob"])
     }
 
     @Test("a response of another user that changes a shared record is requested anew for the first one")

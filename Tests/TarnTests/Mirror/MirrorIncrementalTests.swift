@@ -385,6 +385,16 @@ struct MirrorIncrementalTests {
             try await store.sync(nil, transport: items.transport)
             #expect(items.log == [target])
         }
+        // No response of the first one is left.
+        let variants = try store.read { reader in
+            var variants: Set<String> = []
+            try reader.access.responses.forEach { view in
+                variants.insert(view.entry?.request.variant ?? "")
+                return true
+            }
+            return variants
+        }
+        #expect(variants.count == 1 && variants.first?.utf8.count == 32)
     }
 
     @Test("a scan that ends at an empty page which the one before names leaves the value as it was, and says so")

@@ -2,8 +2,8 @@
 // records.
 
 extension StoreWriter {
-    /// Outdates the responses to the same URL, of other users, or with other header fields or hooks,
-    /// that share a record with a response that was just imported.
+    /// Outdates the responses to the same URL, of other users, or with other header fields or
+    /// hooks, that share a record with a response that was just imported.
     ///
     /// The store has the values of the new response. The outdated ones still list their records,
     /// but neither freshness nor a 304 confirms them.

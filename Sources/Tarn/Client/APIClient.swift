@@ -75,6 +75,18 @@ public struct APIClient: Sendable {
         let others: [String: APIClient]
         /// The digest of the schema and the mapping, when it was first needed.
         private let digest = Guarded<String?>(nil)
+        /// The store's ``StoreReader/responseOrigin``, once it was read.
+        private let origin = Guarded<String?>(nil)
+
+        /// The key of hashes of credentials.
+        var responseOrigin: String {
+            get throws {
+                if let known = origin.withLock(\.self) { return known }
+                let read = try store.read { try $0.responseOrigin }
+                origin.withLock { $0 = read }
+                return read
+            }
+        }
 
         var mappingDigest: String {
             if let known = digest.withLock(\.self) { return known }
@@ -310,8 +322,23 @@ public struct APIClient: Sendable {
     /// The auth scope as a keyed hash: responses stored for one scope are not served to another.
     func authScope() async throws -> String {
         try await authorized.scope().map { secret in
-            String(try store.read { SHA256.hexadecimal(try $0.responseOrigin + "\n" + secret.exposed) }.prefix(32))
+            try hash(ofCredentials: secret.exposed)
         } ?? ""
+    }
+
+    /// A keyed hash of the credentials in the header fields of a request; empty without any.
+    ///
+    /// It separates the responses of users whose credentials are no part of the authentication.
+    func variant(of headers: TransportHeaders) -> String {
+        let credentials = headers.fields.filter { CacheRules.isCredential($0.name) }
+        guard !credentials.isEmpty else { return "" }
+        let text = credentials.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
+        // A store that cannot be read has no response to tell apart.
+        return (try? hash(ofCredentials: text)) ?? UUID().uuidString
+    }
+
+    private func hash(ofCredentials text: String) throws -> String {
+        String(SHA256.hexadecimal(try parts.responseOrigin + "\n" + text).prefix(32))
     }
 
     // MARK: Limits of servers

@@ -15,6 +15,8 @@ struct EndpointRequest: Sendable {
         let endpoint: Endpoint
         let fingerprint: String
         let authScope: String
+        /// The variant in the keys of responses.
+        let variant: String
         /// The endpoint in the keys of responses.
         let key: String
         /// The servers to which links may lead, and the limits of a scan.
@@ -35,6 +37,7 @@ struct EndpointRequest: Sendable {
             isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
             self.fingerprint = fingerprint
             self.authScope = authScope
+            variant = client.variant(of: client.headers(endpoint.headers))
             key = RequestKey.endpoint(endpoint.name, mapping: fingerprint)
         }
     }
@@ -48,6 +51,8 @@ struct EndpointRequest: Sendable {
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
     var fingerprint: String { constants.fingerprint }
     var authScope: String { constants.authScope }
+    /// A keyed hash of the credentials in header fields: others are other responses.
+    var variant: String { constants.variant }
     /// The record that the endpoint is requested for; nil without `for_each`.
     var parent: ParentRecord?
     /// The values of the endpoint's partitions for this list.
@@ -161,7 +166,7 @@ struct EndpointRequest: Sendable {
         let digest = page.body.map { "#" + SHA256.shortHexadecimal($0.text) } ?? ""
         return RequestKey(
             method: endpoint.method, url: page.url + digest, endpoint: constants.key,
-            authScope: authScope)
+            authScope: authScope, variant: variant)
     }
 
     /// The message that requests a page, without conditions and credentials.

@@ -230,11 +230,11 @@ extension Batch {
     /// The URLs to which several of the pages are responses, with other header fields or hooks: the
     /// store has the values of one of them.
     private static func severalVariants(_ pages: [Page]) -> Set<String> {
-        var first: [String: String?] = [:], several: Set<String> = []
+        var first: [String: [String?]] = [:], several: Set<String> = []
         for page in pages {
-            let url = page.entry.request.url, variant = page.entry.valueVariant
+            let url = page.entry.request.url, variant = [page.entry.valueVariant, page.entry.request.variant]
             if let known = first[url], known != variant { several.insert(url) }
-            first[url] = .some(variant)
+            first[url] = variant
         }
         return several
     }

@@ -153,9 +153,11 @@ extension EndpointScan {
     ///
     /// The list of another account is another one. Another initial value lists other records.
     static func plan(of page: PageRequest, _ request: EndpointRequest) -> String {
-        let scope = request.authScope.isEmpty ? "" : "\n" + request.authScope
+        // Tokens in header fields of typed requests make no other list.
+        let scope = request.authScope + (request.endpoint.isTypedRequest ? "" : request.variant)
         let initial = request.endpoint.incremental?.initial.map { "\ninitial \($0)" } ?? ""
-        return SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint + initial + scope)
+        return SHA256.hexadecimal(
+            EndpointRequest.text(of: page) + "\n" + request.fingerprint + initial + (scope.isEmpty ? "" : "\n" + scope))
     }
 
     // MARK: Requests

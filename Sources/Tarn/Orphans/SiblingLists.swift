@@ -50,7 +50,7 @@ struct SiblingLists: Sendable {
     static func name(of endpoint: Endpoint, _ hooks: RequestHooks) -> String {
         let first = EndpointScan.variant(of: endpoint.parameters).map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         var parts: [String] = []
-        if let values = endpoint.listVariant(hooks) { parts.append("values \(values)") }
+        if let values = endpoint.valueVariant(hooks) { parts.append("values \(values)") }
         if !endpoint.records.description.isEmpty { parts.append("records \(endpoint.records)") }
         for part in endpoint.envelope { parts.append("envelope \(part.path) \(part.entity)") }
         return parts.isEmpty ? first : first + mark + SHA256.shortHexadecimal(parts.joined(separator: "\n"))

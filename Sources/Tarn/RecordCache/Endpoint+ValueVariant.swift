@@ -6,19 +6,14 @@ import TarnStore
 extension Endpoint {
     /// Returns a digest of the endpoint's header fields and of hooks; nil if there are none.
     ///
-    /// Responses to one URL with different digests have different values for the same records.
-    func valueVariant(_ hooks: RequestHooks) -> String? { digest(hooks) { $0.value } }
-
-    /// Returns a digest like ``valueVariant(_:)``, without the values of credentials.
-    ///
-    /// It is part of names, and so it stays when a token is replaced by the next one.
-    func listVariant(_ hooks: RequestHooks) -> String? {
-        digest(hooks) { CacheRules.isCredential($0.name) ? "" : $0.value }
-    }
-
-    private func digest(_ hooks: RequestHooks, _ value: (TransportHeaders.Field) -> String) -> String? {
+    /// Responses to one URL with different digests have different values for the same records. The
+    /// values of credentials are left out: a store contains no digest of a secret, and the digest
+    /// is part of names, which stay when a token is replaced by the next one.
+    func valueVariant(_ hooks: RequestHooks) -> String? {
         guard !headers.isEmpty || !hooks.isEmpty else { return nil }
-        let fields = headers.map { "\($0.name.lowercased()): \(value($0))" }.sorted()
-        return SHA256.shortHexadecimal((fields + hooks.places).joined(separator: "\n"))
+        let fields = headers.map { field in
+            "\(field.name.lowercased()): \(CacheRules.isCredential(field.name) ? "" : field.value)"
+        }
+        return SHA256.shortHexadecimal((fields.sorted() + hooks.places).joined(separator: "\n"))
     }
 }

@@ -39,6 +39,15 @@ public struct PreparedRequest: Sendable {
 
     var endpoint: Endpoint { request.endpoint }
 
+    /// The message without credentials in header fields: the key has them, and a stored response
+    /// does not.
+    var selectingMessage: TransportRequest {
+        guard !request.variant.isEmpty else { return message }
+        var selecting = message
+        selecting.headers.fields.removeAll { CacheRules.isCredential($0.name) }
+        return selecting
+    }
+
     /// The URL as messages show it, without secrets.
     var shownURL: String { Redaction.url(message.url) }
 }

@@ -51,7 +51,7 @@ extension RecordCache {
         try store.read { reader in
             guard let view = try reader.access.responses.view(page.digest) else { return nil }
             let keys = ListedResponse(view, reader).listed()
-            let decision = options.rules.decide(page.message, CachedResponse(view), at: now)
+            let decision = options.rules.decide(page.selectingMessage, CachedResponse(view), at: now)
             let until = decision.freshness.map { Timestamp(seconds: now + $0.remaining) }
             return (
                 StoredPage(validatedAt: view.validatedAt, count: view.count, freshUntil: until),

@@ -179,8 +179,8 @@ public final class RecordCache: Sendable {
     /// The request as the cache rules see it, with the directives of the policy and the caller.
     private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> TransportRequest {
         let directives = [policy.directives, prepared.directives].compactMap(\.self)
-        guard !directives.isEmpty else { return prepared.message }
-        var request = prepared.message
+        guard !directives.isEmpty else { return prepared.selectingMessage }
+        var request = prepared.selectingMessage
         request.headers.fields += directives.map { .init("Cache-Control", $0) }
         return request
     }

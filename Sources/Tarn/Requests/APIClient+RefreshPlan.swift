@@ -63,6 +63,11 @@ extension APIClient {
         for endpoint in endpoints where scopes[endpoint.api ?? ""] == nil {
             scopes[endpoint.api ?? ""] = try await client(of: endpoint).authScope()
         }
-        return scopes.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ")
+        let variants = endpoints.map { endpoint in
+            let own = client(of: endpoint)
+            return own.variant(of: own.headers(endpoint.headers))
+        }
+        return (scopes.sorted { $0.key < $1.key }.map(\.value) + variants.filter { !$0.isEmpty })
+            .joined(separator: " ")
     }
 }

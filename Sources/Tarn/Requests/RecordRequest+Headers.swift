@@ -4,7 +4,8 @@ extension RecordRequest {
     /// Returns the request with a header field, which replaces that of the API with this name.
     ///
     /// It is sent to the API only. The response is stored for this value, and answers no request
-    /// with another one. Credentials belong in the authentication of the API.
+    /// with another one. The value of a credential is stored as a keyed hash only; credentials
+    /// belong in the authentication of the API.
     ///
     /// The records are shared: the store has the values of the response that was imported last. If
     /// it has changed them, a response to the same URL with another value of the field is requested

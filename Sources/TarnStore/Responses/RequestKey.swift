@@ -11,7 +11,8 @@ public struct RequestKey: Sendable, Hashable {
     /// The auth scope as a keyed hash; empty without credentials.
     package var authScope: String
     /// The variant among responses that request fields have selected; empty if there is only one.
-    var variant: String
+    /// Responses with records have a keyed hash of the credentials in header fields.
+    package var variant: String
 
     /// Creates a request key.
     package init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {

@@ -12,8 +12,8 @@ public struct ResponseEntry: Sendable, Hashable {
     package var caching: ResponseCaching?
     /// The body that the records come from; nil if it is not recognised when it comes again.
     package var imported: ImportedBody?
-    /// A digest of the request's own header fields and hooks, which determine the values of the
-    /// records; nil if it has none.
+    /// A digest of the request's own header fields, without credentials, and of its hooks, which
+    /// determine the values of the records; nil if it has none.
     package var valueVariant: String?
     /// A digest of the schema and the mapping by which the records were imported; nil if it is not
     /// known: an earlier version has stored the entry.

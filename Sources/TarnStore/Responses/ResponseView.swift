@@ -34,6 +34,7 @@ package struct ResponseView {
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
     package var valueVariant: String? { row.text(ID.valueVariant) }
+    var variant: String { row.text(ID.variant) ?? "" }
     var mapping: String? { row.text(ID.mapping) }
     var isList: Bool { identity?.hasPrefix(Listing.listIdentity) ?? false }
     package var isCaches: Bool { requestedAt != nil && (identity?.hasPrefix(Listing.cachedIdentity) ?? true) }

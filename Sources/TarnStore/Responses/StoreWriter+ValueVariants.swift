@@ -1,8 +1,9 @@
-// Responses to one request with different header fields or hooks: they share their records.
+// Responses to one request of other users, or with other header fields or hooks: they share their
+// records.
 
 extension StoreWriter {
-    /// Outdates the responses to the same URL, with other header fields or hooks, that share a
-    /// record with a response that was just imported.
+    /// Outdates the responses to the same URL, of other users, or with other header fields or
+    /// hooks, that share a record with a response that was just imported.
     ///
     /// The store has the values of the new response. The outdated ones still list their records,
     /// but neither freshness nor a 304 confirms them.
@@ -10,20 +11,24 @@ extension StoreWriter {
         let request = entry.request, records = Set(entry.listing.listed)
         guard !records.isEmpty else { return }
         var outdated: [ResponseEntry] = []
-        try access.responses.forEach(to: request.url, scope: request.authScope) { view in
-            guard view.endpoint != request.endpoint, view.method == request.method, !view.isList,
-                view.valueVariant != entry.valueVariant
-            else { return true }
-            var isShared = false
-            view.forEachListed { root, key in
-                isShared = records.contains(ListedRecord(entity: root, storageKey: Array(key)))
-                return !isShared
+        for scope in try access.responses.scopes() {
+            try access.responses.forEach(to: request.url, scope: scope) { view in
+                let isOthers = scope != request.authScope || view.variant != request.variant
+                guard view.method == request.method, !view.isList,
+                    isOthers || view.endpoint != request.endpoint && view.valueVariant != entry.valueVariant
+                else { return true }
+                var isShared = false
+                view.forEachListed { root, key in
+                    isShared = records.contains(ListedRecord(entity: root, storageKey: Array(key)))
+                    return !isShared
+                }
+                if isShared, var other = view.entry {
+                    let known = other.validation
+                    other.validation.outdate()
+                    if other.validation != known { outdated.append(other) }
+                }
+                return true
             }
-            if isShared, var other = view.entry {
-                other.validation.outdate()
-                outdated.append(other)
-            }
-            return true
         }
         for other in outdated { try putResponse(other) }
     }

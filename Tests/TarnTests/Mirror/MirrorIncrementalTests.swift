@@ -371,6 +371,32 @@ struct MirrorIncrementalTests {
         }
     }
 
+    @Test("a list with another credential in a header field does not begin with the value of the one before")
+    func otherHeaderCredential() async throws {
+        let yaml = Self.yaml("{ param: since, field: changed_at }")
+        var store = try MirrorStore(yaml: yaml)
+        let items = Items(), path = store.path
+        items.set([(1, "2026-01-01T10:00:00Z")])
+        for (key, target) in [("a", "/items"), ("b", "/items"), ("b", "/items?since=2026-01-01T10:00:00Z")] {
+            store.description = try Description.parse(
+                yaml.replacing("test.example }", with: "test.example, headers: { X-Api-Key: \(key) } }"),
+                file: "tarn.yaml")
+            store.description.storePath = path
+            try await store.sync(nil, transport: items.transport)
+            #expect(items.log == [target])
+        }
+        // No response of the first one is left.
+        let variants = try store.read { reader in
+            var variants: Set<String> = []
+            try reader.access.responses.forEach { view in
+                variants.insert(view.entry?.request.variant ?? "")
+                return true
+            }
+            return variants
+        }
+        #expect(variants.count == 1 && variants.first?.utf8.count == 32)
+    }
+
     @Test("a scan that ends at an empty page which the one before names leaves the value as it was, and says so")
     func inDoubt() async throws {
         let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), isLost = Mutex(true)

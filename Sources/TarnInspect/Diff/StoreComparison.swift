@@ -37,9 +37,9 @@ final class StoreComparison {
             }
         }
         return StoreDifferences(
-            entities: order.compactMap { counts[$0] }.filter { name == nil || isKind($0.name, of: name ?? "") },
+            entities: order.compactMap { counts[$0] }.filter { isWanted($0.name, name) },
             schema: SchemaDifference.all(between: first.catalog, and: second.catalog).filter { part in
-                name == nil || isKind(String(part.path.prefix { $0 != "." && $0 != " " }), of: name ?? "")
+                isWanted(String(part.path.prefix { $0 != "." && $0 != " " }), name)
             },
             isComplete: isComplete, aloneBecause: [first.aloneBecause, second.aloneBecause])
     }
@@ -51,9 +51,11 @@ final class StoreComparison {
         progress(StoreInspector.Progress(pages: files.reduce(0) { $0 + $1.file.readCount / 2 }, total: all))
     }
 
-    private func isKind(_ name: String, of ancestor: String) -> Bool {
-        [first.catalog, second.catalog].contains { catalog in
-            guard let entity = catalog.entity(name), let parent = catalog.entity(ancestor) else { return false }
+    /// Returns whether an entity is compared: all are, or one and those below it.
+    private func isWanted(_ name: String, _ wanted: String?) -> Bool {
+        guard let wanted else { return true }
+        return [first.catalog, second.catalog].contains { catalog in
+            guard let entity = catalog.entity(name), let parent = catalog.entity(wanted) else { return false }
             return catalog.isKind(entity.id, of: parent.id)
         }
     }
@@ -91,7 +93,7 @@ final class StoreComparison {
             seen += 1
             if seen % 4096 == 0 { reports.progress() }
             let (result, order) = try rows.compare()
-            try take(result, reports)
+            try take(result, of: name, reports)
             if order <= 0 { a?.advance() }
             if order >= 0 { b?.advance() }
         }
@@ -100,14 +102,17 @@ final class StoreComparison {
         }
     }
 
-    private func take(_ result: RowComparison.Result, _ reports: Reports) throws {
+    private func take(_ result: RowComparison.Result, of name: String?, _ reports: Reports) throws {
         switch result {
         case .same, .left: break
         case .different(let difference):
             switch difference.kind {
             case .added: counts[difference.entity]?.added += 1
             case .removed: counts[difference.entity]?.removed += 1
-            case .changed: counts[difference.entity]?.changed += 1
+            case .changed:
+                // A record that is no longer of the compared entity is one of its differences.
+                let entity = isWanted(difference.entity, name) ? difference.entity : difference.formerEntity
+                counts[entity ?? difference.entity]?.changed += 1
             }
             try reports.difference(difference)
         case .damaged(let entity, let store, let damage):

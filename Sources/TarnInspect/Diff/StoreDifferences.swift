@@ -18,7 +18,8 @@ public struct StoreDifferences: Sendable, Hashable {
 
     /// The numbers by concrete entity, in the order of the first store, then of the second one.
     ///
-    /// A changed record counts for its entity in the second store.
+    /// A changed record counts for its entity in the second store; if that one is not compared, for
+    /// its entity in the first store.
     public var entities: [Entity]
     /// The parts of the schema that differ.
     public var schema: [SchemaDifference]

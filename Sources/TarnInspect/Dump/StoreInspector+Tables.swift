@@ -55,9 +55,11 @@ extension StoreInspector {
         _ damaged: (Damage) -> Void
     ) throws {
         guard let record = file.snapshot.tables[name] else { return }
-        // The name is a line of the header; mdb_dump leaves out names with a NUL.
-        guard form == .json || !name.utf8.contains(where: { $0 == 0 || $0 == 0x0A }) else {
-            return damaged(Damage(place: name, reason: "a name with a NUL or a line break; only JSON has its entries"))
+        // The name is a line of text in the header; mdb_dump leaves out names with a NUL.
+        let isLine = !name.utf8.contains { $0 == 0 || $0 == 0x0A } && !file.snapshot.escapedNames.contains(name)
+        guard form == .json || isLine else {
+            let reason = "a name that is not UTF-8, or has a NUL or a line break; only JSON has its entries"
+            return damaged(Damage(place: name, reason: reason))
         }
         let lines = TableLines(form: form, name: name, record: record)
         for text in lines.head(file.snapshot.meta, readers: file.readers?.all ?? defaultReaders) { try line(text) }

@@ -97,12 +97,15 @@ struct TableLines {
     /// Returns a blank and the digits of bytes.
     private static func hexadecimal(_ bytes: Bytes) -> String { " " + StoreInspector.hexadecimal(bytes) }
 
-    /// Returns a blank and bytes as `mdb_dump -p` writes them since liblmdb 0.9.25.
+    /// Returns a blank and the escaped text of bytes.
+    private static func printable(_ bytes: Bytes) -> String { " " + escaped(bytes) }
+
+    /// Returns bytes as `mdb_dump -p` writes them since liblmdb 0.9.25.
     ///
     /// Up to 0.9.24 it leaves backslashes as they are, and `mdb_load` cannot read that (ITS#9068).
-    private static func printable(_ bytes: Bytes) -> String {
-        var text: [UInt8] = [UInt8(ascii: " ")]
-        text.reserveCapacity(bytes.count + 1)
+    static func escaped(_ bytes: Bytes) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
         for byte in bytes {
             // `isprint` of the C locale.
             if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\\") {

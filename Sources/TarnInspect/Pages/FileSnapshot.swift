@@ -10,9 +10,11 @@ final class FileSnapshot {
     /// Whether both meta pages are unreadable, and the trees were searched for.
     let isFound: Bool
     /// The records of the tables by name.
-    private(set) var tables: [String: TableRecord] = [:]
+    private(set) var tables = TableValues<TableRecord>()
     /// The names of the tables, in byte order.
     private(set) var names: [String] = []
+    /// The names that stand for others, which are not UTF-8.
+    private(set) var escapedNames: Set<String> = []
     /// The number of entries of the table of tables that are no tables: keys of other programs.
     private(set) var ownEntries = 0
     /// The keys of the first of these entries.
@@ -116,7 +118,7 @@ final class FileSnapshot {
     func findTables(_ scan: inout TreeScan) -> TreeScan.Counts {
         let findings = scan.findings
         return scan.scan(meta.main, "the table of tables") { key, value, flags in
-            let name = String(decoding: key, as: UTF8.self)
+            let text = String(validating: key, as: UTF8.self), name = text ?? TableLines.escaped(key)
             guard flags & PageLayout.tree != 0 else {
                 ownEntries += 1
                 if ownKeys.count < 100 { ownKeys.append(name.isEmpty ? "(no name)" : name) }
@@ -129,6 +131,7 @@ final class FileSnapshot {
             guard tables[name] == nil else { return findings.add(.tableRecord, name, "it is there twice") }
             tables[name] = record
             names.append(name)
+            if text == nil { escapedNames.insert(name) }
         }
     }
 

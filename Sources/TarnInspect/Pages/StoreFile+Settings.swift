@@ -11,7 +11,7 @@ extension StoreFile {
             isStore = format.withUnsafeBytes { StoreFormatVersion.read($0) } != nil
         }
         // Where the version is unreachable, the table names decide.
-        isStore = isStore || snapshot.tables.keys.count { TableName.all.contains($0) } > 2
+        isStore = isStore || snapshot.names.count { TableName.all.contains($0) } > 2
         if isStore { for key in snapshot.ownKeys { findings.add(.tableRecord, key, "it is no table") } }
         var stored: [(key: [UInt8], value: [UInt8])] = []
         forEach(in: TableName.meta, asStored: true) { key, value in stored.append((Array(key), Array(value))) }

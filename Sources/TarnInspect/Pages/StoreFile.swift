@@ -30,7 +30,7 @@ final class StoreFile: RecordSource {
     /// Whether the file is a store of Tarn, as far as it is readable; others may have any tables.
     var isStore = false
     /// The counts of each table that was scanned.
-    var counts: [String: TreeScan.Counts] = [:]
+    var counts = TableValues<TreeScan.Counts>()
     /// The counts of the table of tables.
     let mainCounts: TreeScan.Counts
     /// Whether faults that look-ups meet are findings. Not if scans report all of them anyway.

@@ -1,5 +1,6 @@
 // The sizes of a store, table by table. Read-only.
 
+import LMDBPages
 import TarnStore
 
 /// The contents of a store and the space they occupy.
@@ -63,19 +64,23 @@ public struct StoreStatistics: Sendable {
         }
         responses = entries(TableName.responses)
         let pageSize = snapshot.meta.pageSize
+        // A damaged file may contain any numbers, and liblmdb may count the pages of many values
+        // below zero or more than once (`StoreFile.compare`).
+        func pageCount(_ record: TableRecord) -> Int {
+            let pages = Int(truncatingIfNeeded: record.branchPages &+ record.leafPages &+ record.overflowPages)
+            return min(max(pages, 0), Int(clamping: snapshot.file.pageCount))
+        }
         var own: Table?
         let tables = snapshot.names.compactMap { name -> Table? in
             guard let record = snapshot.tables[name] else { return nil }
-            // A damaged file may contain any numbers.
-            let pages = Int(truncatingIfNeeded: record.branchPages &+ record.leafPages &+ record.overflowPages)
+            let pages = pageCount(record)
             return Table(
                 name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries),
                 depth: record.depth,
                 pages: pages, bytes: pages &* pageSize)
         }
         if snapshot.ownEntries > 0 {
-            let main = snapshot.meta.main
-            let pages = Int(truncatingIfNeeded: main.branchPages &+ main.leafPages &+ main.overflowPages)
+            let main = snapshot.meta.main, pages = pageCount(main)
             own = Table(
                 name: "(main)", meaning: "keys outside of tables", entries: snapshot.ownEntries, depth: main.depth,
                 pages: pages,

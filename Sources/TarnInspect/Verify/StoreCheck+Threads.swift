@@ -65,7 +65,7 @@ extension StoreCheck {
         responseCount += other.responseCount
         changeCount += other.changeCount
         highestVersion = max(highestVersion, other.highestVersion)
-        file.counts.merge(other.file.counts) { own, _ in own }
+        file.counts.add(other.file.counts)
         return file.scan.merge(other.file.scan, since: other.file.openedOwners)
     }
 

@@ -188,6 +188,10 @@ struct StoreDifferencesTests {
                 #"{"change":"changed","entity":"Push","formerEntity":"Event","key":3,"fields":{"branch":{"to":"main"}}}"#
             ])
         #expect(try Self.compare(one.path, two.path, of: "Push").lines == outcome.lines)
+        // The comparison of the entity that the record has left counts it, too.
+        let left = try Self.compare(two.path, one.path, of: "Push")
+        #expect(left.lines.count == 1 && !left.summary.isEqual && left.summary.differing == 1)
+        #expect(counts(left.summary) == ["Push =10 +0 -0 ~1 !0"])
     }
 
     @Test("what a comparison finds is what the dumps of both stores differ in", arguments: [1, 2, 3, 4, 5, 6])

@@ -18,7 +18,10 @@ struct DamagedPagesTests {
 
         init(_ path: String) throws {
             bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
-            (tables, meta) = try StoreFile.open(at: path) { ($0.snapshot.tables, $0.snapshot.meta) }
+            (tables, meta) = try StoreFile.open(at: path) { file in
+                let snapshot = file.snapshot
+                return (snapshot.names.reduce(into: [:]) { $0[$1] = snapshot.tables[$1] }, snapshot.meta)
+            }
         }
 
         func root(_ table: String) throws -> Int { Int(try #require(tables[table]?.root)) }

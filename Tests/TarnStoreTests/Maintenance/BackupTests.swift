@@ -57,6 +57,34 @@ struct BackupTests {
         }
     }
 
+    @Test("a compacted copy of a file that lacks pages is an error about damage, and leaves nothing")
+    func lackingPages() throws {
+        do {
+            let store = try Forge.open(folder("s"))
+            try store.write { writer in
+                for number in 0..<3000 {
+                    try writer.put("User", RecordKey(Int64(number)), [.init("login", .string("user \(number)"))])
+                }
+            }
+        }
+        let file = URL(fileURLWithPath: folder("s/data.mdb"))
+        var data = try Data(contentsOf: file)
+        // The branch with the most children loses half of them (`mp_lower`).
+        func children(_ page: Int) -> Int { (Int(data[page * 4096 + 12]) + Int(data[page * 4096 + 13]) << 8 - 16) / 2 }
+        let branches = (2..<data.count / 4096).filter { data[$0 * 4096 + 10] == 1 }
+        let page = try #require(branches.max { children($0) < children($1) }), lower = 16 + children(page) / 2 * 2
+        try #require(lower > 20)
+        (data[page * 4096 + 12], data[page * 4096 + 13]) = (UInt8(lower & 0xFF), UInt8(lower >> 8))
+        try data.write(to: file)
+        let store = try Store.open(at: folder("s"))
+        let error = storeError { _ = try store.backup(to: folder("copy")) }
+        guard case StoreError.lmdb(let reason)? = error, reason.kind == .corrupted else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["s"])
+    }
+
     @Test("a compacted copy has no free pages")
     func compactedCopyIsSmall() throws {
         let store = try Forge.open(folder("s"))

@@ -61,18 +61,20 @@ struct EndpointBuilder {
         endpoint.parameters = source.parameters
         endpoint.headers = source.headers
         endpoint.partitions = source.partitions
-        endpoint.remarks = source.notes
+        endpoint.remarks = source.notes.map { source.gaps.contains($0) ? "UNCERTAIN: " + $0 : $0 }
         endpoint.endStatus = source.endStatus
         endpoint.endText = source.endText
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
+        endpoint.ignoredSign = source.style.ignoredSign
         if let unreached = source.style.unreached {
             endpoint.paginationAlternatives = unreached.styles
             endpoint.remarks.append(unreached.remark)
         }
         if let doubt = source.style.doubt {
             endpoint.paginationAlternatives = doubt.styles
-            endpoint.remarks.append(doubt.remark)
+            let isNamed = source.style.reason.hasPrefix("UNCERTAIN")
+            endpoint.remarks.append((isNamed ? "" : "UNCERTAIN: ") + doubt.remark)
         }
         // The server's answer behind the last page is known from answers only.
         if source.pages.isEmpty, source.style.text.contains("end: empty") {

@@ -185,6 +185,9 @@ struct ProposalWriter {
         for style in endpoint.paginationAlternatives {
             line(4, "# or paginate: \(YAMLText.comment(style.text))", style.condition)
         }
+        if let sign = endpoint.ignoredSign {
+            line(4, "more: { ignore: [\(sign)] }", "every page names a next one, also the last one")
+        }
         if let status = endpoint.endStatus {
             line(
                 4, "responses: [{ status: \(status), then: stop }]",

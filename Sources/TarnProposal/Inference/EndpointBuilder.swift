@@ -29,6 +29,18 @@ struct EndpointBuilder {
             built[index] = endpoint
         }
         ParentKeys(sources, siblings).complete(&entities, entityNames, built)
+        let positions = Set(entities.filter(\.hasPositions).map(\.name))
+        for name in entityNames.flatMap({ $0.dropFirst() }) where positions.contains(name) {
+            guard let index = entities.firstIndex(where: { $0.name == name }), entities[index].keyDoubt == nil else {
+                continue
+            }
+            entities[index].keyDoubt =
+                "these records are beside others, have no id, and are counted anew on each page: the pages overwrite each other's"
+        }
+        for index in built.indices where entityNames[index].count == 1 {
+            let isAlone = entityNames.count { $0.contains(entityNames[index][0]) } == 1
+            built[index]?.hasPositions = isAlone && positions.contains(entityNames[index][0])
+        }
         // The endpoint that lists the parents comes first.
         for (index, endpoint) in built.enumerated() {
             guard let endpoint else { continue }

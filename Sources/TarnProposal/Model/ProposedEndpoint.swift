@@ -34,6 +34,9 @@ struct ProposedEndpoint {
     var since: (text: String, isActive: Bool)?
     /// Whether all lines are comments: an alternative for a person to decide.
     var isCommentedOut = false
+    /// Whether the keys of the records are their positions in the list: those behind the end of a
+    /// list that has become shorter name no record.
+    var hasPositions = false
     var remarks: [String] = []
 }
 

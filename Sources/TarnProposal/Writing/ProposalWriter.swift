@@ -197,6 +197,9 @@ struct ProposalWriter {
                 4, "responses: [{ status: 200, contains: \(YAMLText.scalar(text)), then: empty }]",
                 "a page behind the last one has this text, and no list")
         }
+        if endpoint.hasPositions {
+            line(4, "orphans: after_one_scan", "positions behind the end of a shorter list are removed")
+        }
         if let since = endpoint.since {
             since.isActive
                 ? line(4, "since: \(since.text)")

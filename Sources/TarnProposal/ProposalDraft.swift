@@ -176,8 +176,8 @@ struct ProposalDraft {
     /// - Returns: the remarks.
     private mutating func shareEntity(endpoint name: String) -> [String] {
         guard let index = description.endpoints.firstIndex(where: { $0.name == name }) else { return [] }
-        // The included records of JSON:API are of any kind.
-        let lists = description.endpoints[index].lists.filter { $0.keys.last != .key("included") }
+        // Side-loaded records are of any kind.
+        let lists = description.endpoints[index].lists.filter { !ListFinder.isSideLoaded($0.keys) }
         let shared = Dictionary(grouping: lists, by: \.entity).filter { $0.value.count > 1 }
         let remarks = shared.sorted { $0.key < $1.key }.map { entity, lists in
             let paths = lists.prefix(4).map { "`\(YAMLText.comment(ProposalWriter.path($0.keys), limit: 60))`" }

@@ -583,4 +583,50 @@ struct CompleteListTests {
             other.uncertain.contains { $0.contains("The answer also has `response.things` (8 objects)") },
             "\(other.uncertain)")
     }
+
+    // MARK: Side-loaded records
+
+    @Test("the lists of side-loaded records of each kind are described, also if some pages lack them")
+    func includes() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/tweets") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("next_token", in: request.target) ?? 0
+            let tweets = (page * 10 + 1...page * 10 + 10).map { #"{"id":"1\#($0)","author_id":"9\#($0 % 7)"}"# }
+            let users = (1...6).map { #"{"id":"9\#($0)","username":"u\#($0)"}"# }
+            let includes =
+                page == 3
+                ? ""
+                : #""includes":{"users":[\#(users.joined(separator: ","))],"tweets":[{"id":"5","author_id":"91"}]},"#
+            let next = page < 3 ? #","next_token":"\#(page + 1)""# : ""
+            return .init(
+                body: #"{"data":[\#(tweets.joined(separator: ","))],\#(includes)"meta":{"result_count":10\#(next)}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/tweets"])
+        #expect(proposal.uncertain == [], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Tweet") == 41 && mirror.count("User") == 6, "\(proposal.text)")
+    }
+
+    @Test("side-loaded records have the id of an object in them, or are uncertain", arguments: [true, false])
+    func includedWithoutID(hasID: Bool) async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/entries") else { return .init(status: "404 Not Found") }
+            let before = ItemList.number("skip", in: request.target) ?? 0
+            let items = (before..<min(before + 10, 30)).map { #"{"id":\#($0),"asset":"a\#($0 % 12)"}"# }
+            let assets = (before..<min(before + 10, 30)).map { number in
+                let sys = hasID ? #"{"id":"a\#(number % 12)","type":"Asset"}"# : #"{"type":"Asset"}"#
+                return #"{"sys":\#(sys),"size":\#(number % 12).5}"#
+            }
+            return .init(
+                body: #"{"total":30,"skip":\#(before),"limit":10,"items":[\#(items.joined(separator: ","))],"#
+                    + #""includes":{"Asset":[\#(assets.joined(separator: ","))]}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/entries"])
+        #expect(proposal.uncertain.isEmpty == hasID, "\(proposal.text)")
+        guard hasID else { return }
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Entry") == 30 && mirror.count("Asset") == 12, "\(proposal.text)")
+    }
 }

@@ -201,4 +201,115 @@ struct TriedParameterTests {
         let other = try await propose(urls: [server.base + "/outbox"])
         #expect(other.uncertain.contains { $0.contains("`next` names another page") }, "\(other.uncertain)")
     }
+
+    /// Answers with 57 items in pages of 20, whatever tells them apart.
+    private func server(
+        _ wrap: @escaping @Sendable (_ items: String, _ before: Int) -> String,
+        before: @escaping @Sendable (_ target: String) -> Int
+    ) throws -> ScriptedServer {
+        try ScriptedServer { request in
+            guard request.target.hasPrefix("/items") else { return .init(status: "404 Not Found") }
+            let first = before(request.target)
+            let ids = first < 57 ? Array(first + 1...min(first + 20, 57)) : []
+            return .init(body: wrap(ItemList.items(ids), first))
+        }
+    }
+
+    @Test("the names and first numbers that an answer has are tried", arguments: ["pageIndex", "pageNo"], [0, 1])
+    func namedByAnswer(name: String, start: Int) async throws {
+        let server = try server { items, before in
+            #"{"items":\#(items),"\#(name)":\#(before / 20 + start),"pageSize":20,"totalCount":57,"totalPages":3}"#
+        } before: { target in
+            max(0, ((ItemList.number(name, in: target) ?? start) - start) * 20)
+        }
+        for query in ["", "?\(name)=\(start)&pageSize=20"] {
+            let proposal = try await propose(urls: [server.base + "/items" + query])
+            #expect(proposal.text.contains("param: \(name)") && proposal.uncertain == [], "\(proposal.text)")
+            try await expect57(proposal)
+        }
+    }
+
+    @Test("pages behind an answer that speaks of an offset, and an offset behind one that counts pages")
+    func otherUnit() async throws {
+        let pages = try server { items, before in
+            #"{"items":\#(items),"start":\#(before),"limit":20,"length":20,"total":57}"#
+        } before: { target in
+            (ItemList.number("page", in: target) ?? 0) * 20
+        }
+        let offsets = try server { items, before in
+            #"{"items":\#(items),"start_index":\#(before),"page_number":\#(before / 20 + 1),"total_results":57}"#
+        } before: { target in
+            ItemList.number("start_index", in: target) ?? 0
+        }
+        for (server, style) in [(pages, "param: page, start: 0"), (offsets, "param: start_index")] {
+            let proposal = try await propose(urls: [server.base + "/items"])
+            #expect(proposal.text.contains(style) && proposal.uncertain == [], "\(proposal.text)")
+            try await expect57(proposal)
+        }
+    }
+
+    @Test("a cursor under its own name, beside a number of pages")
+    func ownName() async throws {
+        let server = try server { items, before in
+            let next = before + 20 < 57 ? #","continuation":"c\#(before + 20)""# : ""
+            return #"{"items":\#(items),"pagination":{"page_number":\#(before / 20 + 1),"page_count":3,"#
+                + #""has_more_items":\#(before + 20 < 57)\#(next)}}"#
+        } before: { target in
+            QueryParameters.values(in: target).first { $0.name == "continuation" }
+                .flatMap { Int($0.value.dropFirst()) } ?? 0
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("param: continuation") && proposal.uncertain == [], "\(proposal.text)")
+        try await expect57(proposal)
+    }
+
+    @Test("numbers, if the server refuses the page of its own link")
+    func refusedLink() async throws {
+        let server = try server { items, before in
+            let next = before + 20 < 57 ? #""next":"/rest/items?limit=20&start=\#(before + 20)","# : ""
+            return #"{"results":\#(items),"start":\#(before),"limit":20,"size":\#(min(20, 57 - before)),"#
+                + #""_links":{\#(next)"base":"https://x.example/wiki"}}"#
+        } before: { target in
+            ItemList.number("start", in: target) ?? 0
+        }
+        let proposal = try await propose(urls: [server.base + "/items?limit=20"])
+        #expect(proposal.text.contains("param: start") && proposal.uncertain == [], "\(proposal.text)")
+        try await expect57(proposal)
+    }
+
+    @Test("links without an end are replaced by numbers, or end at the total", arguments: [17, 57])
+    func endlessLinks(count: Int) async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/items") else { return .init(status: "404 Not Found") }
+            let before = ItemList.number("offset", in: request.target) ?? 0
+            let ids = before < count ? Array(before + 1...min(before + 20, count)) : []
+            return .init(
+                body: #"{"success":true,"result":{"limit":20,"records":\#(ItemList.items(ids)),"total":\#(count),"#
+                    + #""_links":{"start":"/items","next":"/items?offset=\#(before + 20)"}}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == count && proposal.uncertain == [], "\(proposal.text)")
+    }
+
+    @Test("a cursor four levels deep, as GraphQL has it")
+    func deepCursor() async throws {
+        let server = try server { items, before in
+            #"{"data":{"items":{"nodes":\#(items),"pageInfo":{"hasNextPage":\#(before + 20 < 57),"#
+                + #""endCursor":"c\#(before + 20)"}}}}"#
+        } before: { target in
+            QueryParameters.values(in: target).first { $0.name == "after" }
+                .flatMap { Int($0.value.dropFirst()) } ?? 0
+        }
+        let proposal = try await propose(urls: [server.base + "/items?first=20"])
+        #expect(proposal.text.contains("param: after") && proposal.uncertain == [], "\(proposal.text)")
+        try await expect57(proposal)
+    }
+
+    private func expect57(_ proposal: Proposal, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean(sourceLocation: sourceLocation)
+        #expect(try mirror.count("Item") == 57, "\(proposal.text)", sourceLocation: sourceLocation)
+    }
 }

@@ -23,6 +23,20 @@ extension PageSequence {
         return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }
     }
 
+    /// Whether a page without records has a total that every page before has had, and that is the
+    /// number of listed records exactly: CKAN names a next page behind the last one, without end.
+    ///
+    /// - Parameter counts: the smallest counts on the pages: a number of the records so far was
+    ///   smaller on the first one.
+    static func isReached(
+        _ facts: PageFacts, _ counts: [String: Int], listed: Int, _ rule: PageEvidence.Rule
+    ) -> Bool {
+        PageEvidence.counts(facts).contains { count in
+            !count.isPages && count.count == listed && counts[count.name] == listed && !rule.ignores(count.name)
+                && PageEvidence.meaning(of: count.name) == .total
+        }
+    }
+
     /// Whether a page says that none follow, by a flag, or by a total that is reached.
     ///
     /// Names may have other meanings: no list ends because of it without an error.

@@ -52,6 +52,9 @@ package struct PageSequence: Sendable, Hashable {
     private static let mostRepeated = 20
     /// The number of pages without records in a row.
     private var empty = 0
+    /// The number of pages without records in a row behind which a total that several pages have
+    /// reached exactly ends the list.
+    private static let surelyEmpty = 2
     private static let endless =
         "more than 20 pages in a row have no records, and name another one. If they are the end, write end: empty for a cursor; if not, more: ignore"
     /// The progress since the last restart, and the value behind which the scan restarted.
@@ -272,6 +275,11 @@ package struct PageSequence: Sendable, Hashable {
             facts, pagination.style, counts, listed: listed, pages: ordinal)
         // A page without records that leads to itself: nothing follows yet.
         if mayBeBehind, next == request {
+            return Step(choice: choice, listed: sum, window: window, counts: counts)
+        }
+        if mayBeBehind, empty >= PageSequence.surelyEmpty, ordinal > empty + 2,
+            PageSequence.isReached(facts, counts, listed: listed, bounds.more)
+        {
             return Step(choice: choice, listed: sum, window: window, counts: counts)
         }
         if mayBeBehind, empty >= PageSequence.mostRepeated, PageSequence.seemsLast(facts, bounds.more) {

@@ -29,6 +29,18 @@ struct EndpointBuilder {
             built[index] = endpoint
         }
         ParentKeys(sources, siblings).complete(&entities, entityNames, built)
+        let positions = Set(entities.filter(\.hasPositions).map(\.name))
+        for name in entityNames.flatMap({ $0.dropFirst() }) where positions.contains(name) {
+            guard let index = entities.firstIndex(where: { $0.name == name }), entities[index].keyDoubt == nil else {
+                continue
+            }
+            entities[index].keyDoubt =
+                "these records are beside others, have no id, and are counted anew on each page: the pages overwrite each other's"
+        }
+        for index in built.indices where entityNames[index].count == 1 {
+            let isAlone = entityNames.count { $0.contains(entityNames[index][0]) } == 1
+            built[index]?.hasPositions = isAlone && positions.contains(entityNames[index][0])
+        }
         // The endpoint that lists the parents comes first.
         for (index, endpoint) in built.enumerated() {
             guard let endpoint else { continue }
@@ -61,18 +73,20 @@ struct EndpointBuilder {
         endpoint.parameters = source.parameters
         endpoint.headers = source.headers
         endpoint.partitions = source.partitions
-        endpoint.remarks = source.notes
+        endpoint.remarks = source.notes.map { source.gaps.contains($0) ? "UNCERTAIN: " + $0 : $0 }
         endpoint.endStatus = source.endStatus
         endpoint.endText = source.endText
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
+        endpoint.ignoredSign = source.style.ignoredSign
         if let unreached = source.style.unreached {
             endpoint.paginationAlternatives = unreached.styles
             endpoint.remarks.append(unreached.remark)
         }
         if let doubt = source.style.doubt {
             endpoint.paginationAlternatives = doubt.styles
-            endpoint.remarks.append(doubt.remark)
+            let isNamed = source.style.reason.hasPrefix("UNCERTAIN")
+            endpoint.remarks.append((isNamed ? "" : "UNCERTAIN: ") + doubt.remark)
         }
         // The server's answer behind the last page is known from answers only.
         if source.pages.isEmpty, source.style.text.contains("end: empty") {

@@ -48,7 +48,7 @@ struct EntityBuilder {
         leaves = wanted(leaves, collector.contextual, of: cluster, &entity)
         let builder = FieldBuilder(cluster, clusters, references, leaves)
         (entity.key, entity.keyComment) = (builder.key, builder.keyComment)
-        entity.keyDoubt = cluster.key.doubt
+        entity.keyDoubt = builder.keyDoubt
         if let form = cluster.urlForm, builder.key.count == 1, isNamedByKey(form, cluster), isNeeded(form, cluster) {
             entity.url = form.definition(key: builder.key[0])
         }

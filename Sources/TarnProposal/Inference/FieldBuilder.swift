@@ -20,6 +20,8 @@ struct FieldBuilder {
     private(set) var fields: [Field] = []
     private(set) var key: [String] = []
     private(set) var keyComment = ""
+    /// The reason why records may share the key; nil if it is certain enough.
+    private(set) var keyDoubt: String?
     /// Whether the key from the URL takes the place of the `id` of the records.
     private var takesID = false
 
@@ -48,12 +50,12 @@ struct FieldBuilder {
 
     private mutating func addKey() {
         let guess = cluster.key
+        keyDoubt = guess.doubt
         for field in guess.fields {
             guard let value = cluster.shape.fields[field] else { continue }
             var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
             let type = TypeChoice(of: value.key, name: "")
-            if ["int", "uuid"].contains(type.type) { attribute.type = type.type }
-            if type.type == "double" { attribute.type = "int" }
+            attribute.type = FieldBuilder.keyType(type)
             let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
             if value.key.scalars.hugeIntegers > 0 || isUnsigned {
                 // A number is no key of this size. A composed text has its digits.
@@ -82,7 +84,7 @@ struct FieldBuilder {
             }.joined(separator: ", ")
             keyComment += (keyComment.isEmpty ? "" : "; ") + "also possible: \(others)"
         }
-        guard key.isEmpty else { return }
+        guard key.isEmpty, !addNestedKey() else { return }
         let name = names.unique("position")
         key = [name]
         fields.append(Field(attribute: ProposedAttribute(name: name, type: "int", source: "@position")))
@@ -91,6 +93,48 @@ struct FieldBuilder {
         guard !guess.alternatives.isEmpty, guess.doubt == nil else { return }
         keyComment +=
             "; if no two records share it: \(guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", "))"
+    }
+
+    /// Returns the type of a key whose values have a type.
+    private static func keyType(_ choice: TypeChoice) -> String {
+        ["int", "uuid"].contains(choice.type) ? choice.type : choice.type == "double" ? "int" : "string"
+    }
+
+    /// Objects that hold what identifies the record around them.
+    private static let envelopes: Set = ["sys", "data", "meta", "metadata", "resource", "node"]
+
+    /// Adds the id of a nested record as the key, if it differs in all samples: of `track` in
+    /// `{"added_at": …, "track": {"id": …}}`.
+    ///
+    /// A position in the list would be the one of another record after the next change.
+    private mutating func addNestedKey() -> Bool {
+        let shape = cluster.mainShape, samples = Set(shape.samples)
+        guard samples.count >= 5 else { return false }
+        for leaf in leaves where !leaf.isToMany && !leaf.isOptional && leaf.kinds.isEmpty {
+            // The id alone, if it differs, of objects that state their type beside it.
+            guard let target = leaf.target, !clusters[target].key.isByURL,
+                clusters[target].key.fields.count == 1 || clusters[target].key.fields == ["type", "id"],
+                let field = clusters[target].key.fields.last, let value = leaf.value.object?.fields[field],
+                value.isScalar, value.scalars.fractions == 0, value.scalars.hugeIntegers == 0
+            else { continue }
+            let path = leaf.keys + [field], type = TypeChoice(of: value, name: "")
+            let ids = Set(samples.compactMap { $0.value(at: path)?.keyText })
+            guard type.type != "uint", ids.count == samples.count else { continue }
+            var attribute = ProposedAttribute(
+                name: names.unique(EnglishName.field(path.suffix(2).joined(separator: "_"))),
+                type: FieldBuilder.keyType(type))
+            attribute.from = [path]
+            key = [attribute.name]
+            fields.append(Field(attribute: attribute))
+            let text = YAMLText.comment(path.joined(separator: "."), limit: 60)
+            keyComment = "the record has no id of its own: `\(text)` differs in all \(ids.count) samples"
+            if shape.isPartial, !FieldBuilder.envelopes.contains(leaf.name.lowercased()) {
+                keyDoubt =
+                    "`\(text)` differs in \(ids.count) samples, and others may share it: the store has one record for them. If they do, write `key: position`, with `position: { type: int, from: '@position' }`"
+            }
+            return true
+        }
+        return false
     }
 
     // MARK: Values

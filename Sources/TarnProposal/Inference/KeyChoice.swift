@@ -105,6 +105,11 @@ struct KeyChoice {
         var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
         }
+        // The only id of an object names it better than what a person may change.
+        if let id = onlyID(usable) {
+            likely.removeAll { $0 == id }
+            likely.insert(id, at: likely.firstIndex(where: isVague) ?? likely.count)
+        }
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
         let others = usable.filter { likelihood($0) == nil && isShort($0) }
@@ -136,6 +141,16 @@ struct KeyChoice {
             alternatives: Array(vague.filter { $0 != named }.prefix(3)))
     }
 
+    /// The number of samples that confirm an id whose name is not that of the object.
+    private static let confirmingCount = 20
+
+    /// Returns the field whose name ends with `id`, if it is the only one and many samples differ.
+    private func onlyID(_ usable: [String]) -> String? {
+        let ids = shape.names.filter { EnglishName.words(of: $0).last == "id" }
+        guard ids.count == 1, distinct.count >= KeyChoice.confirmingCount, usable.contains(ids[0]) else { return nil }
+        return ids[0]
+    }
+
     /// Names of fields that several records may share by chance.
     private static let sharedNames: Set = ["name", "title", "label"]
 
@@ -143,7 +158,7 @@ struct KeyChoice {
     /// that of a key, or enough samples differ.
     private func weakness(of field: String) -> String? {
         guard distinct.count > 1, let value = shape.fields[field]?.key else { return nil }
-        let isNamed = likelihood(field) != nil
+        let isNamed = likelihood(field) != nil || onlyID([field]) != nil
         let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
         let isFew = distinct.count < 5 || shape.isPartial
         guard !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew else { return nil }
@@ -205,11 +220,21 @@ struct KeyChoice {
 
     // MARK: Fields
 
-    /// Whether a name is that of a key: `id`, `_id`, `uuid`, or the object's own name with `id`.
+    /// Whether a name is that of a key: `id`, `_id`, `uuid`, `objectID`, or the object's own name
+    /// with `id`.
     private func isCertain(_ field: String) -> Bool {
         let words = EnglishName.words(of: field)
-        guard let last = words.last, KeyChoice.certainNames.contains(last) else { return false }
+        guard let last = words.last else { return false }
+        guard KeyChoice.certainNames.contains(last) else { return words.count == 1 && isOwnName(last) }
         return words.count == 1 || Array(words.dropLast()) == name || words.dropLast().last == name.last
+            || words == ["object", "id"]
+    }
+
+    /// Whether one word is the object's own name with `id`: `pageid` of pages, `orderid`.
+    private func isOwnName(_ word: String) -> Bool {
+        guard word.hasSuffix("id"), word.count > 4 else { return false }
+        let stem = String(word.dropLast(2))
+        return stem == "object" || name.joined() == stem || name.last?.hasSuffix(stem) == true
     }
 
     /// Whether a name is that of a part of a key, such as a date.

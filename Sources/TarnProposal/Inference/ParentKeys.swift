@@ -83,7 +83,7 @@ struct ParentKeys {
     private func completeByPartition(_ entity: inout ProposedEntity, _ listings: [Listing]) {
         guard let listing = listings.first(where: { !sources[$0.source].partitions.isEmpty }) else { return }
         let names = sources[listing.source].partitions.map(\.name)
-        guard entity.hasPositionKey, listings.count == 1 else {
+        guard entity.hasPositionKey || entity.hasNestedKey, listings.count == 1 else {
             if scope(of: entity, listings) != .everywhere {
                 entity.keyDoubt =
                     "the list is requested for every value of `\(YAMLText.comment(names[0], limit: 40))`: if the key is unique only within one, add an attribute with `from: '@param.\(YAMLText.comment(names[0], limit: 40))'` to it"
@@ -118,6 +118,8 @@ struct ParentKeys {
         guard entity.key.count == 1, let name = entity.key.first,
             let attribute = entity.attributes.first(where: { $0.name == name })
         else { return .parent }
+        // A record in several lists may be listed once in each.
+        if entity.hasNestedKey { return listings.contains { $0.parent != nil } ? .parent : .everywhere }
         guard attribute.type != "uuid", entity.url == nil else { return .everywhere }
         let fields = attribute.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: name)
         for listing in listings {
@@ -153,8 +155,18 @@ struct ParentKeys {
 }
 
 extension ProposedEntity {
+    /// Whether the position in a list is the key, or a part of it.
+    var hasPositions: Bool { attributes.contains { key.contains($0.name) && $0.source == "@position" } }
+
     /// Whether the key is the position in a list.
-    fileprivate var hasPositionKey: Bool {
-        key.count == 1 && attributes.contains { $0.name == key[0] && $0.source == "@position" }
+    fileprivate var hasPositionKey: Bool { key.count == 1 && hasPositions }
+
+    /// Whether the key is the id of a record nested in this one.
+    fileprivate var hasNestedKey: Bool {
+        key.count == 1
+            && attributes.contains { attribute in
+                guard attribute.name == key[0], let path = attribute.from?.first else { return false }
+                return path.count > 1 && path.last != JSONValue.objectID
+            }
     }
 }

@@ -23,6 +23,8 @@ struct ProposedEndpoint {
     var paginationComment = ""
     /// Other styles that the samples allow, each with its condition.
     var paginationAlternatives: [(text: String, condition: String)] = []
+    /// The path of a sign of more that is none, as a description writes it; nil without one.
+    var ignoredSign: String?
     /// The status of a page behind the last one; nil if the server does not refuse it.
     var endStatus: Int?
     /// The text in the answer to a page behind the last one, which lacks the list.
@@ -32,6 +34,9 @@ struct ProposedEndpoint {
     var since: (text: String, isActive: Bool)?
     /// Whether all lines are comments: an alternative for a person to decide.
     var isCommentedOut = false
+    /// Whether the keys of the records are their positions in the list: those behind the end of a
+    /// list that has become shorter name no record.
+    var hasPositions = false
     var remarks: [String] = []
 }
 

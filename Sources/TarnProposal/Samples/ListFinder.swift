@@ -206,8 +206,7 @@ enum ListFinder {
         let outermost = lists.map(\.steps.count).min() ?? 0
         let top = lists.filter { $0.steps.count == outermost }
         if let wrapper = top.first(where: { wrappers.contains($0.name.lowercased()) }) {
-            let others = top.filter { $0 != wrapper && $0.name.lowercased() == "included" }
-            return [wrapper] + others
+            return [wrapper] + lists.filter { $0 != wrapper && isSideLoaded($0.steps) }
         }
         guard outermost <= 1 else { return Array(lists.prefix(8)) }
         guard !hasSign(json) else { return top }
@@ -217,6 +216,13 @@ enum ListFinder {
         guard !hasSign(json, orNull: true) else { return top }
         let named = inner.first { envelopes(of: $0, in: json).contains { hasSign($0, orNull: true) } }
         return (named.map { [$0] } ?? []) + top
+    }
+
+    /// Whether a list has the records to which those of another list refer: `included` of JSON:API,
+    /// or `includes.users`, with a list for each kind.
+    static func isSideLoaded(_ steps: [ListStep]) -> Bool {
+        guard case .key(let key)? = steps.first, steps.count <= 2 else { return false }
+        return steps.count == 1 ? key.lowercased() == "included" : ["includes", "linked"].contains(key.lowercased())
     }
 
     /// Keys of lists that tell about the records of another one.

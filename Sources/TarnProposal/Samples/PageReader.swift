@@ -4,7 +4,7 @@ import Tarn
 
 /// Reads the facts about a page that decide its pagination.
 enum PageReader {
-    private static let depthLimit = 3
+    private static let depthLimit = 4
     private static let valueLimit = 200
 
     /// Returns the facts about a page.

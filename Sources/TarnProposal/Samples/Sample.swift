@@ -74,6 +74,9 @@ struct SampledStyle: Sendable {
     /// The reason why the style may miss records; nil if it is certain.
     var doubt: StyleDoubt?
 
+    /// The path of a link to a next page that every page has, also the last one; nil without one.
+    var ignoredSign: String?
+
     /// Whether the answers leave open that the style leads to other records.
     var isGuess = false
 

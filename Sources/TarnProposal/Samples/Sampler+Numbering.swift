@@ -34,7 +34,7 @@ extension Sampler {
         defer { if sample.style.text == "single_page" { sample.style.doubtMoved(moved, facts, lists) } }
         guard count > 0 else { return }
         var tried: [String] = []
-        let all = candidates(sample.origin, declared, size, hasSign: isLikely)
+        let all = candidates(sample.origin, declared, size, hasSign: isLikely, facts)
         for candidate in all where options.pages > 1 || declared != nil {
             tried.append(candidate.parameter)
             guard var counted = await confirmed(candidate, sample.pages[0], lists, count, &moved) else { continue }
@@ -74,17 +74,54 @@ extension Sampler {
             styles: tried.isEmpty ? StyleGuess.likely(facts, lists) : [])
     }
 
+    /// Returns why a link to the second page is no way to it; nil if it is one.
+    static func problem(ofLink sample: Sample, _ lists: [FoundList]) -> String? {
+        if sample.pages.count == 1, sample.refusal != nil { return "the server refuses the page of its own link" }
+        // CKAN names a next page behind the last one, without end.
+        guard sample.pages.count > 1, let last = sample.pages.last,
+            ListFinder.lists(in: last.json, like: lists).allSatisfy({ ListFinder.objects(last.json, $0).isEmpty })
+        else { return nil }
+        return "the server's links have no end"
+    }
+
+    /// Looks for a style by numbers instead of one that leads to no other records.
+    ///
+    /// The links of some servers lack the path under which the API is: Confluence has it beside
+    /// the link, in `_links.base`. Others count pages, and tell of an offset.
+    ///
+    /// - Parameters:
+    ///   - plain: the sample before the style was followed.
+    ///   - reason: what was wrong with that style.
+    /// - Returns: whether a style was found.
+    func replace(
+        _ sample: inout Sample, _ plain: Sample, _ lists: [FoundList], _ facts: PageFacts,
+        _ bounds: inout PageSequence.Bounds, _ reason: String
+    ) async -> Bool {
+        var trial = plain, moved: [MovedRecords] = []
+        trial.style = SampledStyle()
+        await lookBehind(&trial, lists, facts, nil, &bounds, &moved, isLikely: true)
+        if trial.pages.count == 1 {
+            // The links that have no end would contradict the end by a number.
+            guard trial.isComplete, trial.style.isNumbered, let link = plain.style.linkPath else { return false }
+            trial.style.ignoredSign = link
+        }
+        trial.style.reason += "; \(reason)"
+        sample = trial
+        return true
+    }
+
     /// The statuses with which a server says that there is no such page.
     static let missing: Set = [404, 410, 416]
     /// The statuses with which a server reports an invalid request.
     static let invalid: Set = [400, 422]
 
     /// Parameters that are tried only if an answer says that there is more.
-    private static let otherNames: Set = ["start", "_page"]
+    private static let otherNames: Set = ["start", "_page", "from"]
 
     /// Returns the parameters to try, the likeliest first.
     private func candidates(
-        _ url: String, _ declared: CountedStyle?, _ size: (name: String, value: Int)?, hasSign: Bool
+        _ url: String, _ declared: CountedStyle?, _ size: (name: String, value: Int)?, hasSign: Bool,
+        _ facts: PageFacts
     ) -> [CountedStyle] {
         if let declared { return [declared] }
         let parameters = QueryParameters.values(in: url), names = Set(parameters.map(\.name))
@@ -102,12 +139,24 @@ extension Sampler {
             unit: .records, parameter: prefix.isEmpty ? size?.name == "take" ? "skip" : "offset" : "_start")
         let others =
             hasSign && prefix.isEmpty
-            ? [CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page")] : []
+            ? [CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page")]
+                + (size?.name == "size" ? [CountedStyle(unit: .records, parameter: "from")] : []) : []
         // The paths of Socrata's data sets.
         let path = URLReference(url).path, isSocrata = path.contains("/resource/") && path.hasSuffix(".json")
         let ofSocrata = isSocrata ? [CountedStyle(unit: .records, parameter: "$offset")] : []
         let usual = ["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]
-        return (usual + ofSocrata + others).filter { !names.contains($0.parameter) }
+        let all = hasSign ? namedByAnswer(facts) + usual + ofSocrata + others : usual + ofSocrata + others
+        var seen = names
+        return all.filter { seen.insert($0.parameter).inserted }
+    }
+
+    /// Returns the parameters whose names and first values an answer has: `pageIndex`,
+    /// `start_index`.
+    private func namedByAnswer(_ facts: PageFacts) -> [CountedStyle] {
+        let first = facts.values.filter { ["0", "1"].contains($0.value) }
+        let members = Set(first.keys.compactMap { JSONPath($0)?.keys.last })
+        return StyleGuess.pageNames.filter(members.contains).map { CountedStyle(unit: .pages, parameter: $0) }
+            + StyleGuess.offsetNames.filter(members.contains).map { CountedStyle(unit: .records, parameter: $0) }
     }
 
     /// Returns a detected style with the number of its first page.

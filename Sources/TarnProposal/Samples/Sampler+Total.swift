@@ -53,6 +53,15 @@ extension SampledStyle {
     /// Whether the style numbers pages, and does not count records.
     var numbersPages: Bool { text.hasPrefix("{ page_number:") }
 
+    /// Whether the style follows links.
+    var isLink: Bool { text == "header_link" || text.hasPrefix("{ json_link:") }
+
+    /// The path of the links that the style follows, as a description writes it; nil without one.
+    var linkPath: String? {
+        guard isLink, let start = text.firstRange(of: "path: "), text.hasSuffix(" } }") else { return nil }
+        return String(text[start.upperBound...].dropLast(4))
+    }
+
     /// Whether the style numbers pages or records.
     var isNumbered: Bool { numbersPages || text.hasPrefix("{ offset:") }
 

@@ -185,6 +185,9 @@ package struct Sampler: Sendable {
             sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             let plain = sample
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+            if sample.style.isLink, !sample.isComplete, let problem = Sampler.problem(ofLink: sample, lists) {
+                _ = await replace(&sample, plain, lists, facts, &bounds, problem)
+            }
             let style = choice.pagination.style, isGuessed = !style.parameters.isEmpty
             let isAlone = Sampler.isAlone(sample.pages, lists, orEmpty: isGuessed)
             // The answer says that there is more, and the next page by this style has none.
@@ -247,10 +250,18 @@ package struct Sampler: Sendable {
             sample = trial
             return
         }
-        for guess in StyleGuess.byName(facts, sample.origin) where guess.pagination != followed.pagination {
-            var moved: [MovedRecords] = []
+        var guesses = StyleGuess.byName(facts, sample.origin) + StyleGuess.byOwnName(facts, sample.origin)
+        if let own = StyleGuess.guess(url: sample.origin), own.style.parameters != sample.style.parameters {
+            guesses.insert(own, at: 0)
+        }
+        var moved: [MovedRecords] = []
+        for guess in guesses where guess.pagination != followed.pagination {
             guard let trial = await trial(guess, plain, lists, facts, &bounds, &moved) else { continue }
             sample = trial
+            return
+        }
+        if await replace(&sample, plain, lists, facts, &bounds, "the style that the answer suggests leads to no others")
+        {
             return
         }
         sample.style.isGuess = true

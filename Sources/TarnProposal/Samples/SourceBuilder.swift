@@ -88,7 +88,10 @@ struct SourceBuilder {
             guard let shape = shapes[list] else { continue }
             let isWrapper = list.name.isEmpty || ListFinder.wrappers.contains(list.name.lowercased())
             let name = isWrapper ? shape.typeBesideURL ?? source.name : list.name
-            let isMissing = end == nil && sample.endPage.map { EndPage.lacks(list, $0) } ?? false
+            // A page whose records refer to none of them has no such list.
+            let isMissing =
+                list.steps.count > 1 && ListFinder.isSideLoaded(list.steps)
+                || end == nil && sample.endPage.map { EndPage.lacks(list, $0) } ?? false
             source.lists.append(
                 Source.List(
                     found: list, shape: shape, name: name,

@@ -5,7 +5,10 @@ import Tarn
 /// A pagination that the query parameters of a URL, or a sign in an answer, suggest.
 struct StyleGuess {
     static let pageNames =
-        ["page", "_page", "p", "page_number", "pageNumber", "pageno", "currentPage"] + CountingParameters.pages
+        [
+            "page", "_page", "p", "page_number", "pageNumber", "pageno", "pageNo", "page_no", "pageIndex", "page_index",
+            "currentPage",
+        ] + CountingParameters.pages
     static let offsetNames =
         ["offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from", "$skip"]
         + CountingParameters.offsets
@@ -102,7 +105,7 @@ struct StyleGuess {
 
     /// Returns styles that send a text under its own name, if the name has a word for what comes
     /// next.
-    private static func byOwnName(_ facts: PageFacts, _ url: String) -> [StyleGuess] {
+    static func byOwnName(_ facts: PageFacts, _ url: String) -> [StyleGuess] {
         let words: Set = ["cursor", "token", "marker", "after", "continue", "continuation", "scroll", "bookmark"]
         var guesses: [StyleGuess] = []
         for path in facts.values.keys.sorted() {
@@ -254,7 +257,7 @@ struct StyleGuess {
     }
 
     /// Returns the style that parameters suggest; nil without such parameters.
-    private static func guess(url: String) -> StyleGuess? {
+    static func guess(url: String) -> StyleGuess? {
         var counted: CountedStyle, reason: String
         if let page = number(in: url, pageNames) {
             guard (0...1).contains(page.value) else { return nil }

@@ -185,6 +185,9 @@ struct ProposalWriter {
         for style in endpoint.paginationAlternatives {
             line(4, "# or paginate: \(YAMLText.comment(style.text))", style.condition)
         }
+        if let sign = endpoint.ignoredSign {
+            line(4, "more: { ignore: [\(sign)] }", "every page names a next one, also the last one")
+        }
         if let status = endpoint.endStatus {
             line(
                 4, "responses: [{ status: \(status), then: stop }]",
@@ -193,6 +196,9 @@ struct ProposalWriter {
             line(
                 4, "responses: [{ status: 200, contains: \(YAMLText.scalar(text)), then: empty }]",
                 "a page behind the last one has this text, and no list")
+        }
+        if endpoint.hasPositions {
+            line(4, "orphans: after_one_scan", "positions behind the end of a shorter list are removed")
         }
         if let since = endpoint.since {
             since.isActive

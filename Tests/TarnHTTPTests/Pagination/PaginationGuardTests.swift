@@ -128,6 +128,24 @@ struct PaginationGuardTests {
         #expect(throws: Never.self) { try Styles.walk(style, pages(["total": "2"]), bounds: { $0.more = .ignore }) }
     }
 
+    @Test("a total that several pages have reached exactly ends a list whose server names next pages for ever")
+    func reachedTotal() throws {
+        let style = Pagination.jsonLink(path: "next")
+        func pages(_ counts: [Int], total: (Int) -> Int) -> [PageFacts] {
+            (1...40).map { number in
+                page(
+                    number <= counts.count ? counts[number - 1] : 0,
+                    ["next": "?p=\(number)", "total": "\(total(number))"])
+            }
+        }
+        #expect(try Styles.walk(style, pages([2, 2, 1]) { _ in 5 }).count == 6)
+        // Records may follow empty pages, and a number may be that of the records so far.
+        #expect(try Styles.walk(style, pages([2, 2, 0, 0, 0, 1]) { _ in 5 }).count == 9)
+        for total in [{ min(2 * $0, 4) }, { _ in 3 }] as [(Int) -> Int] {
+            #expect(throws: PaginationError.self) { try Styles.walk(style, pages([2, 2], total: total)) }
+        }
+    }
+
     @Test("a list of a server that repeats its last page ends there, if that is declared and no total is larger")
     func repeatedLast() throws {
         func pages(_ fields: [String: String] = [:]) -> [PageFacts] {

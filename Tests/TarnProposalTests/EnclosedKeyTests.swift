@@ -1,0 +1,114 @@
+// Keys that are inside of a record, or written in one word, and records of positions.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Enclosed keys of a proposal")
+struct EnclosedKeyTests {
+    private static func list(_ ids: some Sequence<Int>, _ record: (Int) -> String) -> String {
+        "[" + ids.map(record).joined(separator: ",") + "]"
+    }
+
+    @Test(
+        "the id of the object that each record contains is its key",
+        arguments: [
+            (#"{"kind":"t3","data":{"id":"a$","title":"t$"}}"#, "key: dataId"),
+            (#"{"sys":{"id":"e$","type":"Entry"},"fields":{"title":"t$"}}"#, "key: sysId"),
+            (#"{"added_at":"2024-01-01T00:00:00Z","track":{"id":$,"name":"n$"}}"#, "key: trackId"),
+        ])
+    func contained(record: String, key: String) async throws {
+        let first = Mutex(1)
+        let server = try ScriptedServer { request in
+            guard request.target == "/things" else { return .init(body: "[]") }
+            let ids = first.withLock { $0..<30 }
+            return .init(body: Self.list(ids) { record.replacing("$", with: "\($0)") })
+        }
+        let proposal = try await propose(urls: [server.base + "/things"])
+        #expect(proposal.text.contains(key) && proposal.uncertain == [], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Thing") == 29, "\(proposal.text)")
+        // One at the beginning is deleted, one is new: no record takes the values of another one.
+        first.withLock { $0 = 0 }
+        let known = try mirror.store.read { try $0.fetch(Query("Thing")).map(\.key) }
+        _ = await APIMirror.sync(mirror.description, mirror.store, CurlTransport(), APIClient.Options())
+        let keys = try mirror.store.read { try $0.fetch(Query("Thing")).map(\.key) }
+        #expect(keys.count == 30 && Set(known).isSubset(of: keys))
+    }
+
+    @Test("the id of a contained object is uncertain if the list goes on, and the object is no envelope")
+    func shared() async throws {
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 1,
+                name = String(request.target.dropFirst().prefix { $0.isLetter })
+            let records = Self.list((page - 1) * 20..<page * 20) {
+                #"{"at":"2024-01-01","\#(name)":{"id":\#($0),"n":1}}"#
+            }
+            return .init(
+                fields: ["Link: </\(name)?page=\(page + 1)>; rel=\"next\""], body: records)
+        }
+        for (name, isUncertain) in [("track", true), ("data", false)] {
+            let proposal = try await propose(urls: [server.base + "/\(name)?page=1"])
+            #expect(
+                proposal.uncertain.contains { $0.contains("others may share it") } == isUncertain, "\(proposal.text)")
+        }
+    }
+
+    @Test("a list for each record has the record in its key, if the id is that of a contained object")
+    func containedInLists() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target != "/lists" else { return .init(body: ItemList.items(1...3)) }
+            return .init(
+                body: Self.list(1...6) { #"{"at":"2024-01-0\#($0)","track":{"id":\#($0),"name":"n\#($0)"}}"# })
+        }
+        let proposal = try await propose(urls: [server.base + "/lists", server.base + "/lists/1/entries"])
+        #expect(proposal.text.contains("key: [list, trackId]"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Entry") == 18 && mirror.count("Track") == 6, "\(proposal.text)")
+    }
+
+    @Test("records that their positions name are removed behind the end of a shorter list")
+    func positions() async throws {
+        let count = Mutex(9)
+        let server = try ScriptedServer { request in
+            guard request.target == "/things" else { return .init(body: "[]") }
+            return .init(body: Self.list(0..<count.withLock { $0 }) { #"{"value":\#($0).5,"flag":true}"# })
+        }
+        let proposal = try await propose(urls: [server.base + "/things"])
+        #expect(proposal.text.contains("key: position\n"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Thing") == 9)
+        count.withLock { $0 = 7 }
+        _ = await APIMirror.sync(mirror.description, mirror.store, CurlTransport(), APIClient.Options())
+        #expect(try mirror.count("Thing") == 7, "\(proposal.text)")
+    }
+
+    @Test(
+        "an id in one word is the key before a name or an email address",
+        arguments: [
+            ("customers", "customerid"), ("pages", "pageid"), ("allpages", "pageid"), ("hits", "objectID"),
+            ("people", "contact_id"),
+        ])
+    func oneWord(list: String, field: String) throws {
+        let records = Self.list(1...25) { #"{"email":"e\#($0)@x.org","title":"t\#($0)","\#(field)":\#($0)}"# }
+        let proposal = try propose(records, url: "https://api.test.example/\(list)")
+        let key = EnglishName.field(field)
+        #expect(
+            proposal.text.contains("    key: \(key)\n") || proposal.text.contains("    key: \(key) "),
+            "\(proposal.text)")
+        #expect(proposal.uncertain == [])
+    }
+
+    @Test("an id that is one of several is no key before a name")
+    func severalIDs() throws {
+        let records = Self.list(1...25) { #"{"code":"c\#($0)","team_id":\#($0),"owner_id":\#($0 % 5)}"# }
+        #expect(try propose(records).text.contains("    key: code "))
+    }
+}

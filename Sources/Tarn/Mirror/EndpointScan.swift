@@ -81,6 +81,8 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// The lists of which a scan has reached all pages, for the orphans of all lists.
+    let wholeLists = WholeLists()
     /// Whether the scan is one of a sync of the description, with its mapping.
     private(set) lazy var isOfDescription =
         syncRun != nil

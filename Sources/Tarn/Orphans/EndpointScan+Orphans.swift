@@ -151,6 +151,7 @@ extension EndpointScan {
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
         pass.otherScans = otherScans
+        pass.wholeLists = wholeLists
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)

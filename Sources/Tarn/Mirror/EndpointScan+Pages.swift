@@ -193,6 +193,7 @@ extension EndpointScan {
     func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
+        try noteNew(fetch, list)
         var page: Batch.Page
         switch try decision(about: response, list) {
         case .again: return true
@@ -404,6 +405,7 @@ extension EndpointScan {
                 !endpoint.isTypedRequest
             {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
+                if target.hasNewPages, target.beginning.whole != nil { listsWithNewPages.insert(target.name) }
             }
             if checkpoint.isOfTwoShapes {
                 // The value stays: the list is unknown.

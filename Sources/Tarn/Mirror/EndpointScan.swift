@@ -69,6 +69,8 @@ final class EndpointScan {
     var current: ListScan?
     /// The lists of this sync, by the identities in their responses.
     var scannedLists: Set<String> = []
+    /// The checkpoints of whole lists with pages that were not stored before.
+    var listsWithNewPages: Set<String> = []
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
     var heldOrphans: [Batch.Completed] = []
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
@@ -154,6 +156,7 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
+            try await removeLostPages()
             try await notePass(over: parents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))

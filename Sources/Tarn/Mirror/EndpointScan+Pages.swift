@@ -98,6 +98,7 @@ extension EndpointScan {
         checkpoint.isCutOff = old?.isCutOff ?? false
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
+        checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false
         checkpoint.knownSince = old?.lastKnown
         if let old, old.plan == plan {
             checkpoint.settledScan = old.settledScan
@@ -251,6 +252,7 @@ extension EndpointScan {
         checkpoint.skipped += page.entry.listing.skipped
         noteShape(of: page, list, &checkpoint)
         checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
+        list.target.isInOrder = list.target.isInOrder && isLast(page.entry, list.target.request, after: checkpoint.seen)
         checkpoint.seen = seen(
             page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
@@ -389,13 +391,14 @@ extension EndpointScan {
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
     func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt? = nil) {
-        let isInDoubt = doubt != nil
+        let isInDoubt = doubt != nil, isAgain = target.beginning.wasInDoubt && doubt?.countsIfRepeated == true
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
         checkpoint.isCutOff = isCutOff
-        noteKnown(target, &checkpoint, isInDoubt: isInDoubt)
+        checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
+        noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
         if isCutOff {
             report.cutOff += 1
         } else {
@@ -409,9 +412,9 @@ extension EndpointScan {
             }
             if checkpoint.isOfTwoShapes {
                 // The value stays: the list is unknown.
-            } else if isInDoubt, !target.beginning.wasInDoubt {
+            } else if isInDoubt, !isAgain, !(target.beginning.wasInDoubt && checkpoint.pages > 1 && target.isInOrder) {
                 // The records of a lost page would never be requested again. Twice in a row, an
-                // empty page is usual.
+                // empty page is usual; in the order of the field, later scans list what is behind.
                 if endpoint.incremental != nil { report.inDoubt += 1 }
             } else {
                 if isInDoubt, endpoint.incremental != nil { report.inDoubtAgain += 1 }

@@ -1,4 +1,4 @@
-// Pages that lists no longer have: each scan of some servers gets other cursors, and thus other URLs.
+// Pages that lists no longer have: the cursors of some servers are others in each scan.
 
 import TarnHTTP
 import TarnStore

@@ -33,9 +33,6 @@ extension APIMirror {
         }
     }
 
-    /// The number of responses that one transaction removes.
-    private static let removalStep = 1000
-
     /// - Parameters:
     ///   - others: the endpoints of other APIs: credentials whose first response is to one of them
     ///     are passed over.
@@ -47,14 +44,7 @@ extension APIMirror {
     ) async {
         if options.isDryRun { return }
         do {
-            var ids = try unusedResponses(but: used, others, before: time)[...]
-            while !ids.isEmpty {
-                let step = Array(ids.prefix(APIMirror.removalStep))
-                ids = ids.dropFirst(step.count)
-                try await store.write(alone: true) { writer in
-                    for id in step { try writer.removeResponse(id: id) }
-                }
-            }
+            try await store.removeResponses(try unusedResponses(but: used, others, before: time))
         } catch {
             addFailure(ofStore: error, to: &sync)
         }
@@ -85,6 +75,23 @@ extension APIMirror {
                 }
             }
             return ids
+        }
+    }
+}
+
+extension Store {
+    /// The number of responses that one transaction removes.
+    private static let removalStep = 1000
+
+    /// Removes responses, some in each of several transactions.
+    func removeResponses(_ ids: [UInt64]) async throws {
+        var ids = ids[...]
+        while !ids.isEmpty {
+            let step = Array(ids.prefix(Store.removalStep))
+            ids = ids.dropFirst(step.count)
+            try await write(alone: true) { writer in
+                for id in step { try writer.removeResponse(id: id) }
+            }
         }
     }
 }

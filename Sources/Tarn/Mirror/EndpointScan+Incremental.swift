@@ -45,6 +45,14 @@ extension EndpointScan {
         return increments.largest([known, counted].compactMap(\.self))
     }
 
+    /// Whether the largest value of a page is none before those of the pages before.
+    func isLast(_ entry: ResponseEntry, _ request: EndpointRequest, after known: String?) -> Bool {
+        guard endpoint.incremental?.field != nil, let increments = request.increments,
+            let found = PageMetadata.increment(entry.listing.metadata)
+        else { return false }
+        return known.map { increments.largest([found, $0]) == found } ?? true
+    }
+
     /// The value that a complete scan leaves to the next one.
     func next(after checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
         guard let rule = endpoint.incremental else { return nil }

@@ -98,6 +98,7 @@ extension EndpointScan {
         checkpoint.isCutOff = old?.isCutOff ?? false
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
+        checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false
         checkpoint.knownSince = old?.lastKnown
         if let old, old.plan == plan {
             checkpoint.settledScan = old.settledScan
@@ -195,6 +196,7 @@ extension EndpointScan {
     func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
+        try noteNew(fetch, list)
         var page: Batch.Page
         switch try decision(about: response, list) {
         case .again: return true
@@ -252,6 +254,7 @@ extension EndpointScan {
         checkpoint.skipped += page.entry.listing.skipped
         noteShape(of: page, list, &checkpoint)
         checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
+        list.target.isInOrder = list.target.isInOrder && isLast(page.entry, list.target.request, after: checkpoint.seen)
         checkpoint.seen = seen(
             page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
         let hasNext: Bool
@@ -390,13 +393,14 @@ extension EndpointScan {
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
     func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt? = nil) {
-        let isInDoubt = doubt != nil
+        let isInDoubt = doubt != nil, isAgain = target.beginning.wasInDoubt && doubt?.countsIfRepeated == true
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
         checkpoint.isCutOff = isCutOff
-        noteKnown(target, &checkpoint, isInDoubt: isInDoubt)
+        checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
+        noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
         if isCutOff {
             report.cutOff += 1
         } else {
@@ -406,12 +410,13 @@ extension EndpointScan {
                 !endpoint.isTypedRequest
             {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
+                if target.hasNewPages, target.beginning.whole != nil { listsWithNewPages.insert(target.name) }
             }
             if checkpoint.isOfTwoShapes {
                 // The value stays: the list is unknown.
-            } else if isInDoubt, !target.beginning.wasInDoubt {
+            } else if isInDoubt, !isAgain, !(target.beginning.wasInDoubt && checkpoint.pages > 1 && target.isInOrder) {
                 // The records of a lost page would never be requested again. Twice in a row, an
-                // empty page is usual.
+                // empty page is usual; in the order of the field, later scans list what is behind.
                 if endpoint.incremental != nil { report.inDoubt += 1 }
             } else {
                 if isInDoubt, endpoint.incremental != nil { report.inDoubtAgain += 1 }

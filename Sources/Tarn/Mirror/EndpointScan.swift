@@ -69,6 +69,8 @@ final class EndpointScan {
     var current: ListScan?
     /// The lists of this sync, by the identities in their responses.
     var scannedLists: Set<String> = []
+    /// The checkpoints of whole lists with pages that were not stored before.
+    var listsWithNewPages: Set<String> = []
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
     var heldOrphans: [Batch.Completed] = []
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
@@ -81,6 +83,8 @@ final class EndpointScan {
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
     lazy var otherScans = scansOfOthers()
+    /// The lists of which a scan has reached all pages, for the orphans of all lists.
+    let wholeLists = WholeLists()
     /// Whether the scan is one of a sync of the description, with its mapping.
     private(set) lazy var isOfDescription =
         syncRun != nil
@@ -152,6 +156,7 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
+            try await removeLostPages()
             try await notePass(over: parents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))

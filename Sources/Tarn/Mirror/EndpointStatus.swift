@@ -45,6 +45,9 @@ public struct EndpointStatus: Sendable, Hashable {
     /// The number of these lists whose last complete scan ended at a limit that the description
     /// declares (`then: stop`): the server has more records than are stored.
     package internal(set) var cutOffLists = 0
+    /// The number of these lists whose last complete scan ended where the server may have a limit:
+    /// behind a full page, or at a round total.
+    package internal(set) var doubtfulLists = 0
     /// The time of the last complete scan; nil if there was none.
     ///
     /// Of several lists it is the earliest one, and nil until all of them are complete. Of a
@@ -102,6 +105,7 @@ public struct EndpointStatus: Sendable, Hashable {
         if let time = checkpoint.completedAt {
             completeLists += 1
             if checkpoint.isCutOff { cutOffLists += 1 }
+            if checkpoint.mayEndAtLimit { doubtfulLists += 1 }
             completedAt = min(completedAt ?? time, time)
         }
         guard checkpoint.state == .underWay else {

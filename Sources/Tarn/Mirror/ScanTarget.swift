@@ -6,6 +6,10 @@ struct ScanTarget {
     private let constants: Constants
     /// The progress up to the last page.
     var checkpoint: Checkpoint
+    /// Whether no page of this run has a larger value of the field of `since` than one behind it.
+    var isInOrder = true
+    /// Whether this run has requested a page of which no response was stored.
+    var hasNewPages = false
 
     /// The parts that do not change. The copies of a target share them.
     private final class Constants: Sendable {

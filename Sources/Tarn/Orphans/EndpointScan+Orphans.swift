@@ -26,7 +26,7 @@ extension EndpointScan {
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if let doubt {
-            isKnown = target.beginning.wasInDoubt
+            isKnown = target.beginning.wasInDoubt && doubt.countsIfRepeated
             refusal = "\(doubt.finding): other pages may be missing; \(doubt.wayOut)"
         } else if checkpoint.isOfTwoShapes {
             refusal =
@@ -51,14 +51,16 @@ extension EndpointScan {
     /// Notes when a scan began whose end tells what the list has: records of other lists that it
     /// has not listed have not moved to it before.
     ///
-    /// The list of an endpoint with a limit ends there. Its end is in doubt only once, as for the
-    /// orphans of several lists. A scan from a later value than
-    /// the stored one has left changes out.
+    /// The list of an endpoint with a limit ends there. A scan from a later value than the stored
+    /// one has left changes out.
+    ///
+    /// - Parameter isInDoubt: whether the scan may have missed the end. If it finds an empty page
+    ///   again, it has not.
     func noteKnown(_ target: ScanTarget, _ checkpoint: inout Checkpoint, isInDoubt: Bool) {
         let isSuddenlyEmpty =
             checkpoint.records == 0 && target.request.since == nil && !target.wasEmpty
             && endpoint.orphans?.allowsEmpty != true
-        guard !isInDoubt || target.beginning.wasInDoubt, !checkpoint.isOfTwoShapes,
+        guard !isInDoubt, !checkpoint.isOfTwoShapes,
             checkpoint.skipped <= target.skippedBefore, !isSuddenlyEmpty,
             requestsAll(since: checkpoint.since, target.request)
         else { return }
@@ -151,6 +153,7 @@ extension EndpointScan {
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
         pass.otherScans = otherScans
+        pass.wholeLists = wholeLists
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)

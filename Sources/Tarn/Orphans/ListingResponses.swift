@@ -4,11 +4,12 @@ import TarnStore
 ///
 /// One response may list all candidates: reading it for each of them would be quadratic.
 struct ListingResponses {
+    private let lists: WholeLists
     private var origins: [UInt64: ResponseOrigin?] = [:]
-    /// By identity, the scans that have reached all pages of their list; nil if not read yet.
-    private var wholeScans: [String: UInt64]?
-    /// By identity, the beginnings of loads of typed requests that have; nil if not read yet.
-    private var wholeLoads: [String: Timestamp]?
+    /// By identity, the progress of lists of which a scan has reached all pages.
+    private var wholes: [String: Checkpoint?] = [:]
+
+    init(_ lists: WholeLists) { self.lists = lists }
 
     /// The origin of a response; nil if there is no such response.
     mutating func origin(_ id: UInt64, _ access: StoreAccess) throws -> ResponseOrigin? {
@@ -20,15 +21,20 @@ struct ListingResponses {
 
     /// Whether the list has lost the page: the last scan that reached all pages did not reach it.
     mutating func isLost(_ response: ResponseOrigin, _ access: StoreAccess) throws -> Bool {
-        guard let identity = response.identity, let scan = response.scan else { return false }
+        guard let identity = response.identity, let scan = response.scan,
+            let list = try checkpoint(of: identity, access), let whole = list.whole
+        else { return false }
         // Pages of typed requests are stored one by one: they have no number of a scan.
         if identity.hasPrefix(ResponseEntry.Listing.cachedIdentity) {
-            let loads = try wholeLoads ?? access.checkpoints.wholeLoads()
-            wholeLoads = loads
-            return loads[identity].map { response.validatedAt < $0 } ?? false
+            return whole.scan == list.scan && response.validatedAt < list.startedAt
         }
-        let scans = try wholeScans ?? access.checkpoints.wholeScans()
-        wholeScans = scans
-        return scans[identity].map { scan < $0 } ?? false
+        return scan < whole.scan
+    }
+
+    private mutating func checkpoint(of identity: String, _ access: StoreAccess) throws -> Checkpoint? {
+        if let known = wholes[identity] { return known }
+        let found = try lists.checkpoint(of: identity, access)
+        wholes[identity] = .some(found)
+        return found
     }
 }

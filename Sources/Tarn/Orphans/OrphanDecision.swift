@@ -30,6 +30,8 @@ struct OrphanDecision: Sendable {
     let unused: UnusedLists?
     /// The siblings of the list of a typed request; nil for a list of a description.
     let siblings: SiblingLists?
+    /// The lists of which a scan has reached all pages.
+    let wholeLists: WholeLists
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -70,7 +72,7 @@ struct OrphanDecision: Sendable {
         // Pages that were requested before a change reached the server do not list a new record.
         let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
         let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
-        var deleted = 0, responses = ListingResponses()
+        var deleted = 0, responses = ListingResponses(wholeLists)
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
             if deleted >= limit { return (index, nil) }

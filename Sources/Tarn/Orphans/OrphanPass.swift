@@ -32,6 +32,8 @@ struct OrphanPass {
     private var moves: OrphanDecision.Moves?
     /// The siblings of the list of a typed request; nil for a list of a description.
     var siblings: SiblingLists?
+    /// The lists of which a scan has reached all pages, shared by the passes over several lists.
+    var wholeLists = WholeLists()
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -299,6 +301,7 @@ struct OrphanPass {
             moves: moves,
             unused: unused,
             siblings: siblings,
+            wholeLists: wholeLists,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

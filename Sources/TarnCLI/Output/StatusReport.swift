@@ -110,6 +110,10 @@ struct StatusReport {
         if status.cutOffLists > 0 {
             lines.append(limitNote(status.name, cutOff: status.cutOffLists, isOneOfSeveral: status.lists > 1))
         }
+        if status.doubtfulLists > 0 {
+            let lists = status.lists > 1 ? countText(status.doubtfulLists, "list") + " ended" : "ended"
+            lines.append("\(status.name): \(lists) where the server may have more; tarn sync names the reason")
+        }
         if let unfinished = status.unfinished {
             lines.append(
                 "\(status.name): stopped after \(countText(unfinished.pages, "page")), "
@@ -197,6 +201,7 @@ struct StatusReport {
         text +=
             ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
         if status.cutOffLists > 0 { text += ",\"cut_off\":\(status.cutOffLists)" }
+        if status.doubtfulLists > 0 { text += ",\"doubtful_ends\":\(status.doubtfulLists)" }
         if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
         if let age = status.age { text += ",\"age\":\(age)" }
         if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }

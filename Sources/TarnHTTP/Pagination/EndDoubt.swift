@@ -10,6 +10,10 @@ package enum EndDoubt: Sendable, Hashable {
     /// at a full page, or one that is declared a lower limit.
     case cappedTotal(name: String, count: Int)
 
+    /// Whether the end counts if the next scan finds it again: some lists always have an empty page
+    /// behind them. A limit of the server is found again, too.
+    package var countsIfRepeated: Bool { self == .emptyPage }
+
     /// The finding, as a clause.
     package var finding: String {
         switch self {

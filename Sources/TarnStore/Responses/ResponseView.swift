@@ -26,7 +26,7 @@ package struct ResponseView {
     package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
     package var metadata: String? { row.text(ID.metadata) }
-    var identity: String? { row.text(ID.identity) }
+    package var identity: String? { row.text(ID.identity) }
     package var scan: UInt64? { row.unsigned(ID.scan) }
     package var headers: [String] { texts(ID.headers) }
     package var selecting: [String] { texts(ID.selecting) }

@@ -63,8 +63,10 @@ package struct Checkpoint: Sendable, Hashable {
     package var isOvertaken = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
-    /// Whether the last complete scan ended at a page without records that the page before names.
+    /// Whether the last complete scan ended where the list may go on.
     package var wasInDoubt = false
+    /// Whether that end may be a limit of the server, and no empty page.
+    package var mayEndAtLimit = false
     /// Whether the last scan of the whole list has found no records, and none came since.
     package var isKnownEmpty = false
     /// The identity of the last complete scan in the entries of its responses; nil if it is
@@ -175,7 +177,8 @@ package struct Checkpoint: Sendable, Hashable {
         static let holdsOthers: UInt16 = 33, scanned: UInt16 = 34
         static let hasArrays: UInt16 = 35, hasObject: UInt16 = 36, knownSince: UInt16 = 37
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
-        static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43
+        static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
+            mayEndAtLimit: UInt16 = 44
     }
 
     package init?(_ row: EncodedRow) {
@@ -202,6 +205,7 @@ package struct Checkpoint: Sendable, Hashable {
         isOvertaken = row.number(ID.isOvertaken) == 1
         isCutOff = row.number(ID.isCutOff) == 1
         wasInDoubt = row.number(ID.wasInDoubt) == 1
+        mayEndAtLimit = row.number(ID.mayEndAtLimit) == 1
         isKnownEmpty = row.number(ID.isKnownEmpty) == 1
         holdsOthers = row.number(ID.holdsOthers) == 1
         scanned = row.text(ID.scanned)
@@ -260,6 +264,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.resumedScan, resumedScan)
         row.field(ID.pagination, pagination)
         row.field(ID.lastContent, lastContent)
+        if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -16,9 +16,7 @@ package struct CheckpointTable {
     private static func key(_ name: String) -> [UInt8] { RecordKey(name).storageKey }
 
     package func checkpoint(_ name: String) throws -> Checkpoint? {
-        try CheckpointTable.key(name).withUnsafeBytes { key in
-            try raw.systemRow(of: key, in: state.checkpoints, "checkpoints").flatMap { Checkpoint($0) }
-        }
+        try checkpoint(key: CheckpointTable.key(name))
     }
 
     /// The sequence of the commit that has stored a checkpoint; nil if there is none.
@@ -64,26 +62,26 @@ package struct CheckpointTable {
         }
     }
 
-    /// For each list, by the identity in its responses, the last scan that has reached all of it.
-    package func wholeScans() throws -> [String: UInt64] {
-        var scans: [String: UInt64] = [:]
-        try forEach { _, checkpoint in
-            if let whole = checkpoint.whole { scans[whole.identity] = whole.scan }
+    /// For each list, by the identity in its responses, the key of the checkpoint that has its last
+    /// whole scan.
+    func wholeLists() throws -> [String: [UInt8]] {
+        let cursor = try raw.cursor(state.checkpoints)
+        defer { cursor.close() }
+        var keys: [String: [UInt8]] = [:], entry = try cursor.first()
+        while let (key, value) = entry {
+            if let whole = Checkpoint(try raw.systemRow(value, "checkpoints", key))?.whole {
+                keys[whole.identity] = Array(key)
+            }
+            entry = try cursor.next()
         }
-        return scans
+        return keys
     }
 
-    /// For each list of a typed request, by the identity in its responses, the time when its last
-    /// load began, if that has reached all of it.
-    package func wholeLoads() throws -> [String: Timestamp] {
-        var loads: [String: Timestamp] = [:]
-        try forEach { _, checkpoint in
-            guard let whole = checkpoint.whole, whole.scan == checkpoint.scan,
-                whole.identity.hasPrefix(ResponseEntry.Listing.cachedIdentity)
-            else { return }
-            loads[whole.identity] = checkpoint.startedAt
+    /// The checkpoint with a key of ``wholeLists()``.
+    func checkpoint(key: [UInt8]) throws -> Checkpoint? {
+        try key.withUnsafeBytes { key in
+            try raw.systemRow(of: key, in: state.checkpoints, "checkpoints").flatMap { Checkpoint($0) }
         }
-        return loads
     }
 
     func remove(_ name: String) throws {

@@ -120,6 +120,11 @@ struct SyncCommandTests {
         let events = try await tarn("sync", "--file", file, "--base", server.base, "--json")
         let summary = try json(try #require(events.lines.last))
         #expect((summary["endpoints"] as? [[String: Any]])?.first?["doubtful_ends"] as? Int == 1)
+        // The status knows it as well.
+        let status = try await tarn("status", "--file", file)
+        #expect(status.lines.contains("items: ended where the server may have more; tarn sync names the reason"))
+        let endpoints = try json(try await tarn("status", "--file", file, "--json").output)["endpoints"]
+        #expect((endpoints as? [[String: Any]])?.first?["doubtful_ends"] as? Int == 1)
     }
 
     @Test("a list that ends at the limit of the description is named: the server has more")

@@ -209,4 +209,70 @@ struct MirrorRefusedEndTests {
             yaml: Self.yaml("param: page, total: total", "\n    more: { ignore: [total] }"))
         #expect(try await ignoring.sync(server.base + "/v1").endpoints.first?.doubts == [:])
     }
+
+    @Test(
+        "the value of since stays while a list may end at a limit of its server, unless the list is in its order",
+        arguments: [true, false])
+    func valueAtLimit(isInOrder: Bool) async throws {
+        let server = try ScriptedServer { request in
+            let values = QueryParameters.values(in: request.target)
+            func number(_ name: String) -> Int? { values.first { $0.name == name }.flatMap { Int($0.value) } }
+            let found = (1...6).filter { $0 >= number("since") ?? 1 }, page = number("page") ?? 1
+            let part = (isInOrder ? found : found.reversed()).dropFirst(2 * (page - 1)).prefix(2)
+            guard page < 3, !part.isEmpty else { return .init(status: "400 Bad Request") }
+            return .init(
+                body: #"{"items":[\#(part.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ","))]}"#)
+        }
+        let store = try MirrorStore(yaml: Self.yaml("param: page", "\n    since: { param: since, field: id }"))
+        for number in 1...4 {
+            let items = try await store.sync(server.base + "/v1").endpoint("items")
+            let since = try store.checkpoint("items")?.since
+            if !isInOrder {
+                #expect(items?.inDoubt == 1 && items?.inDoubtAgain == 0 && since == nil)
+                #expect(try store.items() == [3, 4, 5, 6])
+            } else {
+                #expect(items?.inDoubt == (number == 1 ? 1 : 0) && items?.inDoubtAgain == (number == 2 ? 1 : 0))
+                #expect(since == [nil, "4", "6", "6"][number - 1])
+            }
+        }
+        if isInOrder { #expect(try store.items() == [1, 2, 3, 4, 5, 6]) }
+    }
+
+    @Test(
+        "a record stays that may have moved behind a limit of the server in another list, however often that ends there",
+        arguments: [false, true])
+    func movedBehindLimit(isOneEndpoint: Bool) async throws {
+        let rule = "paginate: { page_number: { param: page } }, responses: [{ status: 400, then: stop }]"
+        let several = "items: { path: '/{list}', entity: Item, partitions: { list: [short, long] }, "
+        let endpoints =
+            isOneEndpoint
+            ? "  \(several)orphans: after_two_scans, \(rule) }"
+            : "  short: { path: /short, entity: Item, orphans: after_two_scans, \(rule) }\n"
+                + "  long: { path: /long, entity: Item, \(rule) }"
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                \(endpoints)
+                """)
+        let lists = Mutex([[[7, 8]], [[10, 11], [12, 13]]])
+        let server = try ScriptedServer { request in
+            let page = QueryParameters.values(in: request.target).first { $0.name == "page" }?.value
+            let pages = lists.withLock { $0[request.target.contains("short") ? 0 : 1] }, index = Int(page ?? "1") ?? 1
+            guard index <= pages.count else { return .init(status: "400 Bad Request") }
+            return .init(body: "[" + pages[index - 1].map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]")
+        }
+        _ = try await store.sync(server.base)
+        lists.withLock { $0[0] = [[8]] }
+        for _ in 0..<4 {
+            let report = try await store.sync(server.base)
+            #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+        }
+        #expect(try store.items() == [7, 8, 10, 11, 12, 13])
+        // The list ends where its server has no limit: nothing has moved there.
+        lists.withLock { $0[1] = [[10, 11], [12]] }
+        for _ in 0..<3 { _ = try await store.sync(server.base) }
+        #expect(try !store.items().contains(7))
+    }
 }

@@ -88,4 +88,37 @@ struct MirrorRelistedResponsesTests {
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 4)
     }
+
+    @Test("pages go when a scan of the whole list has found others: cursors may be new in each scan")
+    func newCursors() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                  items: { path: /items, records: items, entity: Item, paginate: { cursor: { path: next, param: c } } }
+                """)
+        let state = Mutex((version: 1, pages: 3, failing: 0))
+        let transport = ClosureTransport { request in
+            let cursor = QueryParameters.values(in: request.url).first?.value
+            let page = cursor.flatMap { Int($0.prefix(1)) } ?? 1, (version, pages, failing) = state.withLock { $0 }
+            guard page != failing else { return TransportResponse(status: 404) }
+            let next = page < pages ? #","next":"\#(page + 1)-\#(version)""# : ""
+            return TransportResponse(status: 200, body: Array(#"{"items":[{"id":\#(page)}]\#(next)}"#.utf8))
+        }
+        func sync(_ version: Int, pages: Int = 3, failing: Int = 0) async throws -> [String] {
+            state.withLock { $0 = (version, pages, failing) }
+            try await store.sync(nil, transport: transport)
+            return try stored(store).map { $0.replacing("/items", with: "").replacing("?c=", with: "") }
+        }
+        #expect(try await sync(1) == [" 1", "2-1 1", "3-1 1"])
+        #expect(try await sync(2) == [" 1", "2-2 1", "3-2 1"])
+        // The end of the list is unknown.
+        #expect(try await sync(3, failing: 3) == [" 1", "2-2 1", "3-2 1", "2-3 1"])
+        #expect(try await sync(4) == [" 1", "2-3 1", "3-3 1"])
+        #expect(try await sync(4) == [" 1", "2-4 1", "3-4 1"])
+        // A list that has become shorter may become longer again.
+        #expect(try await sync(4, pages: 2) == [" 1", "2-4 1", "3-4 1"])
+        #expect(try store.items() == [1, 2, 3])
+    }
 }

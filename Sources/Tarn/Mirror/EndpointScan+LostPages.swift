@@ -1,0 +1,37 @@
+// Pages that lists no longer have: the cursors of some servers are others in each scan.
+
+import TarnHTTP
+import TarnStore
+
+extension EndpointScan {
+    /// Notes that a page is none of those that an earlier scan has stored.
+    func noteNew(_ fetch: PageFetch, _ list: ListScan) throws {
+        guard fetch.stored == nil, !list.target.hasNewPages else { return }
+        let key = fetch.key.digest
+        list.target.hasNewPages = try client.store.read { try $0.access.responses.view(key) == nil }
+    }
+
+    /// Removes the responses of pages that lists have lost: their whole scans did not reach them.
+    ///
+    /// Nothing counts what they list, and nothing would ever replace them. All responses are read:
+    /// only after scans of whole lists that have stored new pages, and once for all lists.
+    func removeLostPages() async throws {
+        guard !listsWithNewPages.isEmpty, !options.isDryRun, !Task.isCancelled else { return }
+        let names = listsWithNewPages
+        let lost = try client.store.read { reader in
+            var scans: [String: UInt64] = [:], lost: [UInt64] = []
+            for name in names {
+                if let whole = try reader.checkpoint(name)?.whole { scans[whole.identity] = whole.scan }
+            }
+            try reader.access.responses.forEach { view in
+                if view.isMirrors, let scan = view.scan, let whole = view.identity.flatMap({ scans[$0] }), scan < whole
+                {
+                    lost.append(view.id)
+                }
+                return true
+            }
+            return lost
+        }
+        try await client.store.removeResponses(lost)
+    }
+}

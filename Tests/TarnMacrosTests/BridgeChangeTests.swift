@@ -279,6 +279,29 @@ struct BridgeChangeTests {
         await #expect(throws: OutboxError.accepted(id: dead.id)) { try await outbox.retry(dead.id) }
     }
 
+    @Test(
+        "an update that is answered with 303 takes its result; if that cannot be read, there is a warning",
+        arguments: ["200 OK", "404 Not Found", "503 Later", "401 Who"])
+    func seeOtherOfUpdate(status: String) async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            if request.method == "PATCH" { return .init(status: "303 See Other", fields: ["Location: /result"]) }
+            return .init(status: status, body: #"{"id":1,"title":"theirs"}"#)
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.api.retry.attempts = 1
+            $0.writes["Entry"] = WriteRequests(update: WriteRequest("PATCH", "/entries/{id}"))
+        }
+        try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
+        let outbox = client.outbox().sending(through: RESTBridge<Entry>(client))
+        try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain(), isRead = status == "200 OK"
+        #expect(report.sent == 1 && report.remaining.isEmpty && report.unread == (isRead ? 0 : 1), "\(report)")
+        #expect(server.requests.filter { $0.method == "PATCH" }.count == 1)
+        let titles = try client.store.read { try $0.fetch(Entry.all).map(\.title) }
+        #expect(titles == [isRead ? "theirs" : "mine"])
+    }
+
     /// Looks something up before the creation.
     private struct LookingUp: Bridge {
         typealias Request = String

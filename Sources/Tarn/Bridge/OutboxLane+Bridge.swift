@@ -26,8 +26,7 @@ extension OutboxLane {
             do {
                 let limit = client.options.pageLimit
                 guard attempt.count <= limit else { throw RemoteError("more than \(limit) operations") }
-                let message = try message(
-                    of: step.operation, declared, number: attempt.count, isCreation: operation.kind == .create)
+                let message = try message(of: step.operation, declared, number: attempt.count)
                 if let ended = try await perform(step, message, declared, validators, &attempt) { return ended }
             } catch {
                 let failure = OutboxFailure(kind: "refused", message: "\(error)".printable(4096), at: client.now)
@@ -58,10 +57,14 @@ extension OutboxLane {
         if response.status == 303, message.returnsSeeOther {
             note(response, to: message, declared, &attempt)
             switch await seeOther(response, message) {
-            case .read(let found): response = found
-            case .unread(let failure):
-                attempt.sent.outcome = .refused(failure)
+            case .read(_, let found): response = found
+            case .unread(let reason) where attempt.operation.kind == .create:
+                attempt.sent.outcome = .refused(unseen(reason, message))
                 return attempt.sent
+            case .unread(let reason):
+                // Sent again, the operation would have a second effect.
+                if attempt.operation.kind != .delete { attempt.warn(unread(reason, response, message)) }
+                return nil
             }
         }
         let isDeclared = message.isSame(as: declared.message)
@@ -89,38 +92,17 @@ extension OutboxLane {
         return nil
     }
 
-    private enum SeeOther {
-        case read(TransportResponse)
-        case unread(OutboxFailure)
-    }
-
-    /// Reads the resource that a 303 names as the result of a creation.
+    /// The failure of a creation whose result (303) cannot be read.
     ///
-    /// If that fails, the creation is dead: the bridge may have further operations for the answer,
-    /// and sent again, the first ones could create another record.
-    private func seeOther(_ response: TransportResponse, _ message: TransportRequest) async -> SeeOther {
-        func unread(_ reason: String) -> SeeOther {
-            let text =
-                "\(message.method) \(Redaction.shown(message.url)): the server has accepted the creation, and its "
-                + "result could not be read: \(reason); discard the operation, and fetch the record"
-            return .unread(
-                OutboxFailure(
-                    kind: OutboxFailure.partial, status: 303, message: text.printable(OutboxFailure.longestText),
-                    at: client.now))
-        }
-        guard let location = WriteAnswer.location(status: 303, response.headers),
-            let base = try? HTTPURL(response.redirectedTo ?? message.url), let url = try? base.resolving(location)
-        else { return unread("the answer (303) names no URL") }
-        let target = canonical(url.description)
-        guard mayRead(target, from: message.url) else {
-            return unread("its URL leads to another server: \(Redaction.shown(target))")
-        }
-        let request = client.request(target)
-        do throws(TransportError) {
-            let found = try await transport.send(request)
-            if (200..<300).contains(found.status) { return .read(found) }
-            return unread(found.failure(of: request, at: client.now).message)
-        } catch { return unread("\(error)") }
+    /// It is dead: the bridge may have further operations for the answer, and sent again, the first
+    /// ones could create another record.
+    private func unseen(_ reason: String, _ message: TransportRequest) -> OutboxFailure {
+        let text =
+            "\(message.method) \(Redaction.shown(message.url)): the server has accepted the creation, and its "
+            + "result could not be read: \(reason); discard the operation, and fetch the record"
+        return OutboxFailure(
+            kind: OutboxFailure.partial, status: 303, message: text.printable(OutboxFailure.longestText),
+            at: client.now)
     }
 
     /// Notes what follows from the fields of an answer to an operation that is done.
@@ -179,11 +161,11 @@ extension OutboxLane {
 
     /// The message of an operation, without credentials.
     private func message(
-        of operation: RemoteOperation<Void>, _ declared: WriteMessage, number: Int, isCreation: Bool
+        of operation: RemoteOperation<Void>, _ declared: WriteMessage, number: Int
     ) throws -> TransportRequest {
         var message = try client.message(for: operation, place: "the bridge of the outbox")
-        // A look-up before it has created nothing.
-        message.returnsSeeOther = isCreation && message.method != "GET" && message.method != "HEAD"
+        // A failure of reading the result must not repeat the operation. A look-up has no effect.
+        message.returnsSeeOther = message.method != "GET" && message.method != "HEAD"
         // The first operation has the key of the change, and each has the same one in all attempts.
         if let name = declared.idempotencyField, message.headers[name] == nil, let key = declared.message.headers[name]
         {

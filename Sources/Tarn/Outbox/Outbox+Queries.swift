@@ -14,8 +14,17 @@ extension Outbox {
     public func update(
         _ query: Query, set values: [String: Value], step: Int = 1000
     ) async throws -> (matched: Int, operations: [UInt64]) {
+        try await updates(query, set: values, step: step)
+    }
+
+    /// Changes all records of a query as ``update(_:set:step:)`` does.
+    ///
+    /// - Parameter isDryRun: whether every step is rolled back.
+    package func updates(
+        _ query: Query, set values: [String: Value], step: Int = 1000, isDryRun: Bool = false
+    ) async throws -> (matched: Int, operations: [UInt64]) {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
-        let (matched, operations) = try await queue(query, step) { record, writer in
+        let (matched, operations) = try await queue(query, step, isDryRun: isDryRun) { record, writer in
             try update(record.entity, record.key, fields, in: &writer)
         }
         return (matched, operations)

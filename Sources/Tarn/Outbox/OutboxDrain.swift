@@ -115,10 +115,12 @@ final class OutboxDrain: Sendable {
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
-            if report.remaining.dead > 0, report.remaining.pending > 0 {
-                report.blocked = try reader.outbox.window(limit: 1000, now: client.now).count { entry in
-                    entry.waitsFor.contains(where: \.isDead)
-                }
+            guard report.remaining.pending > 0 else { return }
+            let builder = outbox.builder(reader.access)
+            for entry in try reader.outbox.window(limit: 1000, now: client.now) {
+                let entity = entry.operation.entity
+                if entry.waitsFor.contains(where: \.isDead) { report.blocked += 1 }
+                if builder.requests(of: entity) == nil { report.undeclared[entity, default: 0] += 1 }
             }
         }
         return report

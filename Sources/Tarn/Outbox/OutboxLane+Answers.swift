@@ -31,19 +31,21 @@ extension OutboxLane {
         } else if operation.kind != .delete, let reason {
             sent.unread = unread(reason, response, request)
         }
+        var validators = Validators(response.headers)
+        if response.status == 303, operation.kind != .create, operation.kind != .delete {
+            validators = await seen(response, message, request, &sent)
+        }
         if let url = message.recordURL {
             // An answer that could not be read may validate another record than ours.
-            let validators = sent.unread == nil ? Validators(response.headers) : Validators()
-            outbox.validators.set(url, validators, at: client.now)
+            outbox.validators.set(url, sent.unread == nil ? validators : Validators(), at: client.now)
             if sent.unread != nil { sent.invalidated.append(url) }
         }
         guard operation.kind == .create else { return sent }
         if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
-            guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location)
-            else {
+            guard let url = target(location, of: response, to: request) else {
                 return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
             }
-            return await located(sent, canonical(url.description), message, isSeeOther: response.status == 303)
+            return await located(sent, url, message, isSeeOther: response.status == 303)
         }
         let isAccepted = response.status == 202
         return identified(
@@ -51,6 +53,58 @@ extension OutboxLane {
             isAccepted
                 ? "its answer (202) names no key: it carries the creation out later"
                 : "its answer names neither its key nor its URL")
+    }
+
+    /// The URL to which an answer leads, as the API names it; nil if it cannot be read.
+    func target(_ location: String, of response: TransportResponse, to request: TransportRequest) -> String? {
+        guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location)
+        else { return nil }
+        return canonical(url.description)
+    }
+
+    /// Reads the result of a change that the server has carried out, and to which it leads (303).
+    ///
+    /// - Returns: the validators of the record; none if its URL is another one.
+    private func seen(
+        _ response: TransportResponse, _ message: WriteMessage, _ request: TransportRequest,
+        _ sent: inout SentOperation
+    ) async -> Validators {
+        let reason: String
+        sent.moment = moment
+        switch await seeOther(response, request) {
+        case .read(let url, let found):
+            guard case .unreadable(let text) = read(found, message, into: &sent) else {
+                return url == message.recordURL ? Validators(found.headers) : Validators()
+            }
+            reason = text
+        case .unread(let text): reason = text
+        }
+        sent.unread = unread("its result could not be read: \(reason)", response, request)
+        return Validators()
+    }
+
+    /// The result to which an answer leads.
+    enum SeeOther {
+        case read(url: String, TransportResponse)
+        case unread(String)
+    }
+
+    /// Reads the resource that a 303 names as the result of a request.
+    func seeOther(
+        _ response: TransportResponse, _ message: TransportRequest
+    ) async -> SeeOther {
+        guard let location = WriteAnswer.location(status: 303, response.headers),
+            let url = target(location, of: response, to: message)
+        else { return .unread("the answer (303) names no URL") }
+        guard mayRead(url, from: message.url) else {
+            return .unread("its URL leads to another server: \(Redaction.shown(url))")
+        }
+        let request = client.request(url)
+        do throws(TransportError) {
+            let found = try await transport.sendDirectly(request)
+            if (200..<300).contains(found.status) { return .read(url: url, found) }
+            return .unread(found.failure(of: request, at: client.now).message)
+        } catch { return .unread("\(error)") }
     }
 
     /// Reads the record, if that is declared, instead of an answer that may be an earlier one.
@@ -388,8 +442,11 @@ extension OutboxLane {
         if response.status == 401 || response.status == 407 {
             return .stopped(.authentication(failure.message), failure)
         }
-        let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
-        return isPassing ? .later(after: nil, failure) : .refused(failure)
+        guard RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) else {
+            return .refused(failure)
+        }
+        let wait = RateLimit.wait(status: response.status, response.headers, now: client.options.time.now())
+        return .later(after: wait, failure)
     }
 }
 

@@ -77,8 +77,8 @@ struct OutboxLane: Sendable {
             return await located(SentOperation(operation: operation, outcome: .done(adopting: nil)), location, message)
         }
         var request = message.message
-        // A failure of reading the record must not repeat its creation.
-        request.returnsSeeOther = operation.kind == .create
+        // A failure of reading the result must not repeat the operation.
+        request.returnsSeeOther = true
         let validators: Validators
         do { validators = try known.get() } catch {
             // Without its validator the request could overwrite a change of the server.

@@ -42,8 +42,9 @@ enum WriteAnswer: Sendable, Hashable {
                 return .location(location)
             }
             return .done
-        // RFC 9110 §15.4.4: the creation has its effect, and its result is elsewhere.
-        case 303 where kind == .create:
+        // RFC 9110 §15.4.4: the operation has its effect, and its result is elsewhere.
+        case 303:
+            guard kind == .create else { return .done }
             return self.location(status: status, headers).map { .location($0) } ?? .done
         case 401, 407: return .authentication
         // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.

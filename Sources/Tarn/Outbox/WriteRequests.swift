@@ -72,7 +72,7 @@ public struct WriteRequests: Sendable, Hashable {
 
 extension Description {
     /// The requests of an entity, or of its nearest ancestor with requests.
-    func writes(of entity: Catalog.Entity, in catalog: Catalog) -> WriteRequests? {
+    package func writes(of entity: Catalog.Entity, in catalog: Catalog) -> WriteRequests? {
         if let own = writes[entity.name] { return own }
         return catalog.ancestors(of: entity.id).lazy
             .compactMap { catalog.entity(id: $0).flatMap { writes[$0.name] } }.first

@@ -24,18 +24,11 @@ struct DeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: WriteOptions
 
     func run() async throws {
-        if options.queue || options.send, !options.immutable, !options.dryRun || declaresRequests {
-            return try await queue()
-        }
+        if options.goesThroughQueue { return try await queue() }
         try options.run(entity, "deleted") { store, query in
             try options.asServer
                 ? store.delete(query, step: options.step) : store.deleteLocally(query, step: options.step)
         }
-    }
-
-    /// Whether the description declares requests for changes. Without one, a dry run only counts.
-    private var declaresRequests: Bool {
-        (try? options.store.description.load())?.writes.isEmpty == false
     }
 
     /// Queues the deletions, and tells what they change of the outbox.

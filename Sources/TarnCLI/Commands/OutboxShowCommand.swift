@@ -15,6 +15,7 @@ struct OutboxShowCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() throws {
+        let description = try? store.description.load()
         try store.open().read { reader in
             guard let entry = try reader.outbox.entry(id) else { throw OutboxError.unknownOperation(id: id) }
             let operation = entry.operation
@@ -35,6 +36,11 @@ struct OutboxShowCommand: ParsableCommand {
             }
             for wait in entry.waitsFor {
                 Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))
+            }
+            if let description, let entity = reader.catalog.entity(operation.entity),
+                description.writes(of: entity, in: reader.catalog) == nil
+            {
+                Output.line("waits for a request: \(description.file) has no entities.\(operation.entity).write")
             }
             if let location = operation.location { Output.line("created at: \(location)") }
             if let notBefore = entry.notBefore { Output.line("next attempt: \(notBefore)") }

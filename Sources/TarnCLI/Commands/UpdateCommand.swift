@@ -32,16 +32,23 @@ struct UpdateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if options.isQueued {
+        if options.goesThroughQueue {
             return try await options.queue(entity) { outbox, query in
                 let values = try Assignment.values(set, entity: query.entity, outbox.store.catalog)
-                let result = try await outbox.update(query, set: values, step: options.step)
+                let result = try await outbox.updates(
+                    query, set: values, step: options.step, isDryRun: options.dryRun)
                 if result.matched > 0 { try outbox.warnOfUnsent(.update, query.entity, values.keys.sorted()) }
                 return WriteOptions.Queued(matched: result.matched, queued: result.operations.count)
             }
         }
-        try options.run(entity, "changed") { store, query in
+        func checked(_ store: Store, _ query: Query) throws -> [String: Value] {
             let values = try Assignment.values(set, entity: query.entity, store.catalog)
+            // A dry run refuses what the write refuses.
+            try store.read { try $0.checkChange(values, of: query.entity) }
+            return values
+        }
+        try options.run(entity, "changed", check: { _ = try checked($0, $1) }) { store, query in
+            let values = try checked(store, query)
             return try options.asServer
                 ? store.update(query, set: values, step: options.step)
                 : store.updateLocally(query, set: values, step: options.step)

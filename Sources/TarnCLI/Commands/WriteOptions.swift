@@ -29,6 +29,14 @@ struct WriteOptions: ParsableArguments {
     /// Whether the change is queued for the server.
     var isQueued: Bool { (queue || send) && !dryRun }
 
+    /// Whether the change is queued, or a dry run shows what queueing it would do.
+    ///
+    /// Without declared requests, or without locks, a dry run only counts.
+    var goesThroughQueue: Bool {
+        guard queue || send, dryRun else { return isQueued }
+        return !immutable && (try? store.description.load())?.writes.isEmpty == false
+    }
+
     /// The records that a queued change has found, and the number of queued operations.
     struct Queued {
         var matched: Int
@@ -60,10 +68,17 @@ struct WriteOptions: ParsableArguments {
         if send, !dryRun { try await outbox.sendAndReport(isJSON: format.format == .json) }
     }
 
-    func run(_ entity: String, _ past: String, _ write: (Store, Query) throws -> QueryWriteReport) throws {
+    /// Writes directly.
+    ///
+    /// - Parameter check: checks what is to be written, for a dry run.
+    func run(
+        _ entity: String, _ past: String, check: (Store, Query) throws -> Void = { _, _ in },
+        _ write: (Store, Query) throws -> QueryWriteReport
+    ) throws {
         let store = try store.open(isReadOnly: dryRun, isImmutable: immutable), catalog = store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         if dryRun {
+            try check(store, query)
             let count = try store.read { reader in try reader.count(query) }
             return format.format == .json
                 ? Output.json("{\"matched\":\(count)}")

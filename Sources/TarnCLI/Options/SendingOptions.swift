@@ -110,6 +110,11 @@ extension OutboxReport {
         if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
         let left = merged - warnings.count(where: isMerged)
         if left > 0 { Output.note("warning: \(left) more creations have keys of records that were here before") }
+        for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
+            Output.note(
+                "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "
+                    + "for it (entities.\(entity).write); declare them, or discard with `tarn outbox discard`")
+        }
         for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {
             Output.note("the changes of \(api) wait: \(stop.message)")
         }
@@ -127,10 +132,14 @@ extension OutboxReport {
         let left = remaining.total - remaining.dead
         if left > 0 { text += "; \(left) left" }
         if blocked > 0 { text += ", \(blocked) behind dead ones" }
+        if unsendable > 0 { text += ", \(unsendable) without a request" }
         if let nextAttempt { text += ", next attempt at \(nextAttempt)" }
         if remaining.dead > 0 { text += "; \(remaining.dead) dead (tarn outbox list)" }
         return text
     }
+
+    /// The number of changes that have no request.
+    private var unsendable: Int { undeclared.values.reduce(0, +) }
 
     private var json: String {
         var text = "{\"sent\":\(sent),\"failed\":\(failed),\"dead\":\(dead),\"conflicts\":\(conflicts)"
@@ -139,6 +148,7 @@ extension OutboxReport {
         if unread > 0 { text += ",\"unread_answers\":\(unread)" }
         if merged > 0 { text += ",\"merged\":\(merged)" }
         if blocked > 0 { text += ",\"behind_dead\":\(blocked)" }
+        if unsendable > 0 { text += ",\"without_request\":\(unsendable)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }
         if let stop {
             text += ",\"stopped\":"

@@ -1,6 +1,7 @@
 // Local changes by the command line that reach a server.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -46,6 +47,51 @@ struct OutboxCommandTests {
         #expect(try await place.run("push").output == "0 sent\n")
         let empty = try await place.run("outbox", "list", "--format", "table")
         #expect(empty.status == 0 && empty.error.contains("the outbox is empty"), "\(empty.error)")
+    }
+
+    @Test("after a push, the key that a creation has printed still selects the record")
+    func printedKey() async throws {
+        let place = try await Place()
+        let made = try await place.run("create", "Item", "--set", "title=new", "--send")
+        let key = try #require(made.lines.first)
+        for arguments in [["update", "Item", "--set", "title=later"], ["delete", "Item"]] {
+            let queued = try await tarn(arguments + ["--where", "id = \(key)", "--send", "--file", place.file])
+            #expect(queued.output.contains(#"{"matched":1,"queued":1}"#), "\(queued.output)\(queued.error)")
+        }
+        #expect(place.server.with(\.effects).dropFirst() == ["PATCH item 101 title=later", "DELETE item 101"])
+    }
+
+    @Test("changes of an entity without requests stay queued, and push, show and list say why")
+    func undeclaredEntity() async throws {
+        let place = try await Place()
+        try await expectSuccess(place.run("create", "Label", "--set", "name=mine"))
+        let yaml = ModelAPI.yaml(base: place.server.base)
+            .replacing("write: { create: { request: POST /labels, fields: [name] } }", with: "")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let pushed = try await place.run("push")
+        #expect(pushed.output == "0 sent; 1 left, 1 without a request\n", "\(pushed.output)")
+        #expect(pushed.error.contains("warning: 1 change of Label cannot be sent: "), "\(pushed.error)")
+        #expect(pushed.error.contains("entities.Label.write"), "\(pushed.error)")
+        let shown = try await place.run("outbox", "show", "1")
+        #expect(shown.output.contains("has no entities.Label.write"), "\(shown.output)")
+        #expect(try await place.run("push", "--json").output.contains(#""without_request":1"#))
+        _ = try place.folder.write("tarn.yaml", ModelAPI.yaml(base: place.server.base))
+        #expect(try await place.run("push").output == "1 sent\n")
+    }
+
+    @Test(
+        "a dry run of an update refuses what the update refuses",
+        arguments: ["titel=b", "votes=abc", "id=8", "votes=1e400", "title"], [[], ["--queue"], ["--send"]])
+    func dryRun(assignment: String, options: [String]) async throws {
+        let place = try await Place()
+        let arguments = ["update", "Item", "--all", "--set", assignment, "--file", place.file] + options
+        let dry = try await tarn(arguments + ["--dry-run"]), real = try await tarn(arguments)
+        #expect(dry.status == 2 && dry.error == real.error && dry.output.isEmpty, "\(dry.output)\(dry.error)")
+        #expect(real.status == 2, "\(real.output)\(real.error)")
+        let right = ["update", "Item", "--all", "--set", "title=b", "--dry-run", "--file", place.file] + options
+        #expect(try await tarn(right).output == "{\"matched\":1}\n")
+        #expect(place.server.with(\.effects) == [])
+        #expect(try await place.run("outbox", "list", "--format", "ndjson").output.isEmpty)
     }
 
     @Test("a queued change of a field that the description does not declare any more is not sent under its old name")
@@ -334,6 +380,34 @@ struct OutboxCommandTests {
         #expect(discarded.output == "discarded 1: update Item 7\n", "\(discarded.error)")
         #expect(discarded.error.contains("the server may have it"), "\(discarded.error)")
         #expect(try await place.run("get", "Item", "7", "--format", "json").output.contains(#""title":"a""#))
+    }
+
+    @Test("a creation whose push was killed while the server carried it out is sent again, and not doubled")
+    func killedCreation() async throws {
+        let gate = ThreadGate(), isHeld = Mutex(true)
+        var api = ModelAPI()
+        api.fault = { _ in
+            if isHeld.withLock({ held in
+                defer { held = false }
+                return held
+            }) {
+                gate.wait()
+            }
+            return nil
+        }
+        let place = try await Place(api)
+        defer { gate.open() }
+        let key = try #require(try await place.run("create", "Item", "--set", "title=new").lines.first)
+        let process = try TarnProcess(["push", "--file", place.file])
+        try await gate.reached()
+        process.send(SIGKILL)
+        _ = await process.end()
+        gate.open()
+        try await expectSuccess(
+            place.run("update", "Item", "--where", "id = \(key)", "--set", "title=later", "--queue"))
+        #expect(try await place.run("push").output == "2 sent\n")
+        #expect(place.server.with(\.effects) == ["POST item 101 title=new", "PATCH item 101 title=later"])
+        #expect(try await place.run("list", "Item", "--format", "ndjson").lines.count == 2)
     }
 
     @Test("an interrupted push prints what it has sent, and what is dead and left")

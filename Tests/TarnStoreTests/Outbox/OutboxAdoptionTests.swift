@@ -107,6 +107,40 @@ struct OutboxAdoptionTests {
         #expect(try store.related("Label", RecordKey(long), "issues") == [17])
     }
 
+    @Test("a condition with a key that was replaced finds the record, also behind relationships and for writes")
+    func conditions() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        let label = try bed.create("Label").key
+        try store.put("Issue", 18, ["parent": .reference(made), "labels": .references([label])])
+        try bed.complete(1, 99)
+        try bed.complete(2, "la")
+        func found(_ condition: Condition) throws -> [RecordKey] {
+            try store.read { try $0.fetch(Query("Issue", where: condition)).map(\.key) }
+        }
+        let id = try #require(made.components.first.map { Value($0) })
+        #expect(try found(.compare("id", .equal, id)) == [99])
+        #expect(try found(.compare("id", .notEqual, id)) == [17, 18])
+        #expect(try found(.isIn("id", [id, .int(17), .int(99)])) == [17, 99])
+        #expect(try found(.not(.or([.compare("id", .equal, id), .compare("id", .equal, .int(17))]))) == [18])
+        #expect(try found(.compare("parent", .equal, .reference(made))) == [18])
+        #expect(try found(.compare(FieldPath(["parent", "id"]), .equal, id)) == [18])
+        #expect(try found(.contains("labels", .reference(label))) == [18])
+        let query = Query("Issue", where: .compare("id", .equal, id))
+        #expect(try store.read { try $0.count(query) } == 1)
+        #expect(try store.updateLocally(query, set: ["title": .string("by the old key")]).changed == 1)
+        #expect(try store.record("Issue", 99)?["title"] == .string("by the old key"))
+    }
+
+    @Test("a condition with a replaced key under which there is another record by now finds that one")
+    func reusedKey() throws {
+        try bed.create("Label", .client("La"), ["color": .string("blue")])
+        try bed.complete(1, "la")
+        let query = Query("Label", where: .compare("name", .equal, .string("La")))
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == ["la"])
+        try store.put("Label", "La", ["color": .string("green")])
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == ["La"])
+    }
+
     @Test("a query continues after a record whose key was replaced, and does not show it twice")
     func cursors() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("z")]).key

@@ -64,6 +64,12 @@ struct AttributeTypeTests {
         #expect(sample.type.converting(.null) == nil)
     }
 
+    @Test("a decimal beyond the largest double is no double")
+    func tooLarge() throws {
+        #expect(AttributeType.double.converting(.decimal(try #require(ExactDecimal("1e400")))) == nil)
+        #expect(AttributeType.double.converting(.decimal(try #require(ExactDecimal("1e300")))) == .double(1e300))
+    }
+
     @Test("a value has an exact text in the catalog and in a condition", arguments: samples)
     func texts(_ sample: Sample) throws {
         for value in sample.values {

@@ -58,6 +58,51 @@ struct OutboxAnswerTests {
         #expect(failure.message.contains("names neither its key nor its URL"))
     }
 
+    // MARK: 303
+
+    @Test(
+        "an update that is answered with 303 is sent once: the record is read at the URL, else there is a warning",
+        arguments: [200, 404, 500, 401, 0])
+    func seeOther(status: Int) async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        try await fixture.stored(7)
+        fixture.server.with { api in
+            api.fault = { _ in .status(303, fields: ["Location": "/elsewhere/7"], body: "See there.") }
+            api.readFault = { request in
+                guard request.target == "/elsewhere/7" else { return nil }
+                return status == 0 ? .dropped : .status(status, body: status == 200 ? #"{"id":7,"title":"B"}"# : "")
+            }
+        }
+        try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.remaining.isEmpty && report.stops.isEmpty, "\(report)")
+        #expect(report.unread == (status == 200 ? 0 : 1), "\(report)")
+        if status != 200 {
+            #expect(report.warnings.first?.failure.message.contains("its result could not be read") == true)
+            #expect(try !fixture.hasUsableResponse(7))
+        }
+        #expect(fixture.server.with(\.requests).count { $0.method == "PATCH" } == 1)
+        #expect(try fixture.field("title", of: RecordKey(7)) == .string(status == 200 ? "B" : "b"))
+    }
+
+    @Test("a deletion or the addition of a member that is answered with 303 is done")
+    func seeOtherWithoutRecord() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        fixture.server.with { $0.labels = [1: "one"] }
+        try await fixture.stored(7)
+        try await fixture.stored(8)
+        fixture.server.with { api in
+            api.fault = { _ in .status(303, fields: ["Location": "/items/7"]) }
+            api.readFault = { $0.target == "/items/7" ? .status(500) : nil }
+        }
+        try await outbox.add([RecordKey(1)], to: "labels", of: "Item", RecordKey(7))
+        try await outbox.delete("Item", RecordKey(8))
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.remaining.isEmpty && report.unread == 1, "\(report)")
+        #expect(try fixture.keys("Item") == [7])
+        #expect(try fixture.field("labels", of: RecordKey(7)) == .references([RecordKey(1)]))
+    }
+
     // MARK: Location
 
     /// A server that has created item 101 at a URL from which the key does not follow.

@@ -53,6 +53,19 @@ struct OutboxConflictTests {
         #expect(statuses == ["PATCH \"v2\"", "GET -", "PATCH \"v3\""])
     }
 
+    @Test("a server that is busy when the record is read after a conflict is asked again when it wants to be")
+    func busyRead() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        try await fixture.stored(7)
+        fixture.server.with { api in
+            api.fault = { _ in .status(409) }
+            api.readFault = { _ in .status(503, fields: ["Retry-After": "3000"]) }
+        }
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        let report = try await outbox.drain(), next = try #require(report.nextAttempt)
+        #expect(report.failed == 1 && next.date.timeIntervalSinceNow > 2000, "\(report)")
+    }
+
     @Test("a field that both have changed is held: a retry sends the local value, a discard takes the server's")
     func held() async throws {
         for isRetried in [true, false] {

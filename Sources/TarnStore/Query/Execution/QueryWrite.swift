@@ -66,7 +66,7 @@ final class QueryWrite: @unchecked Sendable {
         // Conditions and delete rules read indexes.
         try writer.applyIndexChanges()
         let access = writer.access, compiled = try CompiledQuery(condition, access.state), entity = compiled.entity
-        let check = RecordCheck(access, compiled)
+        let check = try RecordCheck(access, compiled)
         // All records are checked before the first is changed: a condition may read other records.
         let range = position..<position + min(limit, keys.count - position)
         var admitted: [Int] = []

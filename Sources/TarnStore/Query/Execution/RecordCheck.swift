@@ -15,7 +15,8 @@ package struct RecordCheck {
         try self.init(access, CompiledQuery(query, access.state))
     }
 
-    init(_ access: StoreAccess, _ query: CompiledQuery) {
+    init(_ access: StoreAccess, _ query: CompiledQuery) throws {
+        let query = try query.withPresentKeys(access)
         self.access = access
         self.query = query
         evaluation = QueryEvaluation(access, query.places, QueryFilter(query.node, query.places))

@@ -30,6 +30,16 @@ struct Operand {
         self.tuple = Array(tuple.bytes)
     }
 
+    /// Returns operands in ascending order, each once.
+    static func distinct(_ operands: [Operand]) -> [Operand] {
+        var distinct: [Operand] = []
+        for operand in operands.sorted(by: { a, b in a.tuple.lexicographicallyPrecedes(b.tuple) })
+        where operand.tuple != distinct.last?.tuple {
+            distinct.append(operand)
+        }
+        return distinct
+    }
+
     /// The storage key of a reference, or the bytes of a text, a UUID and so on.
     var payload: ArraySlice<UInt8> { value[1...] }
 }

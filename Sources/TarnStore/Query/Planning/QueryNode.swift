@@ -75,9 +75,7 @@ extension QueryPlaces {
             for value in values {
                 if case .null = value { admitsMissing = true } else { operands.append(try operand(value, place)) }
             }
-            operands.sort { a, b in a.tuple.lexicographicallyPrecedes(b.tuple) }
-            var distinct: [Operand] = []
-            for operand in operands where operand.tuple != distinct.last?.tuple { distinct.append(operand) }
+            let distinct = Operand.distinct(operands)
             var nodes = admitsMissing ? [test(place, .isMissing, negated)] : []
             if !distinct.isEmpty { nodes.append(test(place, .isIn(distinct), negated)) }
             return negated ? .all(of: nodes) : .any(of: nodes)

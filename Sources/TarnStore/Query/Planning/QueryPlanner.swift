@@ -11,13 +11,13 @@ struct QueryPlanner {
     }
 
     let access: StoreAccess
-    /// The query after rewriting for this snapshot (`followingPaths`).
+    /// The query after rewriting for this snapshot (`withPresentKeys`, `followingPaths`).
     let query: CompiledQuery
     let purpose: Purpose
 
     init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: Purpose = .records) throws {
         self.access = access
-        self.query = try QueryPlanner.followingPaths(query, access)
+        self.query = try QueryPlanner.followingPaths(query.withPresentKeys(access), access)
         self.purpose = purpose
     }
 

@@ -8,7 +8,8 @@ struct DoubleType: AttributeTypeDescriptor {
         case .double: value
         case .int(let x): Double(exactly: x).map(Value.double)
         case .uint(let x): Double(exactly: x).map(Value.double)
-        case .decimal(let x): Double(x.description).map(Value.double)
+        // Beyond the largest double, the text reads as infinity.
+        case .decimal(let x): Double(x.description).flatMap { $0.isFinite ? .double($0) : nil }
         default: nil
         }
     }

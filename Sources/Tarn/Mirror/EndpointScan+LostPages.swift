@@ -4,9 +4,9 @@ import TarnHTTP
 import TarnStore
 
 extension EndpointScan {
-    /// Notes that a page is none of those that an earlier scan has stored.
+    /// Notes that a page is none of those that an earlier scan of the whole list has stored.
     func noteNew(_ fetch: PageFetch, _ list: ListScan) throws {
-        guard fetch.stored == nil, !list.target.hasNewPages else { return }
+        guard list.target.beginning.whole != nil, fetch.stored == nil, !list.target.hasNewPages else { return }
         let key = fetch.key.digest
         list.target.hasNewPages = try client.store.read { try $0.access.responses.view(key) == nil }
     }

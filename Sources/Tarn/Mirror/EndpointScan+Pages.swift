@@ -410,7 +410,7 @@ extension EndpointScan {
                 !endpoint.isTypedRequest
             {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
-                if target.hasNewPages, target.beginning.whole != nil { listsWithNewPages.insert(target.name) }
+                if target.hasNewPages { listsWithNewPages.insert(target.name) }
             }
             if checkpoint.isOfTwoShapes {
                 // The value stays: the list is unknown.

@@ -8,7 +8,7 @@ struct ScanTarget {
     var checkpoint: Checkpoint
     /// Whether no page of this run has a larger value of the field of `since` than one behind it.
     var isInOrder = true
-    /// Whether this run has requested a page of which no response was stored.
+    /// Whether this run has requested a page that an earlier scan of the whole list has not stored.
     var hasNewPages = false
 
     /// The parts that do not change. The copies of a target share them.

@@ -328,11 +328,14 @@ public struct APIClient: Sendable {
 
     /// A keyed hash of the credentials in the header fields of a request; empty without any.
     ///
-    /// It separates the responses of users whose credentials are no part of the authentication.
+    /// It separates the responses of users whose credentials are no part of the authentication. If
+    /// the API names its account, that name counts: tokens may change.
     func variant(of headers: TransportHeaders) -> String {
         let credentials = headers.fields.filter { CacheRules.isCredential($0.name) }
         guard !credentials.isEmpty else { return "" }
-        let text = credentials.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
+        let text =
+            api.account.map { "account\n\($0)" }
+            ?? credentials.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
         // A store that cannot be read has no response to tell apart.
         return (try? hash(ofCredentials: text)) ?? UUID().uuidString
     }

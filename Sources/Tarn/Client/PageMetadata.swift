@@ -9,8 +9,8 @@ package struct PageMetadata {
     private var values: [String: String]?
     /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
-    /// The largest value by which changes are requested.
-    private var increment: String?
+    /// The smallest and the largest value by which changes are requested.
+    private var least: String?, increment: String?
     /// The number of elements of the first of several lists, which pagination counts.
     private var firstCount: Int?
     /// A digest of the elements of the page, if some of them are not listed.
@@ -25,6 +25,7 @@ package struct PageMetadata {
     ) {
         self.firstCount = firstCount
         self.read = read
+        least = increments?.smallest(facts.increments)
         increment = increments?.largest(facts.increments)
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
@@ -76,6 +77,10 @@ package struct PageMetadata {
             begin("kept")
             append(kept)
         }
+        if let least {
+            begin("least")
+            text.appendJSONString(least)
+        }
         if let read {
             begin("read")
             text.appendJSONString(String(read))
@@ -121,11 +126,15 @@ package struct PageMetadata {
     }
 
     /// The largest value by which changes are requested, in a text of ``text``.
-    static func increment(_ text: String?) -> String? {
-        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }),
-            case .string(let increment)? = metadata[["increment"]]
+    static func increment(_ text: String?) -> String? { member("increment", of: text) }
+
+    /// The smallest value by which changes are requested, in a text of ``text``.
+    static func least(_ text: String?) -> String? { member("least", of: text) }
+
+    private static func member(_ name: String, of text: String?) -> String? {
+        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }), case .string(let value)? = metadata[[name]]
         else { return nil }
-        return increment
+        return value
     }
 
     private static func texts(_ value: JSONBody?) -> [String: String] {

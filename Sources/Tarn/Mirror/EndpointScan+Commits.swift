@@ -204,10 +204,9 @@ extension Batch {
             }
             func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
             var gone: Set<String> = []
+            let varying = imported.filter { report.updated > 0 || severalVariants.contains($0.entry.request.url) }
+            try writer.outdateVariants(of: varying.map(\.entry))
             for page in imported {
-                if report.updated > 0 || severalVariants.contains(page.entry.request.url) {
-                    try writer.outdateVariants(of: page.entry)
-                }
                 // Those of other endpoints are outdated if the unit has changed their records.
                 let removed = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) {
                     others != nil || isDeclared($0)

@@ -45,10 +45,10 @@ extension EndpointScan {
         return increments.largest([known, counted].compactMap(\.self))
     }
 
-    /// Whether the largest value of a page is none before those of the pages before.
+    /// Whether no value of a page is before one of the pages before.
     func isLast(_ entry: ResponseEntry, _ request: EndpointRequest, after known: String?) -> Bool {
         guard endpoint.incremental?.field != nil, let increments = request.increments,
-            let found = PageMetadata.increment(entry.listing.metadata)
+            let found = PageMetadata.least(entry.listing.metadata)
         else { return false }
         return known.map { increments.largest([found, $0]) == found } ?? true
     }

@@ -15,10 +15,15 @@ extension EndpointScan {
     ///
     /// Nothing counts what they list, and nothing would ever replace them. All responses are read:
     /// only after scans of whole lists that have stored new pages, and once for all lists.
-    func removeLostPages() async throws {
+    func removeLostPages() async {
         guard !listsWithNewPages.isEmpty, !options.isDryRun, !Task.isCancelled else { return }
+        // The scan is stored. A later one with new pages removes what is left.
+        try? await client.store.removeResponses(try lostPages())
+    }
+
+    private func lostPages() throws -> [UInt64] {
         let names = listsWithNewPages
-        let lost = try client.store.read { reader in
+        return try client.store.read { reader in
             var scans: [String: UInt64] = [:], lost: [UInt64] = []
             for name in names {
                 if let whole = try reader.checkpoint(name)?.whole { scans[whole.identity] = whole.scan }
@@ -32,6 +37,5 @@ extension EndpointScan {
             }
             return lost
         }
-        try await client.store.removeResponses(lost)
     }
 }

@@ -196,7 +196,6 @@ extension EndpointScan {
     func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
-        try noteNew(fetch, list)
         var page: Batch.Page
         switch try decision(about: response, list) {
         case .again: return true
@@ -234,6 +233,7 @@ extension EndpointScan {
             }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
         }
+        try noteNew(fetch, list)
         page.entry.listing.scan = list.target.checkpoint.scan
         page.entry.listing.identity = list.target.identity.responses
         page.list = list.target.name
@@ -393,7 +393,7 @@ extension EndpointScan {
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
     func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt? = nil) {
-        let isInDoubt = doubt != nil, isAgain = target.beginning.wasInDoubt && doubt?.countsIfRepeated == true
+        let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete

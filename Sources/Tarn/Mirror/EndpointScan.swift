@@ -156,8 +156,8 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
-            try await removeLostPages()
             try await notePass(over: parents)
+            await removeLostPages()
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

@@ -37,10 +37,15 @@ struct IncrementalValues: Sendable {
     }
 
     /// The largest of several values; those of another form are left out.
-    func largest(_ texts: [String]) -> String? {
+    func largest(_ texts: [String]) -> String? { best(of: texts) { $0 < $1 } }
+
+    /// The smallest of several values; those of another form are left out.
+    func smallest(_ texts: [String]) -> String? { best(of: texts) { $1 < $0 } }
+
+    private func best(of texts: [String], _ isBetter: (_ known: Ordered, _ other: Ordered) -> Bool) -> String? {
         var best: (text: String, value: Ordered)?
         for text in texts {
-            guard let value = comparable(text), best.map({ $0.value < value }) ?? true else { continue }
+            guard let value = comparable(text), best.map({ isBetter($0.value, value) }) ?? true else { continue }
             best = (text, value)
         }
         return best?.text

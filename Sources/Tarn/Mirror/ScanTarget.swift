@@ -6,8 +6,8 @@ struct ScanTarget {
     private let constants: Constants
     /// The progress up to the last page.
     var checkpoint: Checkpoint
-    /// Whether no page of this run has a larger value of the field of `since` than one behind it.
-    var isInOrder = true
+    /// Whether all pages of the scan are known to be in the order of the field of `since`.
+    var isInOrder: Bool
     /// Whether this run has requested a page that an earlier scan of the whole list has not stored.
     var hasNewPages = false
 
@@ -46,6 +46,8 @@ struct ScanTarget {
             pages, name, identity, beginning, previous, wasEmpty: wasEmpty, hadObject: hadObject,
             skippedBefore: skippedBefore)
         self.checkpoint = checkpoint
+        // Of the pages before an interruption it is unknown.
+        isInOrder = checkpoint.pages == 0
     }
 
     var pages: PageImporter { constants.pages }

@@ -26,7 +26,7 @@ extension EndpointScan {
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if let doubt {
-            isKnown = target.beginning.wasInDoubt && doubt.countsIfRepeated
+            isKnown = doubt.isKnown(after: target.beginning)
             refusal = "\(doubt.finding): other pages may be missing; \(doubt.wayOut)"
         } else if checkpoint.isOfTwoShapes {
             refusal =
@@ -223,4 +223,9 @@ extension EndpointScan {
             }
         }
     }
+}
+
+extension EndDoubt {
+    /// Whether the end counts after the scan before: that has ended at an empty page, too.
+    func isKnown(after before: Checkpoint) -> Bool { countsIfRepeated && before.wasInDoubt && !before.mayEndAtLimit }
 }

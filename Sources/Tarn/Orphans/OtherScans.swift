@@ -81,6 +81,6 @@ extension Checkpoint {
     ///
     /// Earlier versions have not stored it.
     var lastKnown: Timestamp? {
-        knownSince ?? (state == .complete && failure == nil && !plan.isEmpty ? startedAt : nil)
+        knownSince ?? (state == .complete && failure == nil && !plan.isEmpty && !wasInDoubt ? startedAt : nil)
     }
 }

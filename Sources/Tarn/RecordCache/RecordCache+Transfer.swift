@@ -238,7 +238,7 @@ extension RecordCache {
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.outdateCollectedMirrors(of: others)
-            if report.updated > 0 { try writer.outdateVariants(of: entry) }
+            if report.updated > 0 { try writer.outdateVariants(of: [entry]) }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(

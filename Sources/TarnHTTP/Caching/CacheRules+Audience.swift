@@ -51,8 +51,8 @@ extension CacheRules {
     /// Returns whether a request field may hold a credential, by its name.
     ///
     /// The names of common APIs and all names with typical words are recognized. A false positive
-    /// costs cache hits, and nothing else. A secret in the query needs no rule: it is part of the
-    /// URL, which identifies the response.
+    /// costs cache hits, and each other value begins the lists of mirrors anew. A secret in the
+    /// query needs no rule: it is part of the URL, which identifies the response.
     package static func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
         guard !harmlessFields.contains(name) else { return false }

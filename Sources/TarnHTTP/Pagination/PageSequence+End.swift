@@ -23,8 +23,8 @@ extension PageSequence {
         return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }
     }
 
-    /// Whether a page without records has a total that every page before has had, and that is the
-    /// number of listed records exactly: CKAN names a next page behind the last one, without end.
+    /// Whether a page without records has a total that is the number of listed records exactly, and
+    /// that was smaller on no page: CKAN names a next page behind the last one, without end.
     ///
     /// - Parameter counts: the smallest counts on the pages: a number of the records so far was
     ///   smaller on the first one.

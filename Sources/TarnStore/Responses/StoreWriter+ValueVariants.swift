@@ -5,13 +5,19 @@ extension StoreWriter {
     /// Outdates the responses to the same URL, of other users, or with other header fields or
     /// hooks, that share a record with a response that was just imported.
     ///
-    /// The store has the values of the new response. The outdated ones still list their records,
+    /// The store has the values of the new responses. The outdated ones still list their records,
     /// but neither freshness nor a 304 confirms them.
-    package mutating func outdateVariants(of entry: ResponseEntry) throws {
+    package mutating func outdateVariants(of entries: [ResponseEntry]) throws {
+        guard !entries.isEmpty else { return }
+        let scopes = try access.responses.scopes()
+        for entry in entries { try outdateVariants(of: entry, scopes) }
+    }
+
+    private mutating func outdateVariants(of entry: ResponseEntry, _ scopes: Set<String>) throws {
         let request = entry.request, records = Set(entry.listing.listed)
         guard !records.isEmpty else { return }
         var outdated: [ResponseEntry] = []
-        for scope in try access.responses.scopes() {
+        for scope in scopes {
             try access.responses.forEach(to: request.url, scope: scope) { view in
                 let isOthers = scope != request.authScope || view.variant != request.variant
                 guard view.method == request.method, !view.isList,

@@ -212,30 +212,48 @@ struct MirrorRefusedEndTests {
 
     @Test(
         "the value of since stays while a list may end at a limit of its server, unless the list is in its order",
-        arguments: [true, false])
-    func valueAtLimit(isInOrder: Bool) async throws {
-        let server = try ScriptedServer { request in
-            let values = QueryParameters.values(in: request.target)
-            func number(_ name: String) -> Int? { values.first { $0.name == name }.flatMap { Int($0.value) } }
-            let found = (1...6).filter { $0 >= number("since") ?? 1 }, page = number("page") ?? 1
-            let part = (isInOrder ? found : found.reversed()).dropFirst(2 * (page - 1)).prefix(2)
-            guard page < 3, !part.isEmpty else { return .init(status: "400 Bad Request") }
-            return .init(
-                body: #"{"items":[\#(part.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ","))]}"#)
-        }
+        arguments: [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [2, 5, 3, 6, 1, 4]])
+    func valueAtLimit(order: [Int]) async throws {
+        let failing = Mutex(0), server = try Self.limited(order, failing)
         let store = try MirrorStore(yaml: Self.yaml("param: page", "\n    since: { param: since, field: id }"))
         for number in 1...4 {
             let items = try await store.sync(server.base + "/v1").endpoint("items")
             let since = try store.checkpoint("items")?.since
-            if !isInOrder {
+            if order != order.sorted() {
                 #expect(items?.inDoubt == 1 && items?.inDoubtAgain == 0 && since == nil)
-                #expect(try store.items() == [3, 4, 5, 6])
+                #expect(try store.items() == order.prefix(4).sorted())
             } else {
                 #expect(items?.inDoubt == (number == 1 ? 1 : 0) && items?.inDoubtAgain == (number == 2 ? 1 : 0))
                 #expect(since == [nil, "4", "6", "6"][number - 1])
             }
         }
-        if isInOrder { #expect(try store.items() == [1, 2, 3, 4, 5, 6]) }
+        if order == order.sorted() { #expect(try store.items() == order) }
+    }
+
+    /// A list with two pages of two records, of which the server refuses the third.
+    private static func limited(_ order: [Int], _ failing: Mutex<Int>) throws -> ScriptedServer {
+        try ScriptedServer { request in
+            let values = QueryParameters.values(in: request.target)
+            func number(_ name: String) -> Int? { values.first { $0.name == name }.flatMap { Int($0.value) } }
+            let found = order.filter { $0 >= number("since") ?? 1 }, page = number("page") ?? 1
+            let part = found.dropFirst(2 * (page - 1)).prefix(2)
+            if failing.withLock({ $0 }) == page { return .init(status: "404 Not Found") }
+            guard page < 3, !part.isEmpty else { return .init(status: "400 Bad Request") }
+            return .init(
+                body: #"{"items":[\#(part.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ","))]}"#)
+        }
+    }
+
+    @Test("the pages before an interruption are not known to be in the order of since")
+    func valueAtLimitAfterInterruption() async throws {
+        let failing = Mutex(0), server = try Self.limited([6, 5, 4, 3, 2, 1], failing)
+        let store = try MirrorStore(yaml: Self.yaml("param: page", "\n    since: { param: since, field: id }"))
+        for page in [0, 2, 0, 0] {
+            failing.withLock { $0 = page }
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty == (page == 0))
+            #expect(try store.checkpoint("items")?.since == nil)
+        }
     }
 
     @Test(
@@ -274,5 +292,37 @@ struct MirrorRefusedEndTests {
         lists.withLock { $0[1] = [[10, 11], [12]] }
         for _ in 0..<3 { _ = try await store.sync(server.base) }
         #expect(try !store.items().contains(7))
+    }
+
+    @Test("a record stays that may have moved behind a limit of the server in a list that is new")
+    func movedBehindLimitOfNewList() async throws {
+        let short = "  short: { path: /short, entity: Item, orphans: after_two_scans }\n"
+        let long =
+            "  long: { path: /long, entity: Item, paginate: { page_number: { param: page } }, "
+            + "responses: [{ status: 400, then: stop }] }\n"
+        func description(_ endpoints: String) throws -> Description {
+            try Description.parse(
+                "api: { base: https://api.test.example }\nentities: { Item: { key: id, attributes: { id: int } } }\n"
+                    + "endpoints:\n" + endpoints, file: "tarn.yaml")
+        }
+        var store = try MirrorStore(description(short))
+        let path = store.path, isMoved = Mutex(false)
+        let server = try ScriptedServer { request in
+            guard request.target.contains("long") else {
+                return .init(body: isMoved.withLock { $0 } ? #"[{"id":8}]"# : #"[{"id":7},{"id":8}]"#)
+            }
+            let page = QueryParameters.values(in: request.target).first { $0.name == "page" }?.value ?? "1"
+            guard page < "3" else { return .init(status: "400 Bad Request") }
+            return .init(body: #"[{"id":\#(page)1},{"id":\#(page)2}]"#)
+        }
+        _ = try await store.sync(server.base)
+        isMoved.withLock { $0 = true }
+        store.description = try description(short + long)
+        store.description.storePath = path
+        for _ in 0..<4 {
+            let report = try await store.sync(server.base)
+            #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+        }
+        #expect(try store.items() == [7, 8, 11, 12, 21, 22])
     }
 }

@@ -198,7 +198,9 @@ struct ProposalWriter {
                 "a page behind the last one has this text, and no list")
         }
         if endpoint.hasPositions {
-            line(4, "orphans: after_one_scan", "positions behind the end of a shorter list are removed")
+            line(
+                4, "orphans: after_one_scan",
+                "positions behind the end of a shorter list are removed, not those of an empty one")
         }
         if let since = endpoint.since {
             since.isActive

@@ -56,8 +56,8 @@ extension SampledStyle {
     /// Whether the style follows links.
     var isLink: Bool { text == "header_link" || text.hasPrefix("{ json_link:") }
 
-    /// Returns the name of the evidence in the links that the style follows, as a description writes
-    /// it; nil without one.
+    /// Returns the name of the evidence in the links that the style follows, as a description
+    /// writes it; nil without one.
     ///
     /// A style that reads `_links.next` also follows a link in `_links.next.href`.
     func linkSign(_ facts: PageFacts) -> String? {

@@ -629,4 +629,19 @@ struct CompleteListTests {
         mirror.expectClean()
         #expect(try mirror.count("Entry") == 30 && mirror.count("Asset") == 12, "\(proposal.text)")
     }
+
+    @Test("side-loaded records are found beside the records of any level")
+    func includedInside() throws {
+        let json = try JSONValue(#"{"response":{"data":[{"id":1,"user":2}],"included":[{"id":2,"name":"a"}]}}"#)
+        #expect(ListFinder.lists(in: json).map(\.name) == ["data", "included"])
+    }
+
+    @Test("positions beside other records of a single page are not counted anew")
+    func positionsOfSinglePage() throws {
+        let proposal = try propose(
+            #"{"data":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"included":[{"size":1.5,"flag":true},{"size":2.5,"flag":true}]}"#
+        )
+        #expect(proposal.text.contains("key: position"), "\(proposal.text)")
+        #expect(!proposal.uncertain.contains { $0.contains("counted anew") }, "\(proposal.uncertain)")
+    }
 }

@@ -29,7 +29,9 @@ struct EnclosedKeyTests {
             return .init(body: Self.list(ids) { record.replacing("$", with: "\($0)") })
         }
         let proposal = try await propose(urls: [server.base + "/things"])
-        #expect(proposal.text.contains(key) && proposal.uncertain == [], "\(proposal.text)")
+        #expect(proposal.text.contains(key), "\(proposal.text)")
+        // Another record may contain the same track later.
+        #expect(proposal.uncertain.isEmpty == (key != "key: trackId"), "\(proposal.uncertain)")
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count("Thing") == 29, "\(proposal.text)")
@@ -41,7 +43,7 @@ struct EnclosedKeyTests {
         #expect(keys.count == 30 && Set(known).isSubset(of: keys))
     }
 
-    @Test("the id of a contained object is uncertain if the list goes on, and the object is no envelope")
+    @Test("the id of a contained object is uncertain if the object is no envelope")
     func shared() async throws {
         let server = try ScriptedServer { request in
             let page = ItemList.number("page", in: request.target) ?? 1,
@@ -103,7 +105,55 @@ struct EnclosedKeyTests {
         #expect(
             proposal.text.contains("    key: \(key)\n") || proposal.text.contains("    key: \(key) "),
             "\(proposal.text)")
-        #expect(proposal.uncertain == [])
+        // A contact may be that of several people.
+        #expect(proposal.uncertain.contains { $0.contains("others may share it") } == (list == "people"))
+    }
+
+    @Test("the only id of a record comes behind its URL, and is uncertain: it may be that of another object")
+    func foreignID() throws {
+        let posts = Self.list(1...25) {
+            #"{"url":"https://blog.example/p/t\#($0)","title":"t\#($0)","author_id":\#($0)}"#
+        }
+        #expect(try !propose(posts, url: "https://api.test.example/posts").text.contains("key: authorId"))
+        let scores = try propose(Self.list(1...25) { #"{"name":"n\#($0)","user_id":\#($0),"score":\#($0 % 3)}"# })
+        #expect(scores.text.contains("    key: userId"), "\(scores.text)")
+        #expect(scores.uncertain.contains { $0.contains("others may share it") }, "\(scores.uncertain)")
+    }
+
+    @Test("the id of a person or an owner in a record is no key, and others are uncertain")
+    func foreignObjects() throws {
+        func record(_ members: String) throws -> Proposal {
+            try propose(Self.list(1...6) { members.replacing("$", with: "\($0)") })
+        }
+        let reviews = try record(#"{"stars":5,"author":{"id":$,"name":"n$"}}"#)
+        #expect(reviews.text.contains("    key: position"), "\(reviews.text)")
+        let events = try record(#"{"action":"a","resource":{"id":$,"title":"t$"}}"#)
+        #expect(events.text.contains("    key: resourceId"), "\(events.text)")
+        #expect(events.text.contains("no field identifies a record"), "\(events.text)")
+        #expect(events.uncertain.contains { $0.contains("others may share it") }, "\(events.uncertain)")
+        let tracks = try record(#"{"added_by":{"id":$,"name":"n$"},"track":{"id":9$,"title":"t$"}}"#)
+        #expect(tracks.text.contains("    key: trackId"), "\(tracks.text)")
+    }
+
+    @Test("an `objectId` beside an `objectType`, or an `id`, is that of another object")
+    func otherObject() throws {
+        let events = try propose(Self.list(1...25) { #"{"objectType":"t","objectId":\#($0),"action":"a"}"# })
+        #expect(!events.uncertain.isEmpty, "\(events.text)")
+        let nested = try propose(Self.list(1...6) { #"{"id":\#($0),"item":{"objectId":7\#($0),"id":3\#($0),"n":1}}"# })
+        #expect(!nested.text.contains("key: objectId"), "\(nested.text)")
+    }
+
+    @Test("the id of a contained object is uncertain if several lists for values of the path have the records")
+    func containedInPartitions() {
+        var entity = ProposedEntity(name: "Entry")
+        entity.key = ["trackId"]
+        entity.attributes = [ProposedAttribute(name: "trackId", type: "int", from: [["track", "id"]])]
+        let sources = ["saved", "played"].map { name in
+            Source(name: name, path: "/{lang}/\(name)", partitions: [("lang", ["de", "en"])], lists: [])
+        }
+        var entities = [entity]
+        ParentKeys(sources, [:]).complete(&entities, [["Entry"], ["Entry"]], [nil, nil])
+        #expect(entities[0].keyDoubt?.contains("for every value of `lang`") == true)
     }
 
     @Test("an id that is one of several is no key before a name")

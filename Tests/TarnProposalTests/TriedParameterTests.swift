@@ -241,7 +241,15 @@ struct TriedParameterTests {
         } before: { target in
             ItemList.number("start_index", in: target) ?? 0
         }
-        for (server, style) in [(pages, "param: page, start: 0"), (offsets, "param: start_index")] {
+        let ones = try server { items, before in
+            #"{"items":\#(items),"start_index":\#(before + 1),"page_number":\#(before / 20 + 1),"total_results":57}"#
+        } before: { target in
+            max(0, (ItemList.number("start_index", in: target) ?? 1) - 1)
+        }
+        let forms = [
+            (pages, "param: page, start: 0"), (offsets, "param: start_index"), (ones, "param: start_index, start: 1"),
+        ]
+        for (server, style) in forms {
             let proposal = try await propose(urls: [server.base + "/items"])
             #expect(proposal.text.contains(style) && proposal.uncertain == [], "\(proposal.text)")
             try await expect57(proposal)
@@ -291,6 +299,36 @@ struct TriedParameterTests {
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count("Item") == count && proposal.uncertain == [], "\(proposal.text)")
+    }
+
+    @Test(
+        "an endless link that is ignored has the name of its evidence, and is uncertain without a total",
+        arguments: [#""next":"$""#, #""next":{"href":"$"}"#, ""], [true, false])
+    func ignoredLink(form: String, hasTotal: Bool) async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasPrefix("/items") else { return .init(status: "404 Not Found") }
+            let before = ItemList.number("offset", in: request.target) ?? 0, next = "/items?offset=\(before + 20)"
+            return .init(
+                fields: form.isEmpty ? ["Link: <\(next)>; rel=\"next\""] : [],
+                body: #"{"items":\#(ItemList.items(before == 0 ? Array(1...17) : []))"#
+                    + (hasTotal ? #","total":17"# : "") + #","_links":{\#(form.replacing("$", with: next))}}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.uncertain.isEmpty == hasTotal, "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Item") == 17, "\(proposal.text)")
+    }
+
+    @Test("a cursor beside a list is read before hundreds of numbers that are deeper")
+    func crowdedAnswer() throws {
+        let numbers = (0..<100).map { #""n\#($0)":\#($0)"# }.joined(separator: ",")
+        let body =
+            #"{"facets":{"a":{\#(numbers)},"b":{\#(numbers)},"c":{\#(numbers)}},"#
+            + #""items":[{"id":1}],"next_cursor":"c1"}"#
+        let page = Sample.Page(url: "/items", body: Array(body.utf8), json: try JSONValue(body))
+        let facts = PageReader.facts(page, [FoundList(steps: [.key("items")], isList: true)])
+        #expect(facts.values["next_cursor"] == "c1")
     }
 
     @Test("a cursor four levels deep, as GraphQL has it")

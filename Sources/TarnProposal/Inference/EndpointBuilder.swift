@@ -30,7 +30,8 @@ struct EndpointBuilder {
         }
         ParentKeys(sources, siblings).complete(&entities, entityNames, built)
         let positions = Set(entities.filter(\.hasPositions).map(\.name))
-        for name in entityNames.flatMap({ $0.dropFirst() }) where positions.contains(name) {
+        let paged = sources.indices.filter { sources[$0].style.text != "single_page" }
+        for name in paged.flatMap({ entityNames[$0].dropFirst() }) where positions.contains(name) {
             guard let index = entities.firstIndex(where: { $0.name == name }), entities[index].keyDoubt == nil else {
                 continue
             }

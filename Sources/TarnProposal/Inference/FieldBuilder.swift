@@ -101,7 +101,12 @@ struct FieldBuilder {
     }
 
     /// Objects that hold what identifies the record around them.
-    private static let envelopes: Set = ["sys", "data", "meta", "metadata", "resource", "node"]
+    private static let envelopes: Set = ["sys", "data", "metadata", "node"]
+    /// Words of people and owners: several records may have the same one, such as `added_by`.
+    private static let sharedWords: Set = [
+        "by", "user", "author", "owner", "creator", "customer", "parent", "person", "member", "sender", "assignee",
+        "reporter", "reviewer",
+    ]
 
     /// Adds the id of a nested record as the key, if it differs in all samples: of `track` in
     /// `{"added_at": …, "track": {"id": …}}`.
@@ -111,6 +116,7 @@ struct FieldBuilder {
         let shape = cluster.mainShape, samples = Set(shape.samples)
         guard samples.count >= 5 else { return false }
         for leaf in leaves where !leaf.isToMany && !leaf.isOptional && leaf.kinds.isEmpty {
+            guard FieldBuilder.sharedWords.isDisjoint(with: leaf.keys.flatMap(EnglishName.words)) else { continue }
             // The id alone, if it differs, of objects that state their type beside it.
             guard let target = leaf.target, !clusters[target].key.isByURL,
                 clusters[target].key.fields.count == 1 || clusters[target].key.fields == ["type", "id"],
@@ -127,8 +133,8 @@ struct FieldBuilder {
             key = [attribute.name]
             fields.append(Field(attribute: attribute))
             let text = YAMLText.comment(path.joined(separator: "."), limit: 60)
-            keyComment = "the record has no id of its own: `\(text)` differs in all \(ids.count) samples"
-            if shape.isPartial, !FieldBuilder.envelopes.contains(leaf.name.lowercased()) {
+            keyComment = "\(cluster.key.reason): `\(text)` differs in all \(ids.count) samples"
+            if !FieldBuilder.envelopes.contains(leaf.name.lowercased()) {
                 keyDoubt =
                     "`\(text)` differs in \(ids.count) samples, and others may share it: the store has one record for them. If they do, write `key: position`, with `position: { type: int, from: '@position' }`"
             }

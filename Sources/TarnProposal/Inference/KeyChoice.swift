@@ -41,10 +41,8 @@ struct KeyChoice {
     ///
     /// - Parameter lists: the lists, whose records the objects may be.
     func nested(_ lists: [Place]) -> KeyGuess? {
-        guard let field = shape.names.first(where: { isCertain($0) || EnglishName.words(of: $0) == ["sha"] }) else {
-            return nil
-        }
-        return shared(field, lists)
+        let ids = shape.names.filter { isCertain($0) || EnglishName.words(of: $0) == ["sha"] }
+        return ids.min { rank($0) < rank($1) }.flatMap { shared($0, lists) }
     }
 
     /// Returns the key that another entity has, if these objects have it too.
@@ -105,10 +103,12 @@ struct KeyChoice {
         var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
         }
-        // The only id of an object names it better than what a person may change.
+        // The only id of an object names it better than what a person may change, unless it is that
+        // of another object.
         if let id = onlyID(usable) {
             likely.removeAll { $0 == id }
-            likely.insert(id, at: likely.firstIndex(where: isVague) ?? likely.count)
+            let url = likely.firstIndex { EnglishName.words(of: $0).last == "url" }
+            likely.insert(id, at: url.map { $0 + 1 } ?? likely.firstIndex(where: isVague) ?? likely.count)
         }
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
@@ -158,7 +158,7 @@ struct KeyChoice {
     /// that of a key, or enough samples differ.
     private func weakness(of field: String) -> String? {
         guard distinct.count > 1, let value = shape.fields[field]?.key else { return nil }
-        let isNamed = likelihood(field) != nil || onlyID([field]) != nil
+        let isNamed = likelihood(field) != nil
         let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
         let isFew = distinct.count < 5 || shape.isPartial
         guard !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew else { return nil }
@@ -221,13 +221,13 @@ struct KeyChoice {
     // MARK: Fields
 
     /// Whether a name is that of a key: `id`, `_id`, `uuid`, `objectID`, or the object's own name
-    /// with `id`.
+    /// with `id`. Beside an `objectType`, the `objectId` is that of another object.
     private func isCertain(_ field: String) -> Bool {
         let words = EnglishName.words(of: field)
         guard let last = words.last else { return false }
         guard KeyChoice.certainNames.contains(last) else { return words.count == 1 && isOwnName(last) }
         return words.count == 1 || Array(words.dropLast()) == name || words.dropLast().last == name.last
-            || words == ["object", "id"]
+            || words == ["object", "id"] && !shape.names.contains { EnglishName.words(of: $0) == ["object", "type"] }
     }
 
     /// Whether one word is the object's own name with `id`: `pageid` of pages, `orderid`.

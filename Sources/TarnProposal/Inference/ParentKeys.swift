@@ -119,7 +119,10 @@ struct ParentKeys {
             let attribute = entity.attributes.first(where: { $0.name == name })
         else { return .parent }
         // A record in several lists may be listed once in each.
-        if entity.hasNestedKey { return listings.contains { $0.parent != nil } ? .parent : .everywhere }
+        if entity.hasNestedKey {
+            let isInSeveral = listings.contains { $0.parent != nil || !sources[$0.source].partitions.isEmpty }
+            return isInSeveral ? .parent : .everywhere
+        }
         guard attribute.type != "uuid", entity.url == nil else { return .everywhere }
         let fields = attribute.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: name)
         for listing in listings {

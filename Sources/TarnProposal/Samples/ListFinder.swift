@@ -221,8 +221,9 @@ enum ListFinder {
     /// Whether a list has the records to which those of another list refer: `included` of JSON:API,
     /// or `includes.users`, with a list for each kind.
     static func isSideLoaded(_ steps: [ListStep]) -> Bool {
-        guard case .key(let key)? = steps.first, steps.count <= 2 else { return false }
-        return steps.count == 1 ? key.lowercased() == "included" : ["includes", "linked"].contains(key.lowercased())
+        if case .key(let key)? = steps.last, key.lowercased() == "included" { return true }
+        guard case .key(let key)? = steps.first, steps.count == 2 else { return false }
+        return ["includes", "linked"].contains(key.lowercased())
     }
 
     /// Keys of lists that tell about the records of another one.

@@ -18,7 +18,7 @@ enum PageReader {
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
             for (envelope, steps) in envelopes(of: first, in: page.json) {
-                collect(envelope, steps, &values, except: lists)
+                collect(envelope, steps, &values)
             }
         }
         for path in wants.values where values[path] == nil {
@@ -98,18 +98,24 @@ enum PageReader {
         return elements.enumerated().filter { $0.offset != index }.map { ($0.element, [.index($0.offset)]) }
     }
 
-    private static func collect(
-        _ json: JSONValue, _ steps: [JSONPath.Step], _ values: inout [String: String], except lists: [FoundList]
-    ) {
-        guard case .object(let members) = json, steps.count < depthLimit else { return }
-        for member in members.prefix(100) where values.count < valueLimit && !member.key.isEmpty {
-            let path = steps + [.key(member.key)]
-            switch member.value {
-            case .number(let text), .string(let text): values[JSONPath(.record, steps: path).description] = text
-            case .bool(let flag): values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
-            case .object: collect(member.value, path, &values, except: lists)
-            case .null, .array: break
+    /// Collects the scalars of an object, those of the outer objects first.
+    private static func collect(_ json: JSONValue, _ steps: [JSONPath.Step], _ values: inout [String: String]) {
+        var level = [(json: json, steps: steps)]
+        for _ in steps.count..<depthLimit {
+            var inner: [(json: JSONValue, steps: [JSONPath.Step])] = []
+            for (json, steps) in level {
+                for member in json.members.prefix(100) where values.count < valueLimit && !member.key.isEmpty {
+                    let path = steps + [.key(member.key)]
+                    switch member.value {
+                    case .number(let text), .string(let text): values[JSONPath(.record, steps: path).description] = text
+                    case .bool(let flag):
+                        values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
+                    case .object: inner.append((member.value, path))
+                    case .null, .array: break
+                    }
+                }
             }
+            level = inner
         }
     }
 }

@@ -102,8 +102,19 @@ extension Sampler {
         await lookBehind(&trial, lists, facts, nil, &bounds, &moved, isLikely: true)
         if trial.pages.count == 1 {
             // The links that have no end would contradict the end by a number.
-            guard trial.isComplete, trial.style.isNumbered, let link = plain.style.linkPath else { return false }
+            guard trial.isComplete, trial.style.isNumbered, let link = plain.style.linkSign(facts) else { return false }
             trial.style.ignoredSign = link
+            // A server that filters its pages may have records behind one without any.
+            let isWhole = facts.values.keys.contains { path in
+                PageEvidence.isTotal(path) && facts.number(path).map { $0 <= facts.recordCount } ?? false
+            }
+            if !isWhole {
+                trial.style.reason = "UNCERTAIN: " + trial.style.reason
+                trial.style.doubt = StyleDoubt(
+                    remark:
+                        "every page names a next one, which is ignored: if the server leaves out records of a page, there may be more behind a page without any."
+                )
+            }
         }
         trial.style.reason += "; \(reason)"
         sample = trial
@@ -153,10 +164,17 @@ extension Sampler {
     /// Returns the parameters whose names and first values an answer has: `pageIndex`,
     /// `start_index`.
     private func namedByAnswer(_ facts: PageFacts) -> [CountedStyle] {
-        let first = facts.values.filter { ["0", "1"].contains($0.value) }
-        let members = Set(first.keys.compactMap { JSONPath($0)?.keys.last })
-        return StyleGuess.pageNames.filter(members.contains).map { CountedStyle(unit: .pages, parameter: $0) }
-            + StyleGuess.offsetNames.filter(members.contains).map { CountedStyle(unit: .records, parameter: $0) }
+        var members: [String: Int] = [:]
+        for (path, value) in facts.values {
+            guard let number = Int(value), (0...1).contains(number), let name = JSONPath(path)?.keys.last else {
+                continue
+            }
+            members[name] = min(number, members[name] ?? 1)
+        }
+        return StyleGuess.pageNames.filter { members[$0] != nil }.map { CountedStyle(unit: .pages, parameter: $0) }
+            + StyleGuess.offsetNames.compactMap { name in
+                members[name].map { CountedStyle(unit: .records, parameter: name, start: $0 == 1 ? 1 : nil) }
+            }
     }
 
     /// Returns a detected style with the number of its first page.
@@ -212,7 +230,9 @@ extension Sampler {
             guard [.other, .empty, .missing, .invalid].contains(next.answer) else { return nil }
             // A sync begins with this number. A server may take any parameter for a filter, or have
             // other records for every request.
-            if await answer(start).isSame { return style }
+            let again = await answer(start)
+            // Behind a wrong first number, the first record would be missing.
+            if again.isSame, start == 0 || again != .page(.overlapping) { return style }
             if next.answer == .other, let page = next.page { moved.note(parameter, page, behind: first, lists) }
             return nil
         case .pages:

@@ -56,10 +56,20 @@ extension SampledStyle {
     /// Whether the style follows links.
     var isLink: Bool { text == "header_link" || text.hasPrefix("{ json_link:") }
 
-    /// The path of the links that the style follows, as a description writes it; nil without one.
-    var linkPath: String? {
+    /// Returns the name of the evidence in the links that the style follows, as a description
+    /// writes it; nil without one.
+    ///
+    /// A style that reads `_links.next` also follows a link in `_links.next.href`.
+    func linkSign(_ facts: PageFacts) -> String? {
+        guard text != "header_link" else { return "Link" }
         guard isLink, let start = text.firstRange(of: "path: "), text.hasSuffix(" } }") else { return nil }
-        return String(text[start.upperBound...].dropLast(4))
+        let path = text[start.upperBound...].dropLast(4)
+        return facts.values.keys.sorted().first { name in
+            ["", ".href", ".url"].contains { ending in
+                let inner = String(name.dropLast(ending.count))
+                return name.hasSuffix(ending) && [inner, "'\(inner)'", YAMLText.scalar(inner)].contains { $0 == path }
+            }
+        }.map(YAMLText.scalar)
     }
 
     /// Whether the style numbers pages or records.

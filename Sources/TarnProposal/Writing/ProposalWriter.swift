@@ -198,7 +198,7 @@ struct ProposalWriter {
                 "a page behind the last one has this text, and no list")
         }
         if endpoint.hasPositions {
-            line(4, "orphans: after_one_scan", "positions behind the end of a shorter list are removed")
+            line(4, "orphans: after_one_scan", "positions behind the end of a list are removed, unless it is empty")
         }
         if let since = endpoint.since {
             since.isActive

@@ -280,26 +280,59 @@ struct BridgeChangeTests {
     }
 
     @Test(
-        "an update that is answered with 303 takes its result; if that cannot be read, there is a warning",
-        arguments: ["200 OK", "404 Not Found", "503 Later", "401 Who"])
-    func seeOtherOfUpdate(status: String) async throws {
+        "a change that is answered with 303 takes its result; if that cannot be read, it is a dead letter",
+        arguments: ["200 OK", "404 Not Found", "503 Later", "401 Who"], ["none", "unknown"])
+    func seeOtherOfUpdate(status: String, coding: String) async throws {
         let folder = try TemporaryFolder()
         let server = try ScriptedServer { request in
-            if request.method == "PATCH" { return .init(status: "303 See Other", fields: ["Location: /result"]) }
+            guard request.method == "GET" else {
+                let fields = ["Location: /result", "Content-Encoding: \(coding)"]
+                return .init(status: "303 See Other", fields: fields, body: "See there.")
+            }
             return .init(status: status, body: #"{"id":1,"title":"theirs"}"#)
         }
         let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
             $0.api.retry.attempts = 1
+            $0.writes["Entry"] = WriteRequests(
+                update: WriteRequest("PATCH", "/entries/{id}"), delete: WriteRequest("DELETE", "/entries/{id}"))
+        }
+        try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
+        try await client.store.write { try $0.put(Entry(id: 2, title: "old")) }
+        let outbox = client.outbox().sending(through: RESTBridge<Entry>(client)), isRead = status == "200 OK"
+        try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
+        var report = try await outbox.drain()
+        #expect(report.sent == (isRead ? 1 : 0) && report.dead == (isRead ? 0 : 1) && report.unread == 0, "\(report)")
+        #expect(server.requests.filter { $0.method == "PATCH" }.count == 1)
+        let title = try client.store.read { try $0.get(Entry.self, 1)?.title }
+        #expect(title == (isRead ? "theirs" : "mine"))
+        guard !isRead else { return }
+        try await outbox.delete("Entry", RecordKey(2))
+        report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == 1, "\(report)")
+        #expect(try outbox.operations().map { $0.failure?.kind } == ["partial", "partial"])
+    }
+
+    @Test("the validator of a result at another URL (303) is not that of the record")
+    func validatorOfSeeOther() async throws {
+        let folder = try TemporaryFolder(), conditions = Mutex<[String]>([])
+        let server = try ScriptedServer { request in
+            guard request.method == "PATCH" else {
+                return .init(fields: ["ETag: \"\(request.target)\""], body: #"{"id":1,"title":"theirs"}"#)
+            }
+            conditions.withLock { $0.append(request.field("If-Match") ?? "-") }
+            let location = request.body.contains("first") ? "/jobs/17" : "/entries/1"
+            return .init(status: "303 See Other", fields: ["Location: \(location)", "ETag: \"other\""])
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
             $0.writes["Entry"] = WriteRequests(update: WriteRequest("PATCH", "/entries/{id}"))
         }
         try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
         let outbox = client.outbox().sending(through: RESTBridge<Entry>(client))
-        try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
-        let report = try await outbox.drain(), isRead = status == "200 OK"
-        #expect(report.sent == 1 && report.remaining.isEmpty && report.unread == (isRead ? 0 : 1), "\(report)")
-        #expect(server.requests.filter { $0.method == "PATCH" }.count == 1)
-        let titles = try client.store.read { try $0.fetch(Entry.all).map(\.title) }
-        #expect(titles == [isRead ? "theirs" : "mine"])
+        for title in ["first", "second", "third"] {
+            try await outbox.update("Entry", RecordKey(1), [.init("title", .string(title))])
+            #expect(try await outbox.drain().sent == 1)
+        }
+        #expect(conditions.withLock(\.self) == ["-", "-", #""/entries/1""#])
     }
 
     /// Looks something up before the creation.

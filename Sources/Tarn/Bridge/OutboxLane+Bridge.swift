@@ -46,25 +46,28 @@ extension OutboxLane {
     ) async throws -> SentOperation? {
         var response: TransportResponse
         do throws(TransportError) { response = try await transport.send(message) } catch {
-            guard let answer = error.answer, (200..<300).contains(answer.status) else {
+            guard let answer = error.answer else { return attempt.ended(outcome(of: error), at: client.now) }
+            if answer.status == 303, message.returnsSeeOther {
+                // Its content is not the result.
+                response = answer
+            } else if (200..<300).contains(answer.status) {
+                // Sent again, the operation would have a second effect.
+                note(answer, to: message, declared, &attempt)
+                attempt.warn(unread("\(error)", answer, message))
+                return nil
+            } else {
                 return attempt.ended(outcome(of: error), at: client.now)
             }
-            // Sent again, the operation would have a second effect.
-            note(answer, to: message, declared, &attempt)
-            attempt.warn(unread("\(error)", answer, message))
-            return nil
         }
+        var source: String?
         if response.status == 303, message.returnsSeeOther {
             note(response, to: message, declared, &attempt)
             switch await seeOther(response, message) {
-            case .read(_, let found): response = found
-            case .unread(let reason) where attempt.operation.kind == .create:
-                attempt.sent.outcome = .refused(unseen(reason, message))
-                return attempt.sent
+            case .read(let url, let found): (source, response) = (url, found)
             case .unread(let reason):
-                // Sent again, the operation would have a second effect.
-                if attempt.operation.kind != .delete { attempt.warn(unread(reason, response, message)) }
-                return nil
+                // The bridge may have further operations for the result.
+                attempt.sent.outcome = .refused(unseen(reason, attempt.operation, message))
+                return attempt.sent
             }
         }
         let isDeclared = message.isSame(as: declared.message)
@@ -79,7 +82,7 @@ extension OutboxLane {
             }
             return attempt.ended(outcome, at: client.now)
         }
-        note(response, to: message, declared, &attempt)
+        note(response, of: source, to: message, declared, &attempt)
         // The body of a refusal that counts as done has no record.
         guard (200..<300).contains(response.status) else { return nil }
         let answer = try step.answer(response)
@@ -92,29 +95,18 @@ extension OutboxLane {
         return nil
     }
 
-    /// The failure of a creation whose result (303) cannot be read.
-    ///
-    /// It is dead: the bridge may have further operations for the answer, and sent again, the first
-    /// ones could create another record.
-    private func unseen(_ reason: String, _ message: TransportRequest) -> OutboxFailure {
-        let text =
-            "\(message.method) \(Redaction.shown(message.url)): the server has accepted the creation, and its "
-            + "result could not be read: \(reason); discard the operation, and fetch the record"
-        return OutboxFailure(
-            kind: OutboxFailure.partial, status: 303, message: text.printable(OutboxFailure.longestText),
-            at: client.now)
-    }
-
     /// Notes what follows from the fields of an answer to an operation that is done.
+    ///
+    /// - Parameter source: the URL at which the result was read after a 303; nil without one.
     private func note(
-        _ response: TransportResponse, to message: TransportRequest, _ declared: WriteMessage,
-        _ attempt: inout BridgedAttempt
+        _ response: TransportResponse, of source: String? = nil, to message: TransportRequest,
+        _ declared: WriteMessage, _ attempt: inout BridgedAttempt
     ) {
         let invalidated = CacheRules.invalidated(by: message, response)
         attempt.sent.invalidated +=
             invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
         if let url = declared.recordURL {
-            let isRecord = message.url == declared.message.url
+            let isRecord = source.map { $0 == url } ?? (response.status != 303 && message.url == declared.message.url)
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
         }
         guard (200..<300).contains(response.status) || response.status == 303, attempt.location == nil,

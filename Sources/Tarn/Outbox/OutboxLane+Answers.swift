@@ -19,6 +19,13 @@ extension OutboxLane {
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
         let invalidated = CacheRules.invalidated(by: request, response)
         sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
+        if response.status == 303, operation.kind != .create, rules.first(for: response)?.action != .ignore,
+            case .failure(let error) = seeOtherURL(of: response, to: request)
+        {
+            // Such as a login page: the server may not have carried out the operation.
+            sent.outcome = .refused(unseen(error.description, operation, request))
+            return sent
+        }
         var key: RecordKey?
         // The body of a refusal that counts as done, such as a 404, has no record.
         sent.isReplayed = operation.mayHaveArrived && operation.kind != .delete
@@ -60,51 +67,6 @@ extension OutboxLane {
         guard let base = try? HTTPURL(response.redirectedTo ?? request.url), let url = try? base.resolving(location)
         else { return nil }
         return canonical(url.description)
-    }
-
-    /// Reads the result of a change that the server has carried out, and to which it leads (303).
-    ///
-    /// - Returns: the validators of the record; none if its URL is another one.
-    private func seen(
-        _ response: TransportResponse, _ message: WriteMessage, _ request: TransportRequest,
-        _ sent: inout SentOperation
-    ) async -> Validators {
-        let reason: String
-        sent.moment = moment
-        switch await seeOther(response, request) {
-        case .read(let url, let found):
-            guard case .unreadable(let text) = read(found, message, into: &sent) else {
-                return url == message.recordURL ? Validators(found.headers) : Validators()
-            }
-            reason = text
-        case .unread(let text): reason = text
-        }
-        sent.unread = unread("its result could not be read: \(reason)", response, request)
-        return Validators()
-    }
-
-    /// The result to which an answer leads.
-    enum SeeOther {
-        case read(url: String, TransportResponse)
-        case unread(String)
-    }
-
-    /// Reads the resource that a 303 names as the result of a request.
-    func seeOther(
-        _ response: TransportResponse, _ message: TransportRequest
-    ) async -> SeeOther {
-        guard let location = WriteAnswer.location(status: 303, response.headers),
-            let url = target(location, of: response, to: message)
-        else { return .unread("the answer (303) names no URL") }
-        guard mayRead(url, from: message.url) else {
-            return .unread("its URL leads to another server: \(Redaction.shown(url))")
-        }
-        let request = client.request(url)
-        do throws(TransportError) {
-            let found = try await transport.sendDirectly(request)
-            if (200..<300).contains(found.status) { return .read(url: url, found) }
-            return .unread(found.failure(of: request, at: client.now).message)
-        } catch { return .unread("\(error)") }
     }
 
     /// Reads the record, if that is declared, instead of an answer that may be an earlier one.

@@ -89,9 +89,11 @@ struct OutboxLane: Sendable {
         validators.require(in: &request)
         let response: TransportResponse
         do throws(TransportError) { response = try await sendingAgain(request, &operation) } catch {
-            if let answer = error.answer, (200..<300).contains(answer.status) {
-                // Sent again, the operation would have a second effect.
-                return await finished(operation, message, request, answer, unreadable: "\(error)")
+            if let answer = error.answer, (200..<300).contains(answer.status) || answer.status == 303 {
+                // Sent again, the operation would have a second effect. The content of a 303 is not
+                // its result.
+                let reason = answer.status == 303 ? nil : "\(error)"
+                return await finished(operation, message, request, answer, unreadable: reason)
             }
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }

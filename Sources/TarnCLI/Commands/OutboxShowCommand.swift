@@ -37,7 +37,7 @@ struct OutboxShowCommand: ParsableCommand {
             for wait in entry.waitsFor {
                 Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))
             }
-            if let description, let entity = reader.catalog.entity(operation.entity),
+            if operation.state != .dead, let description, let entity = reader.catalog.entity(operation.entity),
                 description.writes(of: entity, in: reader.catalog) == nil
             {
                 Output.line("waits for a request: \(description.file) has no entities.\(operation.entity).write")

@@ -172,7 +172,8 @@ extension OutboxReport {
         return ",\"warnings\":[\(lines.joined(separator: ","))]"
     }
 
-    /// The exit code and message of a drain; nil if everything was sent.
+    /// The exit code and message of a drain; nil if nothing failed. Changes that only wait, such as
+    /// those behind dead ones and those without a request, are no failures.
     fileprivate var end: Failure? {
         let isSome = sent > 0
         if isLimited { return Failure(.limited, stop.map { "stopped: \($0.message)" } ?? "") }

@@ -8,7 +8,8 @@ public struct OutboxFailure: Sendable, Hashable {
     /// The kind of an answer that cannot be read or stored, to an operation that the server has
     /// carried out.
     package static let answer = "answer"
-    /// The kind of a change of several requests of which the server has carried out some.
+    /// The kind of a change that the server has carried out in part: some of its requests, or one
+    /// whose result is not seen.
     package static let partial = "partial"
 
     /// The kind of the failure, such as `refused`, `conflict` or `connection`.

@@ -69,6 +69,7 @@ struct OutboxCommandTests {
             .replacing("write: { create: { request: POST /labels, fields: [name] } }", with: "")
         _ = try place.folder.write("tarn.yaml", yaml)
         let pushed = try await place.run("push")
+        #expect(pushed.status == 0, "a change that only waits is no failure")
         #expect(pushed.output == "0 sent; 1 left, 1 without a request\n", "\(pushed.output)")
         #expect(pushed.error.contains("warning: 1 change of Label cannot be sent: "), "\(pushed.error)")
         #expect(pushed.error.contains("entities.Label.write"), "\(pushed.error)")
@@ -77,6 +78,19 @@ struct OutboxCommandTests {
         #expect(try await place.run("push", "--json").output.contains(#""without_request":1"#))
         _ = try place.folder.write("tarn.yaml", ModelAPI.yaml(base: place.server.base))
         #expect(try await place.run("push").output == "1 sent\n")
+    }
+
+    @Test("a dead change of an entity without requests does not wait for one")
+    func deadOfUndeclaredEntity() async throws {
+        let place = try await Place()
+        place.server.with { $0.fault = { _ in .status(422) } }
+        try await expectSuccess(place.run("create", "Label", "--set", "name=mine"))
+        #expect(try await place.run("push").status == 1)
+        let yaml = ModelAPI.yaml(base: place.server.base)
+            .replacing("write: { create: { request: POST /labels, fields: [name] } }", with: "")
+        _ = try place.folder.write("tarn.yaml", yaml)
+        let shown = try await place.run("outbox", "show", "1")
+        #expect(shown.output.contains("state: dead") && !shown.output.contains("waits for"), "\(shown.output)")
     }
 
     @Test(
@@ -355,7 +369,7 @@ struct OutboxCommandTests {
             tarn("update", "Item", "--where", "id = \(key)", "--set", "note=later", "--queue", "--file", file))
         let pushed = try await tarn("push", "--file", file)
         #expect(
-            pushed.output == "0 sent; 1 left, 1 behind dead ones; 1 dead (tarn outbox list)\n",
+            pushed.status == 0 && pushed.output == "0 sent; 1 left, 1 behind dead ones; 1 dead (tarn outbox list)\n",
             "\(pushed.output)\(pushed.error)")
     }
 

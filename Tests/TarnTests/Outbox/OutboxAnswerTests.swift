@@ -103,6 +103,42 @@ struct OutboxAnswerTests {
         #expect(try fixture.field("labels", of: RecordKey(7)) == .references([RecordKey(1)]))
     }
 
+    @Test(
+        "a change that is answered with 303 to another server, or without a URL, is a dead letter",
+        arguments: [["Location": "https://login.example/"], [:]])
+    func seeOtherElsewhere(fields: [String: String]) async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        fixture.server.with { $0.labels = [1: "one"] }
+        for id in 7...9 { try await fixture.stored(id) }
+        fixture.server.with { $0.fault = { _ in .status(303, fields: fields) } }
+        try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
+        try await outbox.add([RecordKey(1)], to: "labels", of: "Item", RecordKey(8))
+        try await outbox.delete("Item", RecordKey(9))
+        let report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == 3, "\(report)")
+        #expect(try outbox.operations().map { $0.failure?.kind } == ["partial", "partial", "partial"])
+        for dead in try outbox.operations() { try await outbox.discard(dead.id) }
+        #expect(try fixture.keys("Item") == [7, 8, 9])
+    }
+
+    @Test("a change that is answered with 303 is sent once if the content of that answer cannot be decoded")
+    func seeOtherUndecodable() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        try await fixture.stored(7)
+        fixture.server.with { api in
+            let fields = ["Location": "/elsewhere/7", "Content-Encoding": "unknown"]
+            api.fault = { _ in .status(303, fields: fields, body: "See there.") }
+            api.readFault = { request in
+                request.target == "/elsewhere/7" ? .status(200, body: #"{"id":7,"title":"B"}"#) : nil
+            }
+        }
+        try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.unread == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(fixture.server.with(\.requests).count { $0.method == "PATCH" } == 1)
+        #expect(try fixture.field("title", of: RecordKey(7)) == .string("B"))
+    }
+
     // MARK: Location
 
     /// A server that has created item 101 at a URL from which the key does not follow.

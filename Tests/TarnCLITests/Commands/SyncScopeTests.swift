@@ -223,6 +223,9 @@ struct SyncScopeTests {
         let path = folder.path + "/tarn.tarn"
         #expect(rename(path, path + ".old") == 0)
         try await eventually { server.targets.count { $0 == "/rarely" } == 2 }
+        // Behind the sync that has requested it.
+        let often = server.targets.count { $0 == "/often" }
+        try await eventually { server.targets.count { $0 == "/often" } >= often + 2 }
         process.send(SIGINT)
         #expect(await process.end().status == 130)
         #expect(try await tarn("count", "Item", "--file", file).lines == ["1"])

@@ -178,21 +178,30 @@ struct BridgeChangeTests {
         #expect(failure.message.contains("it has Entry 50"))
     }
 
-    /// Sends the creation of an entry; the answer has a job only.
-    private struct Accompanied: Bridge {
+    /// Sends one operation, and imports a record of its answer.
+    private struct Single: Bridge {
         typealias Request = String
         typealias Info = String
+
+        /// The entity of the record in the answer.
+        var entity = "Entry"
+        /// Whether the declared request is sent, and not the creation of an entry.
+        var sendsDeclared = false
 
         func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
 
         func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
-            [RemoteOperation("POST", "/made", json: change.body, info: "")]
+            guard sendsDeclared else { return [RemoteOperation("POST", "/made", json: change.body, info: "")] }
+            let message = change.message
+            return [
+                RemoteOperation(message.method, message.url, headers: message.headers, body: message.body, info: "")
+            ]
         }
 
         func answer(
             _ response: TransportResponse, to operation: RemoteOperation<String>
         ) throws -> RemoteAnswer<String> {
-            RemoteAnswer([RemotePart("BoardJob", .path(JSONPath(keys: [])))])
+            RemoteAnswer([RemotePart(entity, .path(JSONPath(keys: [])))])
         }
     }
 
@@ -206,7 +215,7 @@ struct BridgeChangeTests {
             return .init(status: 201, fields: ["Location": location], body: #"{"id":"t1","title":"job"}"#)
         }
         let client = try client(server, folder, read: "/entries/{id}")
-        let outbox = client.outbox().sending(through: Accompanied())
+        let outbox = client.outbox().sending(through: Single(entity: "BoardJob"))
         try await outbox.create("Entry", [.init("title", .string("mine"))])
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.dead == 0)
@@ -214,24 +223,6 @@ struct BridgeChangeTests {
     }
 
     // MARK: Lost answers
-
-    /// Sends the creation of an entry, and imports the answer.
-    private struct Plain: Bridge {
-        typealias Request = String
-        typealias Info = String
-
-        func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
-
-        func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
-            [RemoteOperation("POST", "/made", json: change.body, info: "")]
-        }
-
-        func answer(
-            _ response: TransportResponse, to operation: RemoteOperation<String>
-        ) throws -> RemoteAnswer<String> {
-            RemoteAnswer([RemotePart("Entry", .path(JSONPath(keys: [])))])
-        }
-    }
 
     @Test("a repeated answer to a creation overwrites no newer values")
     func repeatedAnswer() async throws {
@@ -244,7 +235,7 @@ struct BridgeChangeTests {
             }
             return .init(status: 201, body: #"{"id":1,"title":"mine","rank":1}"#, failure: failure)
         }
-        let client = try client(server, folder), outbox = client.outbox().sending(through: Plain())
+        let client = try client(server, folder), outbox = client.outbox().sending(through: Single())
         try await outbox.create("Entry", [.init("title", .string("mine"))])
         #expect(try await outbox.drain().failed == 1)
         _ = try await client.all(.get("/entries") as RecordRequest<Entry>)
@@ -266,7 +257,7 @@ struct BridgeChangeTests {
         let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
             $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
         }
-        let outbox = client.outbox().sending(through: Plain())
+        let outbox = client.outbox().sending(through: Single())
         try await outbox.create("Entry", [.init("title", .string("mine"))])
         let report = try await outbox.drain()
         #expect(server.requests.filter { $0.method == "POST" }.count == 1)
@@ -277,27 +268,6 @@ struct BridgeChangeTests {
         let dead = try #require(try outbox.operations().first)
         #expect(report.dead == 1 && dead.failure?.message.contains("its result could not be read") == true, "\(report)")
         await #expect(throws: OutboxError.accepted(id: dead.id)) { try await outbox.retry(dead.id) }
-    }
-
-    /// Sends the declared request, and reads a record from its answer.
-    private struct Declared: Bridge {
-        typealias Request = String
-        typealias Info = String
-
-        func operations(for request: String) throws -> [RemoteOperation<String>] { [] }
-
-        func operations(for change: RemoteChange) throws -> [RemoteOperation<String>] {
-            let message = change.message
-            return [
-                RemoteOperation(message.method, message.url, headers: message.headers, body: message.body, info: "")
-            ]
-        }
-
-        func answer(
-            _ response: TransportResponse, to operation: RemoteOperation<String>
-        ) throws -> RemoteAnswer<String> {
-            RemoteAnswer([RemotePart("Entry", .path(JSONPath(keys: [])))])
-        }
     }
 
     @Test(
@@ -319,7 +289,7 @@ struct BridgeChangeTests {
         }
         try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
         try await client.store.write { try $0.put(Entry(id: 2, title: "old")) }
-        let outbox = client.outbox().sending(through: Declared()), isRead = status == "200 OK"
+        let outbox = client.outbox().sending(through: Single(sendsDeclared: true)), isRead = status == "200 OK"
         try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
         var report = try await outbox.drain()
         #expect(report.sent == (isRead ? 1 : 0) && report.dead == (isRead ? 0 : 1) && report.unread == 0, "\(report)")
@@ -348,7 +318,7 @@ struct BridgeChangeTests {
             $0.writes["Entry"] = WriteRequests(update: WriteRequest("PATCH", "/entries/{id}"))
         }
         try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
-        let outbox = client.outbox().sending(through: Declared())
+        let outbox = client.outbox().sending(through: Single(sendsDeclared: true))
         for title in ["first", "second", "third"] {
             try await outbox.update("Entry", RecordKey(1), [.init("title", .string(title))])
             #expect(try await outbox.drain().sent == 1)
@@ -412,7 +382,7 @@ struct BridgeChangeTests {
             $0.mapping.entities["Entry"]?.url = "/entries/{id}"
             $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
         }
-        let outbox = client.outbox().sending(through: Plain())
+        let outbox = client.outbox().sending(through: Single())
         try await outbox.create("Entry", [.init("title", .string("mine"))])
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.dead == 0, "\(report)")
@@ -429,7 +399,7 @@ struct BridgeChangeTests {
         let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
             $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
         }
-        let outbox = client.outbox().sending(through: Plain())
+        let outbox = client.outbox().sending(through: Single())
         try await outbox.create("Entry", [.init("title", .string("mine"))])
         #expect(try await outbox.drain().dead == 1)
         #expect(try outbox.operations().first?.failure?.kind == "unidentified" && count.withLock(\.self) == 1)

@@ -336,7 +336,7 @@ public struct APIClient: Sendable {
         let text =
             api.account.map { "account\n\($0)" }
             ?? credentials.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
-        // A store that cannot be read has no response to tell apart.
+        // If the store cannot be read, what follows fails. A key of its own is shared with nobody.
         return (try? hash(ofCredentials: text)) ?? UUID().uuidString
     }
 

@@ -17,8 +17,14 @@ extension EndpointScan {
     /// only after scans of whole lists that have stored new pages, and once for all lists.
     func removeLostPages() async {
         guard !listsWithNewPages.isEmpty, !options.isDryRun, !Task.isCancelled else { return }
-        // The scan is stored. A later one with new pages removes what is left.
-        try? await client.store.removeResponses(try lostPages())
+        do {
+            try await client.store.removeResponses(try lostPages())
+        } catch {
+            // The scan is stored. A later one with new pages removes what is left.
+            client.options.logger?.warning(
+                "pages that lists have lost were not removed",
+                metadata: ["name": "\(endpoint.name)", "error": "\(error)"])
+        }
     }
 
     private func lostPages() throws -> [UInt64] {

@@ -15,6 +15,7 @@ struct OutboxShowCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() throws {
+        // The outbox is shown without a description, too.
         let description = try? store.description.load()
         try store.open().read { reader in
             guard let entry = try reader.outbox.entry(id) else { throw OutboxError.unknownOperation(id: id) }

@@ -41,14 +41,16 @@ struct UpdateCommand: AsyncParsableCommand {
                 return WriteOptions.Queued(matched: result.matched, queued: result.operations.count)
             }
         }
-        func checked(_ store: Store, _ query: Query) throws -> [String: Value] {
-            let values = try Assignment.values(set, entity: query.entity, store.catalog)
-            // A dry run refuses what the write refuses.
-            try store.read { try $0.checkChange(values, of: query.entity) }
-            return values
+        func assigned(_ store: Store, _ query: Query) throws -> [String: Value] {
+            try Assignment.values(set, entity: query.entity, store.catalog)
         }
-        try options.run(entity, "changed", check: { _ = try checked($0, $1) }) { store, query in
-            let values = try checked(store, query)
+        // A dry run refuses what the write refuses.
+        func check(_ store: Store, _ query: Query) throws {
+            let values = try assigned(store, query)
+            try store.read { try $0.checkChange(values, of: query.entity) }
+        }
+        try options.run(entity, "changed", check: check) { store, query in
+            let values = try assigned(store, query)
             return try options.asServer
                 ? store.update(query, set: values, step: options.step)
                 : store.updateLocally(query, set: values, step: options.step)

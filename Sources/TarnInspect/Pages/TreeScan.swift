@@ -47,8 +47,6 @@ struct TreeScan {
     /// The counts of a scan.
     struct Counts: Equatable {
         var branchPages: UInt64 = 0, leafPages: UInt64 = 0, overflowPages: UInt64 = 0, entries: UInt64 = 0
-        /// The pages of the trees of keys that have many values, which the others do not include.
-        var valueBranches: UInt64 = 0, valueLeaves: UInt64 = 0
         /// Whether the whole tree is readable.
         var isWhole = true
     }
@@ -262,8 +260,6 @@ struct TreeScan {
             try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
         }
         tree.counts.entries += inner.counts.entries
-        tree.counts.valueBranches += inner.counts.branchPages
-        tree.counts.valueLeaves += inner.counts.leafPages
         let counted = (inner.counts.branchPages, inner.counts.leafPages, inner.counts.entries)
         if !inner.counts.isWhole {
             tree.counts.isWhole = false

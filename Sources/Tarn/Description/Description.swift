@@ -30,18 +30,18 @@ public struct Description: Sendable, Hashable {
     }
     /// The schema of the records. It is valid: `schema.problems()` is empty.
     public var schema: Schema {
-        didSet { declareRelationships() }
+        didSet { declareFields() }
     }
     /// The mapping from JSON to records, for an `Importer`.
     ///
-    /// It has the declared attributes and relationships. For each entity it also names the
-    /// relationships that the other side stores and that may be listed here
-    /// (`EntityMapping.declared`).
+    /// It has the declared attributes and relationships. An import writes no others: a store may have
+    /// those of other descriptions, too. For each entity it also names the relationships that the
+    /// other side stores and that may be listed here (`EntityMapping.declared`).
     ///
     ///     let importer = try Importer(description.mapping, store.catalog)
     public var mapping: Mapping {
         didSet {
-            declareRelationships()
+            declareFields()
             setBases()
         }
     }
@@ -66,7 +66,7 @@ public struct Description: Sendable, Hashable {
         self.schema = schema
         self.mapping = mapping
         self.endpoints = endpoints
-        declareRelationships()
+        declareFields()
         setBases()
     }
 
@@ -85,11 +85,17 @@ public struct Description: Sendable, Hashable {
         if completed != mapping { mapping = completed }
     }
 
-    /// Adds every relationship of the schema to the mapping.
+    /// Adds the fields of the schema to the mapping: an import writes no others.
     ///
-    /// A list may be at the side that does not store the relationship.
-    private mutating func declareRelationships() {
+    /// Relationships are added to the entities, too: a list may be at the side that does not store
+    /// the relationship.
+    private mutating func declareFields() {
         var completed = mapping
+        completed.declaredFields = [:]
+        for entity in schema.entities {
+            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+            completed.declaredFields[entity.name] = Set(names)
+        }
         for entity in schema.entities where !entity.relationships.isEmpty {
             completed.entities[entity.name, default: EntityMapping()].declared.formUnion(
                 entity.relationships.map(\.name))

@@ -45,7 +45,13 @@ extension Drafter {
     /// Appends the JSON that no other field takes, if the record has all of it.
     private mutating func appendUnmapped(_ tape: Tape, _ pending: Pending, _ plan: EntityPlan, _ field: UInt16) {
         // A partial object does not have all of the record's keys.
-        if pending.isListed || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 }) {
+        let hasAll =
+            pending.isListed
+            || plan.slots.indices.allSatisfy { position in
+                let slot = plan.slots[position]
+                return slot.isOptional || !slot.isDeclared || found[position].value >= 0
+            }
+        if hasAll {
             builder.field(field) { writer in
                 writer.append(ValueTag.json)
                 _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
@@ -94,7 +100,7 @@ extension Drafter {
         }
         if null < 0, slot.clearsAbsent, pending.isListed { return absentAttribute(position, plan) }
         if slot.isOptional { return true }
-        if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
+        if pending.isListed, !slot.hasDefault, slot.isDeclared, case .attribute = slot.kind {
             report(
                 .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
                 "absent, but the schema requires a value; a stored value is kept")

@@ -16,7 +16,7 @@ struct SlotPresence {
             plan.slots.indices.filter { position in
                 let slot = plan.slots[position]
                 guard case .attribute = slot.kind, !slot.isKey, slot.field != plan.policies.rest else { return false }
-                return slot.absentValue < 0 && !slot.hasDefault
+                return slot.isDeclared && slot.absentValue < 0 && !slot.hasDefault
             }
         }
         self.plans = expected.map { Entry(absent: $0) }

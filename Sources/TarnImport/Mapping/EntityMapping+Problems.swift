@@ -267,5 +267,5 @@ extension FieldRules {
 }
 
 extension EntityDefinition {
-    fileprivate var fieldNames: [String] { attributes.map(\.name) + relationships.map(\.name) }
+    var fieldNames: [String] { attributes.map(\.name) + relationships.map(\.name) }
 }

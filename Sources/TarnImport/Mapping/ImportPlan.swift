@@ -142,9 +142,11 @@ private struct PlanBuilder {
 
     mutating func plan(of entity: Catalog.Entity) -> EntityPlan {
         let entityMapping = mapping.effective(entity, in: catalog)
+        let declared = mapping.declaredFields(of: entity, in: catalog)
         var slots: [Slot] = [], details: [SlotDetails] = []
         for field in entity.fields {
-            guard let (slot, itsDetails) = slot(of: field, entity, entityMapping) else { continue }
+            guard var (slot, itsDetails) = slot(of: field, entity, entityMapping) else { continue }
+            if !slot.isKey, let declared, !declared.contains(field.name) { slot.setUndeclared() }
             slots.append(slot)
             details.append(itsDetails)
         }
@@ -164,7 +166,7 @@ private struct PlanBuilder {
             if let matcher = referenceMatcher(url, slot) { plan.set(matcher, ofReference: index) }
         }
         // The attribute that keeps unmapped keys has no source of its own.
-        for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
+        for (index, slot) in slots.enumerated() where slot.isDeclared && details[index].name != entityMapping.rest {
             let variable = matcher?.variable(of: details[index].name, slot, catalog)
             var sources = sources(of: details[index], slot, entityMapping)
             // Where the URL is, there is no value of its variables.

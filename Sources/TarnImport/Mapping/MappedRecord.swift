@@ -25,10 +25,20 @@ extension MappedRecord {
 extension Mapping {
     /// Creates the mapping of record types, with the rules of their API.
     ///
+    /// An import writes the fields that the types declare: other fields of the store stay as they
+    /// are.
+    ///
     /// - Parameter naming: the correspondence of JSON keys and names; by default, `updatedAt` is
     ///   read from `updated_at`.
     public init(records: [any MappedRecord.Type], naming: NamingConvention = NamingConvention()) {
         self.init(naming: naming)
-        for record in records { entities[record.entity] = record.mapping }
+        for record in records {
+            entities[record.entity] = record.mapping
+            var type: (any TypedRecord.Type)? = record
+            while let declaring = type {
+                declaredFields[record.entity, default: []].formUnion(declaring.definition.fieldNames)
+                type = declaring.parent
+            }
+        }
     }
 }

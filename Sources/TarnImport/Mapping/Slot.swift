@@ -34,6 +34,8 @@ struct Slot {
     var kind: Kind
     var isOptional: Bool
     var isKey = false
+    /// Whether the mapping's description declares the field. Another one has no source here.
+    var isDeclared = true
     /// A record without the attribute has the schema's default.
     var hasDefault = false
     /// Whether null counts as absent.
@@ -48,4 +50,10 @@ struct Slot {
     var toMany = ToManyPolicy.replace
     /// For a one-to-one reference, the plan of the topmost entity that declares it; otherwise -1.
     var claims: Int32 = -1
+
+    /// Marks a field of another description: a record's own JSON does not change it.
+    mutating func setUndeclared() {
+        isDeclared = false
+        (clearsAbsent, absentValue, toMany) = (false, -1, .replace)
+    }
 }

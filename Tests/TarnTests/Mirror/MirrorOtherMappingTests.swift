@@ -65,6 +65,79 @@ struct MirrorOtherMappingTests {
         return store
     }
 
+    @Test("a mirror leaves the attributes and relationships that only the other one declares as they are")
+    func undeclared() async throws {
+        func yaml(_ endpoint: String, _ attributes: String) -> String {
+            """
+            api: { base: https://api.test.example/v1, absent: clear }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int, \(attributes) }
+                ignore: ['*']
+            endpoints:
+              \(endpoint): { path: /\(endpoint), entity: Item, paginate: single_page }
+            """
+        }
+        let first = try MirrorStore(
+            yaml: yaml("items", "label: { type: string?, from: name }")
+                .replacing("    ignore", with: "    relationships: { parts: { to: [Item], from: pieces } }\n    ignore")
+        )
+        let second = try mirror(yaml("things", "note: string?"), with: first)
+        func server(_ note: String) throws -> LocalServer {
+            let body = #"[{"id":1,"name":"one","label":"wrong","note":"\#(note)","pieces":[1],"parts":[]}]"#
+            return try LocalServer([
+                recording("/v1/items", body, "ETag: \"\(note)\""), recording("/v1/things", body, "ETag: \"\(note)\""),
+            ])
+        }
+        for note in ["x", "y"] {
+            let server = try server(note)
+            // Where the second mirror comes first, the record lacks what only the first one declares.
+            for (store, name) in [(second, "things"), (first, "items"), (second, "things"), (first, "items")] {
+                let report = try await store.sync(server.base + "/v1", names: [name])
+                #expect(report.failures.isEmpty && report.absentAttributes.isEmpty, "\(report.texts)")
+                let record = try first.record("Item", 1)
+                #expect(record["note"] == .string(note))
+                if name == "items" || note == "y" {
+                    #expect(record["label"] == .string("one"))
+                    #expect(try first.keys("Item", 1, "parts") == [1])
+                } else if report.report.created > 0 {
+                    #expect(record["label"] == nil)
+                }
+            }
+            // Neither replaces what the other one has stored: both settle.
+            for (store, name) in [(second, "things"), (first, "items")] {
+                #expect(try await store.sync(server.base + "/v1", names: [name]).notModified == 1)
+            }
+        }
+    }
+
+    @Test("a typed request writes the fields of its records only")
+    func undeclaredByRecords() async throws {
+        let first = try MirrorStore(
+            yaml: Self.yaml("items", label: "name").replacing(
+                "label:", with: "note: { type: string?, from: name }, label:"))
+        let server = try LocalServer([
+            recording("/v1/items", Self.items("one")),
+            recording("/v1/other", #"[{"id":1,"label":"other","note":"wrong"}]"#),
+        ])
+        try await first.sync(server.base + "/v1", names: ["items"])
+        var options = APIClient.Options()
+        options.base = server.base + "/v1"
+        let description = Description(
+            file: "records", storePath: first.path, api: first.description.api, schema: Schema(records: [Item.self]),
+            mapping: Mapping(records: [Item.self]), endpoints: [])
+        let client = RecordClient(
+            try APIClient(description, store: try first.open(), transport: MirrorStore.impatient(), options: options))
+        #expect(try await client.all(RecordRequest<Item>.get("/other")).map(\.label) == ["other"])
+        #expect(try first.record("Item", 1)["note"] == .string("one"))
+        let importer = try Importer(Mapping(records: [Item.self]), client.store.catalog)
+        try importer.add(Array(#"[{"id":1,"label":"third","note":"wrong"}]"#.utf8), records: "$", entity: "Item")
+        _ = try await importer.commit(to: client.store)
+        #expect(try first.record("Item", 1)["label"] == .string("third"))
+        #expect(try first.record("Item", 1)["note"] == .string("one"))
+    }
+
     @Test("a record that enters the other mirror's list later has that one's value only until the next sync")
     func recordEntersLater() async throws {
         let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))

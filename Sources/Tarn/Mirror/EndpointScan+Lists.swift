@@ -270,13 +270,16 @@ extension EndpointScan {
     /// that is gone or that was ignored alike before does not count.
     func noteIgnored(_ list: ListScan, status: Int) throws {
         var checkpoint = list.target.checkpoint
+        let mayGoOn = list.pages.ordinal > 1 && list.pages.refusedEnd != .end
+        if mayGoOn { report.doubts[.ignored(status: status), default: 0] += 1 }
         guard !options.isDryRun, syncRun != nil || checkpoint.pages > 0 else { return }
         if checkpoint.pages == 0 {
             // The known progress of the list stays.
             let old = try client.store.read { try $0.checkpoint(list.target.name) }
             if let old, old.plan == checkpoint.plan { checkpoint = old }
-        } else if checkpoint.records > 0 {
-            checkpoint.isKnownEmpty = false
+        } else {
+            checkpoint.mayEndAtLimit = mayGoOn
+            if checkpoint.records > 0 { checkpoint.isKnownEmpty = false }
         }
         (checkpoint.state, checkpoint.nextURL) = (.complete, nil)
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)

@@ -6,6 +6,9 @@ package enum EndDoubt: Sendable, Hashable {
     case emptyPage
     /// The server refuses the page behind a full one, with a status that a rule takes for the end.
     case refusal(status: Int)
+    /// A rule for responses passes over the page behind a full one, or one that the pages before
+    /// show the list to have.
+    case ignored(status: Int)
     /// The list ends at a declared total that may be the most that the server counts: a round one,
     /// at a full page, or one that is declared a lower limit.
     case cappedTotal(name: String, count: Int)
@@ -20,6 +23,8 @@ package enum EndDoubt: Sendable, Hashable {
         case .emptyPage: "the last page has no records, although the page before names it"
         case .refusal(let status):
             "the server refuses what is behind a full page (\(status)), and `then: stop` takes that for the end of the list"
+        case .ignored(let status):
+            "`then: ignore` passes over a page (\(status)) behind one that does not look like the last"
         case .cappedTotal(let name, let count):
             "the list ends at `\(name)`: \(count), which may be the most that the server counts"
         }
@@ -32,6 +37,8 @@ package enum EndDoubt: Sendable, Hashable {
         case .refusal:
             "if the list ends there, write more: ignore; if the server refuses deep pages, write restart, or request "
                 + "smaller lists (partitions)"
+        case .ignored:
+            "if the list ends there, write then: stop; if not, remove the rule: then the refusal is an error"
         case .cappedTotal(let name, _):
             "if the list has so many records, write more: { ignore: ['\(name)'] }; if not, leave total out under paginate"
         }

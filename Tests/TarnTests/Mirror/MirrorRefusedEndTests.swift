@@ -140,6 +140,34 @@ struct MirrorRefusedEndTests {
         }
     }
 
+    private func status(of store: MirrorStore) async throws -> EndpointStatus {
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: MirrorStore.impatient())
+        return try #require(try await mirror.status().first)
+    }
+
+    @Test(
+        "a page that a rule passes over behind one that does not look like the last leaves the end in doubt",
+        arguments: [
+            (50, 3, "", true), (50, 3, #","total":50"#, true), (25, 9, "", false), (25, 9, #","total":25"#, false),
+        ])
+    func passedOver(count: Int, limit: Int, members: String, isInDoubt: Bool) async throws {
+        let list = RefusingList(count) { _ in members },
+            yaml = Self.yaml().replacing("then: stop", with: "then: ignore")
+        list.limit.withLock { $0 = limit }
+        let server = try list.server(), store = try MirrorStore(yaml: yaml)
+        for _ in 0..<2 {
+            let report = try await store.sync(server.base + "/v1"), items = report.endpoints.first
+            #expect(report.failures.isEmpty && items?.ignored == 1, "\(report.texts)")
+            #expect(items?.doubts == (isInDoubt ? [.ignored(status: 400): 1] : [:]))
+            #expect(try await status(of: store).doubtfulLists == (isInDoubt ? 1 : 0))
+        }
+        // The mark goes with the doubt.
+        guard members.isEmpty else { return }
+        list.count.withLock { $0 = 5 }
+        #expect(try await store.sync(server.base + "/v1").endpoints.first?.doubts == [:])
+        #expect(try await status(of: store).doubtfulLists == 0)
+    }
+
     @Test("the page with which an interrupted scan goes on may be gone: the list begins anew")
     func interrupted() async throws {
         let list = RefusingList(40), server = try list.server(), store = try MirrorStore(yaml: Self.yaml())

@@ -18,6 +18,41 @@ extension EndpointScan {
         client.now.elapsed(since: checkpoint.continuedAt ?? checkpoint.startedAt) >= SyncRun.longestPause
     }
 
+    /// Notes that a list is requested from its beginning only because its credentials have changed.
+    func noteOtherCredentials(
+        _ old: Checkpoint, of name: String, _ request: EndpointRequest, plan: String, _ identity: ScanIdentity
+    ) throws {
+        let isContinuable = old.state == .underWay && old.pages > 0 && old.nextURL != nil
+        guard !report.hasOtherCredentials, old.plan != plan, old.since != nil || isContinuable,
+            !options.isFull, !options.beginsAnew, options.since == nil, client.api.account == nil
+        else { return }
+        let known = old.members?.split(separator: " ").first.map(String.init) ?? old.whole?.identity
+        if let known, known != identity.responses {
+            report.hasOtherCredentials = true
+        } else if !hasComparedCredentials {
+            // All responses are read: once, and not for each of many lists.
+            hasComparedCredentials = true
+            report.hasOtherCredentials = try hasResponses(of: name, scan: old.scan, unlike: request)
+        }
+    }
+
+    /// Returns whether a page of a scan was requested with other credentials, and else alike.
+    private func hasResponses(of name: String, scan: UInt64, unlike request: EndpointRequest) throws -> Bool {
+        let key = RequestKey.endpoint(endpoint.name, mapping: request.fingerprint)
+        return try client.store.read { reader in
+            var isFound = false
+            try reader.access.responses.forEach { view in
+                guard view.scan == scan, view.endpoint == key, let entry = view.entry else { return true }
+                let other = entry.request
+                isFound =
+                    (other.authScope != request.authScope || other.variant != request.variant)
+                    && view.identity == ScanIdentity.responses(of: name, endpoint, authScope: other.authScope)
+                return !isFound
+            }
+            return isFound
+        }
+    }
+
     /// A digest of the pagination with which the scan finds its pages.
     ///
     /// It is no part of the plan: a change of the pagination keeps the scan members of a list.

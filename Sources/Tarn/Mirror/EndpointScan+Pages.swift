@@ -57,7 +57,7 @@ extension EndpointScan {
             if !isRepeated { noteContinued(continued) }
         }
         report.since = request.since ?? report.since
-        if continued == nil, let old { noteOtherCredentials(old, plan: plan, identity) }
+        if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
         checkpoint.pagination = pagination
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
@@ -115,14 +115,6 @@ extension EndpointScan {
     /// The name of the checkpoint of a list.
     func checkpointName(of request: EndpointRequest) -> String {
         request.checkpointName(listName ?? variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name)
-    }
-
-    /// Notes that a list is requested as a whole only because its credentials have changed.
-    private func noteOtherCredentials(_ old: Checkpoint, plan: String, _ identity: ScanIdentity) {
-        guard old.plan != plan, old.since != nil, !options.isFull, options.since == nil, client.api.account == nil,
-            let known = old.members?.split(separator: " ").first.map(String.init) ?? old.whole?.identity
-        else { return }
-        report.hasOtherCredentials = report.hasOtherCredentials || known != identity.responses
     }
 
     /// The different records of the pages that an interrupted scan has stored, if they are counted.

@@ -91,6 +91,8 @@ final class EndpointScan {
         && Description.fingerprint(of: endpoint, mappedBy: client.mappingDigest) == request.fingerprint
     /// The endpoints without a declaration whose progress this scan has forgotten.
     let forgottenEndpoints = Guarded<Set<String>>([])
+    /// Whether the credentials of a list were compared with those of the stored pages.
+    var hasComparedCredentials = false
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.

@@ -222,8 +222,8 @@ struct SyncSummary {
         lines += doubtLines(endpoint)
         if endpoint.hasOtherCredentials {
             lines.append(
-                "\(endpoint.name): the credentials have changed, so that everything was requested, and not only "
-                    + "changes; if the account is still the same, name it under auth: account: NAME")
+                "\(endpoint.name): the credentials have changed, so that everything was requested from the "
+                    + "beginning; if the account is still the same, name it under auth: account: NAME")
         }
         return lines
     }

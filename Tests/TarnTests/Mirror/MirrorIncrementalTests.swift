@@ -382,8 +382,10 @@ struct MirrorIncrementalTests {
                 yaml.replacing("test.example }", with: "test.example, headers: { X-Api-Key: \(key) } }"),
                 file: "tarn.yaml")
             store.description.storePath = path
-            try await store.sync(nil, transport: items.transport)
+            let isOther = try store.checkpoint("items") != nil && target == "/items"
+            let report = try await store.sync(nil, transport: items.transport)
             #expect(items.log == [target])
+            #expect(report.endpoint("items")?.hasOtherCredentials == isOther)
         }
         // No response of the first one is left.
         let variants = try store.read { reader in

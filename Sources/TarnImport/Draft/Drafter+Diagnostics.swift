@@ -58,6 +58,27 @@ extension Drafter {
         return hasURL ? ", and its URL is none of the API's \(url.templates)" : ""
     }
 
+    /// The way out if a text, or one in a list, is none of the values of an enum; otherwise empty.
+    static func enumHint(_ tape: Tape, _ index: Int, _ rule: ValueRule) -> String {
+        guard !rule.hasTransformers else { return "" }
+        switch (rule.type, tape.kind(index)) {
+        case (.enumeration, .string):
+            return ", which is none of its values: add it to them, or declare a fallback"
+        case (.array(.enumeration(let values)), .array):
+            var element = index + 1
+            while element < tape.end(index) {
+                if tape.kind(element) == .string,
+                    !values.contains(where: { $0.utf8.elementsEqual(tape.string(element)) })
+                {
+                    return " with \(tape.describe(element)), which is none of its values: add it to them"
+                }
+                element = tape.next(element)
+            }
+            return ""
+        default: return ""
+        }
+    }
+
     mutating func report(
         _ code: Diagnostic.Code, _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ key: String?, _ field: String?,
         _ message: String

@@ -76,7 +76,8 @@ extension Drafter {
         }
         report(
             .valueType, tape, index, plan, keyText, details.name,
-            "expected \(details.rule.type), found \(tape.describe(index)); the stored value is kept")
+            "expected \(rule.type), found \(tape.describe(index))\(Drafter.enumHint(tape, index, rule)); the stored value is kept"
+        )
         return false
     }
 

@@ -18,10 +18,25 @@ struct TransformerTests {
         #expect(report.diagnostics.map(\.code) == [.valueUnknown, .valueType])
         #expect(report.diagnostics[0].path == "$[0].v" && report.diagnostics[0].sample == #""merged""#)
         #expect(try bed.value("Thing", 1, "v") == .string("other") && bed.value("Thing", 1, "w") == .string("open"))
+        let hint = #""merged", which is none of its values: add it to them, or declare a fallback"#
+        #expect(report.diagnostics[1].message.contains(hint), "\(report.diagnostics[1])")
         #expect(try bed.take(#"[{"id":1,"v":7}]"#, "Thing").diagnostics.map(\.code) == [.valueType])
         #expect(try bed.value("Thing", 1, "v") == .string("other"))
         #expect(try bed.take(#"[{"id":1,"v":"closed"}]"#, "Thing").diagnosticCount == 0)
         #expect(try bed.value("Thing", 1, "v") == .string("closed"))
+    }
+
+    @Test("a list with a text that its enumeration lacks names the text, and the old list is kept")
+    func unknownElement() throws {
+        let bed = try thing([AttributeDefinition("v", .array(.enumeration(["a", "b"])), optional: true)])
+        try bed.take(#"[{"id":1,"v":["a"]}]"#, "Thing")
+        for (json, hint) in [
+            (#"["a","c",7]"#, #"a list with the text "c""#), (#"["a",7]"#, "a list;"), ("7", "number 7;"),
+        ] {
+            let report = try bed.take(#"[{"id":1,"v":\#(json)}]"#, "Thing")
+            #expect(report.diagnostics.first?.message.contains(hint) == true, "\(report.diagnostics)")
+            #expect(try bed.value("Thing", 1, "v") == .array([.string("a")]))
+        }
     }
 
     @Test(

@@ -247,9 +247,17 @@ struct ProposalDraft {
             guard !cluster.key.isCertain else { continue }
             questions.append(
                 Proposal.Question(
-                    subject: .key, entity: cluster.name, proposed: cluster.key.fields.joined(separator: ","),
+                    subject: .key, entity: cluster.name, proposed: proposedKey(of: cluster),
                     others: cluster.key.alternatives, reason: cluster.key.reason))
         }
+    }
+
+    /// The proposed key of a listed entity, as a person writes it; empty for the position.
+    private func proposedKey(of cluster: Cluster) -> String {
+        let entity = description.position(of: cluster.name).map { description.entities[$0] }
+        let last = cluster.key.lastResort?.field
+        let isLast = last.map { entity?.key == [EnglishName.field($0)] } ?? false
+        return isLast ? last ?? "" : cluster.key.fields.joined(separator: ",")
     }
 
     // MARK: Credentials

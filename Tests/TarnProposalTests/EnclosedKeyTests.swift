@@ -135,6 +135,35 @@ struct EnclosedKeyTests {
         #expect(tracks.text.contains("    key: trackId"), "\(tracks.text)")
     }
 
+    @Test("a quantity or a remark is a key only if the record has no other one: it changes")
+    func values() throws {
+        func key(_ members: String, count: Int = 25) throws -> (String, Proposal) {
+            let records = Self.list(1...count) { number in
+                members.replacing("$", with: "\(number)").replacing("%", with: "\(number % 5)")
+                    .replacing("/", with: "\(number / 5)")
+            }
+            let proposal = try propose(records, url: "https://api.test.example/things")
+            let line = proposal.text.split(separator: "\n").first { $0.hasPrefix("    key: ") } ?? ""
+            return (String(line.dropFirst(9)), proposal)
+        }
+        for (members, expected) in [
+            (#"{"user_id":%,"post_id":/,"weight":1$}"#, "[userId, postId] "),
+            (#"{"sku":"s%","currency":"c/","amount":1$}"#, "[sku, currency] "),
+            (#"{"amount":1$,"memo":"m$","account":{"id":$,"holder":"h"}}"#, "accountId "),
+            (#"{"rank":$,"player":{"id":1$,"name":"n$"}}"#, "playerId "),
+            (#"{"note":"n$","amount":1$,"flag":true}"#, "note "),
+        ] {
+            let (key, proposal) = try key(members)
+            #expect(key.hasPrefix(expected), "\(proposal.text)")
+        }
+        // As a last resort it is an attribute once, and the others are named.
+        let (last, proposal) = try key(#"{"note":"n$","amount":1$,"author":{"id":%,"name":"a%"}}"#)
+        #expect(last == "note   # different in all 25 samples; also possible: amount", "\(proposal.text)")
+        #expect(proposal.text.split(separator: "\n").count { $0.hasPrefix("      note:") } == 1, "\(proposal.text)")
+        let few = try key(#"{"amount":1$,"flag":true}"#, count: 4)
+        #expect(few.0.hasPrefix("position"), "\(few.1.text)")
+    }
+
     @Test("an `objectId` beside an `objectType`, or an `id`, is that of another object")
     func otherObject() throws {
         let events = try propose(Self.list(1...25) { #"{"objectType":"t","objectId":\#($0),"action":"a"}"# })

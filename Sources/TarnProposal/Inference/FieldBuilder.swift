@@ -22,6 +22,8 @@ struct FieldBuilder {
     private(set) var keyComment = ""
     /// The reason why records may share the key; nil if it is certain enough.
     private(set) var keyDoubt: String?
+    /// The field of the record that is the key only because it contains no other one.
+    private var lastResort: String?
     /// Whether the key from the URL takes the place of the `id` of the records.
     private var takesID = false
 
@@ -43,7 +45,7 @@ struct FieldBuilder {
         // The key from a URL takes the place of an `id` that only some records have.
         if leaf.keys.count == 2, leaf.name == JSONValue.objectID { return cluster.key.fields.contains(leaf.keys[0]) }
         return leaf.keys.count == 1
-            && (cluster.key.fields.contains(leaf.name) || takesID && leaf.name == "id")
+            && (cluster.key.fields.contains(leaf.name) || leaf.name == lastResort || takesID && leaf.name == "id")
     }
 
     // MARK: Key
@@ -51,24 +53,7 @@ struct FieldBuilder {
     private mutating func addKey() {
         let guess = cluster.key
         keyDoubt = guess.doubt
-        for field in guess.fields {
-            guard let value = cluster.shape.fields[field] else { continue }
-            var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
-            let type = TypeChoice(of: value.key, name: "")
-            attribute.type = FieldBuilder.keyType(type)
-            let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
-            if value.key.scalars.hugeIntegers > 0 || isUnsigned {
-                // A number is no key of this size. A composed text has its digits.
-                attribute.source = "{\(field)}"
-                attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
-            } else if value.isObjectID {
-                attribute.from = [[field, JSONValue.objectID]]
-            } else if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) {
-                attribute.from = [[field]]
-            }
-            key.append(attribute.name)
-            fields.append(Field(attribute: attribute))
-        }
+        for field in guess.fields { addKey(field) }
         if guess.isByURL, let form = cluster.urlForm {
             takesID = cluster.hasIDsOfURLs(form)
             let name = names.unique(takesID ? "id" : cluster.freeName(among: ["urlId", "urlKey", "keyInUrl"]))
@@ -76,7 +61,7 @@ struct FieldBuilder {
             fields.append(Field(attribute: ProposedAttribute(name: name, type: form.isInteger ? "int" : "string")))
         }
         keyComment = guess.reason
-        if !guess.alternatives.isEmpty {
+        if !guess.alternatives.isEmpty, guess.lastResort == nil {
             // `@id` beside `id` is named as it is in the JSON.
             let others = guess.alternatives.map { alternative in
                 let name = EnglishName.field(alternative)
@@ -84,7 +69,7 @@ struct FieldBuilder {
             }.joined(separator: ", ")
             keyComment += (keyComment.isEmpty ? "" : "; ") + "also possible: \(others)"
         }
-        guard key.isEmpty, !addNestedKey() else { return }
+        guard key.isEmpty, !addNestedKey(), !addLastResort() else { return }
         let name = names.unique("position")
         key = [name]
         fields.append(Field(attribute: ProposedAttribute(name: name, type: "int", source: "@position")))
@@ -93,6 +78,36 @@ struct FieldBuilder {
         guard !guess.alternatives.isEmpty, guess.doubt == nil else { return }
         keyComment +=
             "; if no two records share it: \(guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", "))"
+    }
+
+    /// Adds the field that differs by chance as the key.
+    private mutating func addLastResort() -> Bool {
+        guard let guess = cluster.key.lastResort else { return false }
+        lastResort = guess.field
+        addKey(guess.field)
+        (keyComment, keyDoubt) = (guess.reason, guess.doubt)
+        let others = cluster.key.alternatives.filter { $0 != guess.field }.map(EnglishName.field)
+        if !others.isEmpty { keyComment += "; also possible: \(others.joined(separator: ", "))" }
+        return true
+    }
+
+    private mutating func addKey(_ field: String) {
+        guard let value = cluster.shape.fields[field] else { return }
+        var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
+        let type = TypeChoice(of: value.key, name: "")
+        attribute.type = FieldBuilder.keyType(type)
+        let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
+        if value.key.scalars.hugeIntegers > 0 || isUnsigned {
+            // A number is no key of this size. A composed text has its digits.
+            attribute.source = "{\(field)}"
+            attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
+        } else if value.isObjectID {
+            attribute.from = [[field, JSONValue.objectID]]
+        } else if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) {
+            attribute.from = [[field]]
+        }
+        key.append(attribute.name)
+        fields.append(Field(attribute: attribute))
     }
 
     /// Returns the type of a key whose values have a type.

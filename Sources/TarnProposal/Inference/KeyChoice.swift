@@ -23,7 +23,14 @@ struct KeyChoice {
     /// Names of fields that are parts of keys.
     private static let partNames: Set = [
         "number", "position", "index", "code", "type", "name", "date", "day", "year", "month", "version", "language",
-        "lang", "locale", "currency", "line", "seq", "sequence", "rank", "role", "region", "country",
+        "lang", "locale", "currency", "line", "seq", "sequence", "rank", "role", "region", "country", "sku", "symbol",
+    ]
+    /// Names of quantities and remarks: they differ by chance, and change.
+    private static let valueNames: Set = [
+        "amount", "balance", "body", "caption", "comment", "content", "cost", "count", "description", "distance",
+        "duration", "height", "length", "level", "memo", "message", "note", "notes", "percentage", "points", "price",
+        "quantity", "qty", "rating", "remark", "score", "size", "sum", "summary", "temperature", "text", "total",
+        "value", "weight", "width",
     ]
     /// Names of places in a list: they change if the server inserts records.
     private static let positionNames: Set = ["position", "rank"]
@@ -112,7 +119,8 @@ struct KeyChoice {
         }
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
-        let others = usable.filter { likelihood($0) == nil && isShort($0) }
+        let short = usable.filter { likelihood($0) == nil && isShort($0) }
+        let others = short.filter { !KeyChoice.isValue($0) }, values = short.filter(KeyChoice.isValue)
         // Beside an `id` that is not unique, a field of another name is a position or a counter.
         if let best = likely.first ?? (distinct.count >= 5 && repeated == nil ? others.first : nil) {
             let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
@@ -121,7 +129,8 @@ struct KeyChoice {
                 fields: [best], reason: reason, isCertain: false, doubt: weakness(of: best),
                 alternatives: Array(rest.prefix(3)))
         }
-        if repeated == nil, let moved = listedAgain() {
+        // A value that differs in all samples shows that no record was listed again.
+        if repeated == nil, values.isEmpty, let moved = listedAgain() {
             return KeyGuess(
                 fields: [moved], reason: "different within each answer, which repeat some records", isCertain: false)
         }
@@ -131,10 +140,15 @@ struct KeyChoice {
                 isCertain: false)
         }
         guard let named = vague.first(where: { named.contains($0) }) else {
-            return KeyGuess(
+            var guess = KeyGuess(
                 fields: [], reason: repeated ?? "no field \(vague.isEmpty ? "" : "surely ")identifies a record",
-                isCertain: false,
-                alternatives: Array(vague.prefix(3)))
+                isCertain: false, alternatives: Array(vague.prefix(3)))
+            if repeated == nil, distinct.count >= 5, let value = values.first {
+                guess.lastResort = KeyGuess.LastResort(
+                    field: value, reason: "different in all \(distinct.count) samples", doubt: weakness(of: value))
+                guess.alternatives = Array(values.prefix(4))
+            }
+            return guess
         }
         return KeyGuess(
             fields: [named], reason: "a path of the specification names a record by it", isCertain: false,
@@ -248,6 +262,10 @@ struct KeyChoice {
     private static func isTime(_ field: String) -> Bool {
         guard let last = EnglishName.words(of: field).last else { return false }
         return ["at", "time", "timestamp"].contains(last) && !VolatileNames.isVolatile(field)
+    }
+
+    private static func isValue(_ field: String) -> Bool {
+        isPosition(field) || EnglishName.words(of: field).last.map(valueNames.contains) ?? false
     }
 
     private static func isPosition(_ field: String) -> Bool {

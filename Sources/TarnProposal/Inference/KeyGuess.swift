@@ -11,4 +11,12 @@ struct KeyGuess {
     var isByURL = false
     /// Other fields that would do.
     var alternatives: [String] = []
+    /// The key if the record contains no other one: a quantity or a remark that differs by chance.
+    var lastResort: LastResort?
+
+    struct LastResort {
+        var field: String
+        var reason: String
+        var doubt: String?
+    }
 }

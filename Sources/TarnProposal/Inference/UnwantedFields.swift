@@ -19,7 +19,8 @@ struct UnwantedFields {
 
     /// Returns the reason why a leaf is not wanted; nil if it is.
     func reason(_ leaf: Leaf, in cluster: Cluster) -> String? {
-        guard !(leaf.keys.count == 1 && cluster.key.fields.contains(leaf.name)) else { return nil }
+        let isKey = cluster.key.fields.contains(leaf.name) || cluster.key.lastResort?.field == leaf.name
+        guard !(leaf.keys.count == 1 && isKey) else { return nil }
         if isTwin(leaf, cluster) { return "the same value as text" }
         guard cluster.shape.names.count > 4, isLink(leaf) else { return nil }
         // A URL that names a record of another list is a reference.

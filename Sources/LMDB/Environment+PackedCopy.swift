@@ -5,8 +5,8 @@ import CLMDB
 extension Environment {
     /// Fills an empty file with the newest snapshot, each page as full as its entries allow.
     ///
-    /// Pages, the order of keys and the number of entries are checked meanwhile. The file is not
-    /// flushed to the disk.
+    /// Pages, the order of keys, and the numbers of entries and of pages are checked meanwhile. No
+    /// other transaction may commit before the copy is done. The file is not flushed to the disk.
     ///
     /// - Parameter file: The path of the file.
     /// - Returns: False if the file cannot be filled, because a table has flags or a name that is
@@ -33,17 +33,25 @@ extension Environment {
             let source = path + "/data.mdb"
             guard var packed = try PackedFile(path: file, source: source, tables: tables.count, mapSize: mapSize)
             else { return false }
+            let (free, own) = try raw.pagesOutsideOfTables()
+            var pages = free &+ own
             for (name, table) in zip(names, tables) {
                 try packed.begin(name)
+                let statistics = try raw.statistics(table)
+                pages &+= statistics.pages
                 var count = 0
                 try raw.forEachBatch(table, name: name) { batch throws(LMDBError) in
                     count += batch.count
                     try packed.append(batch)
                 }
                 // Damage may hide entries of a page, or a branch.
-                guard try count == raw.statistics(table).entries else {
+                guard count == statistics.entries, (count == 0) == (statistics.pages == 0) else {
                     throw LMDBError(.corrupted, operation: "copy", path: source)
                 }
+            }
+            // The pages that no tree leads to may be those of a table that is damaged or hidden.
+            guard pages == information.me_last_pgno + 1 else {
+                throw LMDBError(.corrupted, operation: "copy", path: source)
             }
             try packed.commit()
             return true

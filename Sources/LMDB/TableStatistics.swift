@@ -14,4 +14,7 @@ public struct TableStatistics: Sendable, Hashable {
     public var overflowPages: Int
     /// The number of entries.
     public var entries: Int
+
+    /// The number of pages. A damaged record may declare any number.
+    var pages: Int { branchPages &+ leafPages &+ overflowPages }
 }

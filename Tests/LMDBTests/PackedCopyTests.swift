@@ -73,7 +73,7 @@ struct PackedCopyTests {
     }
 
     enum Damage: CaseIterable {
-        case keyOrder, hiddenEntries, emptyKey, pageNumber
+        case keyOrder, hiddenEntries, emptyKey, pageNumber, lostTable, lostRoot
 
         /// Damages the leaf page of a key.
         func apply(to data: inout Data, at place: Int) {
@@ -85,6 +85,20 @@ struct PackedCopyTests {
             // The length of the key (`mn_ksize`).
             case .emptyKey: data[place - 2] = 0
             case .pageNumber: data[page] ^= 1
+            case .lostTable: loseTable(in: &data, keepsPages: false)
+            case .lostRoot: loseTable(in: &data, keepsPages: true)
+            }
+        }
+
+        /// Makes the records of the table those of an empty one: depth, counts and root.
+        private func loseTable(in data: inout Data, keepsPages: Bool) {
+            var start = data.startIndex
+            while let name = data.range(of: Data("rows".utf8), in: start..<data.endIndex) {
+                start = name.upperBound
+                data.replaceSubrange(start + 6..<start + 8, with: Data(count: 2))
+                if !keepsPages { data.replaceSubrange(start + 8..<start + 32, with: Data(count: 24)) }
+                data.replaceSubrange(start + 32..<start + 40, with: Data(count: 8))
+                data.replaceSubrange(start + 40..<start + 48, with: Data(repeating: 0xFF, count: 8))
             }
         }
     }

@@ -187,6 +187,24 @@ struct RecordLineImportTests {
         #expect(later.isStored && later.stoppedAt == 4001 && later.problems.map(\.line) == [4200], "\(later)")
     }
 
+    @Test(
+        "a line in which a member, a field or a part of a key occurs twice is refused, in whichever order",
+        arguments: [
+            (#"{"entity":"Q","entity":"P","key":1,"fields":{"id":1}}"#, #""entity" occurs twice"#),
+            (#"{"entity":"P","key":1,"key":2,"fields":{"id":2}}"#, #""key" occurs twice"#),
+            (#"{"entity":"P","key":1,"version":1,"version":2,"fields":{"id":1}}"#, #""version" occurs twice"#),
+            (#"{"entity":"P","key":1,"partial":true,"partial":false,"fields":{"id":1}}"#, #""partial" occurs twice"#),
+            (#"{"entity":"P","key":1,"fields":{"id":1,"n":"a"},"fields":{"id":1}}"#, #""fields" occurs twice"#),
+            (#"{"entity":"P","key":1,"fields":{"n":"a","id":1,"\u006e":"b"}}"#, #"the field "n" occurs twice"#),
+        ])
+    func repeatedMembers(_ line: String, _ reason: String) throws {
+        let place = try Place(), report = try place.create([holder, line])
+        #expect(!report.isStored && report.problems.map(\.line) == [2], "\(report)")
+        #expect(report.problems.first?.reason == reason, "\(report.problems)")
+        // JSON that is stored as text keeps what it has.
+        #expect(try place.create([#"{"entity":"P","key":1,"fields":{"id":1,"j":{"a":1,"a":2}}}"#]).isStored)
+    }
+
     @Test("of two lines of a record, the second one is a problem of a merge")
     func mergeRepeated() throws {
         let place = try Place()

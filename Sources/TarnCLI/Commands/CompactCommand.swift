@@ -21,6 +21,10 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "Store directory.") var store: String
 
     func run() throws {
+        // The new file has meta pages of its own, which would hide that commits are missing.
+        if let finding = (try? StoreInspector(at: store).metaPageFindings())?.first {
+            throw Failure(damagedPages: finding, of: store)
+        }
         let report = try Store.compact(at: store)
         Output.line("\(store): \(byteText(report.bytesBefore)) before, \(byteText(report.bytesAfter)) now")
     }

@@ -40,11 +40,7 @@ struct RepairCommand: ParsableCommand {
     func run() throws {
         let before = try StoreInspector(at: store).verification()
         if let finding = before.findings.first(where: { $0.code.isOfPages }) {
-            throw Failure(
-                .store,
-                "\(store): pages of the file are damaged (\(finding.place): \(finding.detail)); "
-                    + "nothing was changed. Bring the readable records into a new store: `tarn inspect salvage \(store) NEW`"
-            )
+            throw Failure(damagedPages: finding, of: store)
         }
         // Without permission for the lock, this is the error that says so.
         let open = try Failure.ofLocking { try Store.open(at: store) }

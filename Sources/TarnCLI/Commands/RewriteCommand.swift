@@ -10,7 +10,7 @@ struct RewriteCommand: ParsableCommand {
         abstract: "Store all rows again: newly compressed, in full pages.",
         discussion: """
             The records do not change. Other processes may read and write meanwhile. An interrupted rewrite resumes \
-            when the command runs again.
+            when the command runs again. If pages of the file are damaged, nothing is changed.
 
             Examples:
               tarn store rewrite forge.tarn
@@ -23,6 +23,10 @@ struct RewriteCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
+        // Damage can hide rows, or list pages as free that are in use: a rewrite would lose them.
+        let findings = try StoreInspector(at: store).pageFindings { meter.show($0.pages, of: $0.total, "pages") }
+        meter.clear()
+        if let finding = findings.first { throw Failure(damagedPages: finding, of: store) }
         let report = try Failure.ofLocking { try Store.open(at: store) }.rewrite(
             entity, progress: { meter.show($0.rows, of: $0.total, "rows") })
         meter.clear()

@@ -47,9 +47,9 @@ final class ShellSession {
                     return try runOnSnapshot($0)
                 }
             } catch {
-                guard hasBegun, input.isInteractive else { throw error }
+                guard hasBegun else { throw error }
                 // The store may be in the middle of being replaced.
-                Failure(error).show()
+                report(error)
                 isGoingOn = waitForRefresh()
             }
         }
@@ -60,13 +60,14 @@ final class ShellSession {
     /// - Returns: Whether the session goes on.
     private func waitForRefresh() -> Bool {
         while let line = input.next(prompt: "\(name) (no snapshot; .refresh)>") {
-            switch ShellWords(line).words.first {
-            case nil: continue
-            case ".refresh"?:
+            guard let first = ShellWords(line).words.first, !first.hasPrefix("#") else { continue }
+            switch first {
+            case ".refresh":
                 interrupted.withLock { $0 = false }
                 return true
-            case ".exit"?, ".quit"?, "exit"?, "quit"?: return false
-            default: Output.error("no snapshot: `.refresh` takes one, `.exit` ends the session")
+            case ".exit", ".quit", "exit", "quit": return false
+            default:
+                report(Failure(.store, "\(first): no snapshot: `.refresh` takes one, `.exit` ends the session"))
             }
         }
         return false
@@ -138,10 +139,15 @@ final class ShellSession {
         } catch is StoreInspector.Cancelled {
             Output.note("interrupted")
         } catch {
-            let failure = Failure(error)
-            failure.show()
-            worst = max(worst, failure.code.status)
+            report(error)
         }
+    }
+
+    /// Shows an error, and notes its exit code.
+    private func report(_ error: any Error) {
+        let failure = Failure(error)
+        failure.show()
+        worst = max(worst, failure.code.status)
     }
 
     private func run(_ split: ShellWords, on inspector: StoreInspector) throws {

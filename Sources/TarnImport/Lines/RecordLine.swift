@@ -30,6 +30,7 @@ struct RecordLine: Sendable {
         for member in members where !["entity", "key", "version", "partial", "fields"].contains(member.key) {
             throw Problem("unknown member \"\(member.key)\": not a line of `tarn inspect dump`")
         }
+        if let name = RecordLine.repeated(members) { throw Problem("\"\(name)\" occurs twice") }
         guard case .string(let name)? = line["entity"] else { throw Problem("\"entity\" is missing") }
         guard let entity = catalog.entity(name) else {
             throw Problem(Spelling.unknown("entity", name, among: catalog.entities.map(\.name)))
@@ -55,9 +56,15 @@ struct RecordLine: Sendable {
         default: throw Problem("\"partial\" is neither true nor false")
         }
         guard case .object(let values)? = line["fields"] else { throw Problem("\"fields\" is missing") }
+        if let field = RecordLine.repeated(values) { throw Problem("the field \"\(field)\" occurs twice") }
         fields = []
         for member in values { fields.append(try RecordLine.field(member, entity, catalog)) }
-        guard Set(fields.map(\.name)).count == fields.count else { throw Problem("a field occurs twice") }
+    }
+
+    /// Returns the key of the first member whose key an earlier one has; nil if there is none.
+    private static func repeated(_ members: [JSONValue.Member]) -> String? {
+        var keys: Set<[UInt8]> = []
+        return members.first { !keys.insert(Array($0.key.utf8)).inserted }?.key
     }
 
     private static func field(
@@ -91,7 +98,9 @@ struct RecordLine: Sendable {
         let types = entity.keyTypes
         var values = [json]
         if types.count > 1, case .array(let components) = json { values = components }
-        if let digest = json["digest"] { return RecordKey([.digest(try storageKey(digest, entity))]) }
+        if case .object(let members) = json, members.count == 1, let digest = json["digest"] {
+            return RecordKey([.digest(try storageKey(digest, entity))])
+        }
         var components: [KeyComponent] = []
         if values.count == types.count {
             components = zip(types, values).compactMap { type, value in

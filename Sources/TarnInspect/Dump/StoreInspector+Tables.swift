@@ -56,12 +56,12 @@ extension StoreInspector {
     ) throws {
         guard let record = file.snapshot.tables[name] else { return }
         // The name is a line of text in the header; mdb_dump leaves out names with a NUL.
-        let isLine = !name.utf8.contains { $0 == 0 || $0 == 0x0A } && !file.snapshot.escapedNames.contains(name)
-        guard form == .json || isLine else {
+        let text = file.snapshot.escapedNames[name] ?? name
+        guard form == .json || text.map({ !$0.utf8.contains { $0 == 0 || $0 == 0x0A } }) ?? false else {
             let reason = "a name that is not UTF-8, or has a NUL or a line break; only JSON has its entries"
             return damaged(Damage(place: name, reason: reason))
         }
-        let lines = TableLines(form: form, name: name, record: record)
+        let lines = TableLines(form: form, name: form == .json ? name : text, record: record)
         for text in lines.head(file.snapshot.meta, readers: file.readers?.all ?? defaultReaders) { try line(text) }
         func entry(_ key: Bytes, _ value: Bytes) throws { for text in lines.entry(key, value) { try line(text) } }
         // `meta` was scanned when the file was opened.

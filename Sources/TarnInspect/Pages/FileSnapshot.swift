@@ -13,8 +13,8 @@ final class FileSnapshot {
     private(set) var tables = TableValues<TableRecord>()
     /// The names of the tables, in byte order.
     private(set) var names: [String] = []
-    /// The names that stand for others, which are not UTF-8.
-    private(set) var escapedNames: Set<String> = []
+    /// The names that are written with escapes, and the text of each; nil if it is not UTF-8.
+    private(set) var escapedNames: [String: String?] = [:]
     /// The number of entries of the table of tables that are no tables: keys of other programs.
     private(set) var ownEntries = 0
     /// The keys of the first of these entries.
@@ -118,7 +118,10 @@ final class FileSnapshot {
     func findTables(_ scan: inout TreeScan) -> TreeScan.Counts {
         let findings = scan.findings
         return scan.scan(meta.main, "the table of tables") { key, value, flags in
-            let text = String(validating: key, as: UTF8.self), name = text ?? TableLines.escaped(key)
+            let text = String(validating: key, as: UTF8.self)
+            // A name with a backslash would pass for an escaped one.
+            let isPlain = text != nil && !key.contains(UInt8(ascii: "\\"))
+            let name = isPlain ? text ?? "" : TableLines.escaped(key)
             guard flags & PageLayout.tree != 0 else {
                 ownEntries += 1
                 if ownKeys.count < 100 { ownKeys.append(name.isEmpty ? "(no name)" : name) }
@@ -131,7 +134,7 @@ final class FileSnapshot {
             guard tables[name] == nil else { return findings.add(.tableRecord, name, "it is there twice") }
             tables[name] = record
             names.append(name)
-            if text == nil { escapedNames.insert(name) }
+            if !isPlain { escapedNames.updateValue(text, forKey: name) }
         }
     }
 

@@ -54,13 +54,24 @@ extension StoreFile {
     }
 
     private func lookUp(_ key: Bytes, _ table: String, _ record: TableRecord) -> LookUp {
-        guard var number = record.root else { return .absent }
+        guard var number = record.root else {
+            guard record.depth != 0 || record.leafPages != 0 || record.entries != 0 else { return .absent }
+            note(
+                .tableRecord, table,
+                "it has no root, a depth of \(record.depth), \(record.leafPages) leaves and \(record.entries) entries")
+            return .unreadable
+        }
         var bounds = KeyInterval(), isCertain = true
-        for _ in 0..<StoreFile.deepest {
+        for level in 1...StoreFile.deepest {
             guard let (page, isSound) = checkedPage(number, of: table, within: bounds) else { return .unreadable }
             // In a damaged page, a key that is not found may exist.
             isCertain = isCertain && isSound
             guard page.withView({ $0.kind == .branch }) else {
+                if level != record.depth {
+                    // The tree may have another root, from which the key is found.
+                    note(.pageDepth, "page \(number) of \(table)", StoreFile.depthProblem(level, record))
+                    isCertain = false
+                }
                 return page.withView { value(key, in: $0, number, table) } ?? (isCertain ? .absent : .unreadable)
             }
             let next = page.withView { page -> (UInt64, KeyInterval)? in
@@ -78,6 +89,11 @@ extension StoreFile {
 
     /// A depth that no tree exceeds if each of its branches has two nodes.
     private static let deepest = 64
+
+    /// The problem of a leaf that is not at the depth of its tree.
+    static func depthProblem(_ level: Int, _ record: TableRecord) -> String {
+        "a leaf at level \(level) of a tree that is \(record.depth) deep"
+    }
 
     /// Returns the value of a key in a leaf; nil if the leaf does not have the key.
     private func value(_ key: Bytes, in page: PageView, _ number: UInt64, _ table: String) -> LookUp? {

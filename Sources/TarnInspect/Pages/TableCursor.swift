@@ -30,6 +30,10 @@ final class TableCursor {
     /// The last entry that was not skipped.
     private(set) var lastEntry: Level?
     private var hasBegun = false
+    /// The table's record, once the cursor has begun.
+    private var record: TableRecord?
+    /// The number of entries in the interval so far.
+    private var entries: UInt64 = 0
     private var isSeeking = true
     /// Whether every page and entry so far was readable; false also if the table does not exist.
     private(set) var isWhole = true
@@ -69,14 +73,28 @@ final class TableCursor {
                 continue
             }
             switch place(of: top) {
-            case .inside: return true
+            case .inside:
+                entries += 1
+                return true
             case .beyond:
                 levels = []
                 return false
             case .skipped: skip()
             }
         }
+        checkCount()
         return false
+    }
+
+    /// Compares the entries of a whole table with its record: damage may hide some of them.
+    private func checkCount() {
+        guard isWhole, interval.lower == nil, interval.upper == nil, let record,
+            entries != record.entries || (entries == 0 && record.leafPages != 0)
+        else { return }
+        isWhole = false
+        file.note(
+            .tableCounts, table,
+            "it should have \(record.leafPages) leaves and \(record.entries) entries, and has \(entries) entries")
     }
 
     private func skip() {
@@ -89,6 +107,7 @@ final class TableCursor {
             isWhole = false
             return
         }
+        self.record = record
         if let root = record.root { _ = enter(root) }
     }
 
@@ -187,6 +206,9 @@ final class TableCursor {
         }
         if let problem = page.withView(\.problem) { fault(.pageForm, number, problem) }
         let isLeaf = kind == .leaf
+        if isLeaf, let record, levels.count + 1 != record.depth {
+            fault(.pageDepth, number, StoreFile.depthProblem(levels.count + 1, record))
+        }
         var index = isReversed ? count - 1 : 0
         if isSeeking { index = page.withView { start(in: $0, number, isLeaf: isLeaf) } ?? index }
         levels.append(Level(page: page, number: number, count: count, isLeaf: isLeaf, index: index))

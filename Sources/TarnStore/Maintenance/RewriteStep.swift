@@ -114,7 +114,13 @@ extension StoreWriter {
             step.isLast = try collect(
                 entity, table, after: mark.key, count - step.rows, into: &rows, &compressed, &step)
             guard let last = rows.entries.last else { break }
-            for entry in rows.entries { _ = try raw.delete(table, rows.key(entry)) }
+            for entry in rows.entries {
+                // A damaged branch leads to another page than that of the key: the row would stay,
+                // and be inserted a second time.
+                guard try raw.delete(table, rows.key(entry)) else {
+                    throw LMDBError(.corrupted, operation: "rewrite")
+                }
+            }
             try raw.willAdd()
             for entry in rows.entries { try raw.put(table, rows.key(entry), rows.row(entry), append: step.isLast) }
             mark.key = Array(rows.key(last))

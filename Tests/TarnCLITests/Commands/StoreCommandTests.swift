@@ -135,6 +135,38 @@ struct StoreCommandTests {
         #expect(try await tarn("inspect", "verify", backup).status == 0)
     }
 
+    @Test("a rewrite of a file with damaged pages changes nothing, and a compaction of one without its newest commit")
+    func refusals() async throws {
+        let copy = try await copyOfForge(), file = URL(fileURLWithPath: copy + "/data.mdb")
+        let sound = [UInt8](try Data(contentsOf: file))
+        var bytes = sound
+        // The last node of each leaf is hidden: pages of two or more nodes that say their number.
+        for page in stride(from: 2 * 4096, to: bytes.count, by: 4096)
+        where bytes[page + 10] == 2 && Int(bytes[page]) | Int(bytes[page + 1]) << 8 == page / 4096
+            && bytes[page + 12] > 20
+        {
+            bytes[page + 12] -= 2
+        }
+        try Data(bytes).write(to: file)
+        let rewrite = try await tarn("store", "rewrite", copy)
+        #expect(rewrite.status == 6 && rewrite.output == "", "\(rewrite)")
+        #expect(
+            rewrite.error.contains("pages of the file are damaged") && rewrite.error.contains("nothing was changed"))
+        #expect(try [UInt8](Data(contentsOf: file)) == bytes)
+        // The older meta page counts as the newest one: the last commit is missing.
+        bytes = sound
+        bytes[(bytes[144] > bytes[4096 + 144] ? 4096 : 0) + 145] ^= 0x10
+        try Data(bytes).write(to: file)
+        for command in ["compact", "rewrite"] {
+            let result = try await tarn("store", command, copy)
+            #expect(result.status == 6 && result.error.contains("pages 0 and 1"), "\(command) \(result)")
+            #expect(try [UInt8](Data(contentsOf: file)) == bytes)
+        }
+        try Data(sound).write(to: file)
+        try await expectSuccess(tarn("store", "rewrite", copy))
+        try await expectSuccess(tarn("store", "compact", copy))
+    }
+
     @Test("backup, compact, rewrite, readers and quota say what they have done")
     func operation() async throws {
         let copy = try await copyOfForge(), backup = folder.path + "/backup.tarn"

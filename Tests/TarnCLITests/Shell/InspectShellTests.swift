@@ -117,6 +117,41 @@ struct InspectShellTests {
         #expect(result.status == 0 && result.lines == ["1", "1", "1", "6"], "\(result)")
     }
 
+    @Test(
+        "lines from a pipe go on without a snapshot if the store is gone at .refresh, and are errors until the next one"
+    )
+    func refreshFromPipe() async throws {
+        let path = folder.path + "/notes.tarn", away = folder.path + "/away.tarn"
+        let schema = Schema([EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)])])
+        func fill() throws {
+            let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+            try store.write { try $0.put("Note", RecordKey(1), []) }
+        }
+        try fill()
+        let result = try await shell(
+            #"""
+            coproc "$TARN" inspect shell '\#(path)' 2>&1
+            pid=$! answers=${COPROC[0]} lines=${COPROC[1]}
+            ask() { echo "$1" >&$lines; read -r answer <&$answers; echo "$answer"; }
+            ask 'count Note'
+            mv '\#(path)' '\#(away)'
+            ask .refresh
+            echo '# a comment' >&$lines
+            ask 'count Note'
+            mv '\#(away)' '\#(path)'
+            echo .refresh >&$lines
+            ask 'count Note'
+            eval "exec $lines>&-"
+            wait $pid
+            """#)
+        #expect(result.status == 6 && result.lines.count == 4, "\(result)")
+        #expect(result.lines.first == "1" && result.lines.last == "1", "\(result)")
+        #expect(result.lines.dropFirst().first?.contains("no such store") == true, "\(result)")
+        #expect(
+            result.lines.dropFirst(2).first
+                == "tarn: count: no snapshot: `.refresh` takes one, `.exit` ends the session", "\(result)")
+    }
+
     @Test("on a terminal, Tab completes commands, entities and fields, and the history recalls lines")
     func terminal() async throws {
         let store = try await Forge.store, key = try await key(of: "Issue"), history = folder.path + "/state/history"

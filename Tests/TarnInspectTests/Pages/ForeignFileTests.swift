@@ -146,6 +146,26 @@ struct ForeignFileTests {
         #expect(try verifyBothWays(path).findings.map(\.code) == [.noStore])
     }
 
+    @Test("a name with a backslash is another one than the escaped name of bytes that it looks like")
+    func namesWithBackslashes() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let marked =
+            ForeignFileTests.section(#"\ff"#, [], [([1], [1])]) + ForeignFileTests.section("#", [], [([2], [2])])
+        var text = Data()
+        for byte in marked.utf8 { text.append(byte == UInt8(ascii: "#") ? 0xFF : byte) }
+        let path = try load(text, "backslash")
+        var values: [String] = [], found: [String] = []
+        try StoreInspector(at: path).dumpTables(
+            .all, as: .json, line: { values.append($0) }, damaged: { Issue.record("\($0)") })
+        #expect(values.count == 4 && values[1].hasPrefix(#"{"table":"\\5cff","key":{"hex":"01"}"#), "\(values)")
+        #expect(values[3].hasPrefix(#"{"table":"\\ff","key":{"hex":"02"}"#), "\(values)")
+        values = []
+        try StoreInspector(at: path).dumpTables(
+            .named(#"\5cff"#), as: .hex, line: { values.append($0) }, damaged: { found.append($0.place) })
+        #expect(values.contains(#"database=\ff"#) && found.isEmpty, "\(values) \(found)")
+        #expect(try StoreInspector(at: path).statistics().findings.isEmpty)
+    }
+
     @Test(
         "keys beside the tables are dumped first, as mdb_dump writes a file without tables",
         arguments: [[], ["dupsort"], ["integerkey"]])

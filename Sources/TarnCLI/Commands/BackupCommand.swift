@@ -21,7 +21,7 @@ struct BackupCommand: ParsableCommand {
             """)
 
     @Argument(help: "Store directory.") var store: String
-    @Argument(help: "Directory of the copy; must not exist.") var copy: String
+    @Argument(help: "Directory of the copy; must not exist, but the one above it must.") var copy: String
     @Flag(help: "Copy the file unchanged, with its free pages.") var asItIs = false
     @Flag(help: "Verify the copy afterwards.") var verify = false
     @OptionGroup var immutable: ImmutableOption

@@ -12,8 +12,8 @@ struct ProxyCommand: AsyncParsableCommand {
         discussion: """
             Whole and partial responses are kept in the store and served by the rules of RFC 9111. Responses have \
             Cache-Status (RFC 9211), stored ones also Age. Content codings, redirects, methods, header fields and interim responses \
-            (1xx) are passed on unchanged; URLs are normalised. SIGTERM and SIGINT end the proxy after the requests in \
-            progress are answered, or after ten seconds.
+            (1xx) are passed on unchanged; URLs are normalised. SIGTERM, SIGINT and SIGHUP end the proxy after the requests \
+            in progress are answered, or after ten seconds.
 
             By default one cache serves all users: private responses are not kept, and a request with a credential \
             (Cookie, X-Api-Key, PRIVATE-TOKEN and the like) bypasses the cache, unless --scope-by names its field. A \
@@ -29,7 +29,7 @@ struct ProxyCommand: AsyncParsableCommand {
               tarn proxy --upstream https://api.example.org --store cache.tarn --private
               curl -i http://127.0.0.1:9000/issues
 
-            Exit codes: 0 after SIGTERM or SIGINT; 1 cannot listen; 2 usage; 6 the store cannot be opened.
+            Exit codes: 0 after SIGTERM, SIGINT or SIGHUP; 1 cannot listen; 2 usage; 6 the store cannot be opened.
             """)
 
     /// The kind of the cache.

@@ -54,7 +54,7 @@ public struct CachedAnswer: Sendable {
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
     /// The number of elements whose records are unknown.
-    var skipped = 0
+    package internal(set) var skipped = 0
     /// Whether the list ends here because of a limit, or may go on behind its end.
     var isCutOff = false
     /// The body of the response, if the request's options ask for it.

@@ -11,7 +11,7 @@ struct FetchCommand: AsyncParsableCommand {
             "Fetch one response: from the store if it is fresh, else from the server; offline, from the store.",
         discussion: """
             Prints the records of the response, and their source, their age and the metadata of the response on \
-            standard error. With --raw, it prints the body of any URL, also of one that the description does not cover.
+            standard error. If records were skipped, because they have no usable key, the exit code is 3. With --raw, it prints the body of any URL, also of one that the description does not cover.
 
             Examples:
               tarn fetch issues                                          an endpoint of the description
@@ -124,11 +124,20 @@ struct FetchCommand: AsyncParsableCommand {
         try write(answer.records, store)
         Output.flush()
         await cache.finishBackground()
-        guard !quiet else { return }
+        if !quiet { describe(answer) }
+        // The list that was printed is not that of the server.
+        guard answer.skipped > 0 else { return }
+        throw Failure(
+            .partly, answer.report?.skippedText ?? "skipped \(countText(answer.skipped, "record")) of the response")
+    }
+
+    /// Prints where an answer comes from, and what is not in it.
+    private func describe(_ answer: CachedAnswer) {
         Output.note(
             FetchCommand.line(
                 "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
         if !answer.metadata.isEmpty { Output.note("metadata: \(jsonObject(answer.metadata))") }
+        answer.report?.diagnosticLines.forEach { Output.note($0) }
         if let failure = answer.failure {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }

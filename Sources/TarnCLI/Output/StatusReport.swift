@@ -43,13 +43,22 @@ struct StatusReport {
     }
 
     /// Whether every endpoint is complete, and its last attempt did not fail.
-    var isGood: Bool { endpoints.allSatisfy { $0.completedAt != nil && $0.failure == nil && $0.unfinished == nil } }
+    var isGood: Bool { endpoints.allSatisfy { isComplete($0) && $0.failure == nil && $0.unfinished == nil } }
 
-    static func state(_ status: EndpointStatus) -> State {
+    /// Whether all lists of an endpoint were scanned.
+    ///
+    /// Without a parent record it has none, if all parents are known: the other endpoints are
+    /// complete.
+    private func isComplete(_ status: EndpointStatus) -> Bool {
+        if status.lists > 0 { return status.completedAt != nil }
+        return endpoints.allSatisfy { $0.lists == 0 || $0.completedAt != nil }
+    }
+
+    private func state(_ status: EndpointStatus) -> State {
         if status.processID != nil { return .syncing }
         if status.failure != nil { return .failed }
         if status.unfinished != nil { return .interrupted }
-        return status.completedAt == nil ? .never : .complete
+        return isComplete(status) ? .complete : .never
     }
 
     // MARK: Text
@@ -60,12 +69,13 @@ struct StatusReport {
             first + ["endpoint", "state", "last complete scan", "age", "fresh", "due", "pages", "records"],
             rightAligned: Set([3, 6, 7].map { $0 + shift }), named: shift)
         for status in endpoints {
-            let state = StatusReport.state(status)
+            let state = self.state(status)
             table.add(
                 (names.isEmpty ? [] : [status.api ?? ""]) + [
                     status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""),
                     state.rawValue,
-                    status.completedAt.map { $0.wholeSeconds(isLocal: isLocal) } ?? "never",
+                    status.completedAt.map { $0.wholeSeconds(isLocal: isLocal) }
+                        ?? (status.lists == 0 ? "no parents" : "never"),
                     status.age.map(StatusReport.age) ?? "",
                     fresh(status), due(status), "\(status.complete?.pages ?? 0)",
                     "\(status.complete?.records ?? 0)",
@@ -77,7 +87,7 @@ struct StatusReport {
                 continue
             }
             let style: StyledText.Style =
-                switch StatusReport.state(endpoints[index - 1]) {
+                switch state(endpoints[index - 1]) {
                 case .failed: .red
                 case .interrupted, .never: .yellow
                 case .syncing, .complete: .plain
@@ -172,7 +182,7 @@ struct StatusReport {
             text += "}"
         }
         text += ",\"complete\":\(isGood),\"endpoints\":["
-        for (index, status) in endpoints.enumerated() { text += (index > 0 ? "," : "") + StatusReport.json(status) }
+        for (index, status) in endpoints.enumerated() { text += (index > 0 ? "," : "") + json(status) }
         text += "],\"store\":{\"path\":"
         text.appendJSONString(path)
         text += ",\"bytes\":\(bytes),\"total\":\(records.total),\"records\":{"
@@ -191,7 +201,7 @@ struct StatusReport {
         return text + ",\"failed\":\(outbox.failed),\"dead\":\(outbox.dead)}}"
     }
 
-    private static func json(_ status: EndpointStatus) -> String {
+    private func json(_ status: EndpointStatus) -> String {
         var text = "{\"name\":"
         text.appendJSONString(status.name)
         if let api = status.api {

@@ -164,15 +164,7 @@ struct SyncSummary {
                 lines.append("  … and \(countText(imported.unmapped.count - 20, "more path"))")
             }
         }
-        if !imported.diagnosticGroups.isEmpty {
-            lines.append("Not imported as received:")
-            for group in imported.diagnosticGroups.prefix(20) {
-                lines.append("  \(group.count > 1 ? "\(group.count) times, the first: " : "")\(group.first)")
-            }
-            if imported.diagnosticGroups.count > 20 {
-                lines.append("  … and \(countText(imported.diagnosticGroups.count - 20, "more kind"))")
-            }
-        }
+        lines += imported.diagnosticLines
         if !report.absentAttributes.isEmpty {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {

@@ -25,7 +25,7 @@ enum HelpTopic: String, CaseIterable {
         lines.append(row("141", "The reader of the output has ended, such as `head`: SIGPIPE."))
         lines.append(row("143", "Interrupted by SIGTERM."))
         lines.append("")
-        lines.append("`tarn proxy` is stopped by these signals and exits with 0.")
+        lines.append("`tarn proxy` ends its requests at SIGINT, SIGTERM and SIGHUP, and exits with 0.")
         return lines.joined(separator: "\n")
     }
 

@@ -112,7 +112,7 @@ extension DescriptionCheck {
             return [finding(.note, .endpointSkipped, place, "not requested: \(sample.reasonForNone)")]
         }
         if result.failures.isEmpty {
-            let listed = "the first page\(sample.shown) lists \(result.listed) records"
+            let listed = "the first page\(sample.shown) lists \(result.listed) record\(result.listed == 1 ? "" : "s")"
             // Another list may have records.
             let isOdd = result.listed == 0 && !sample.isOneOfSeveral
             findings.append(

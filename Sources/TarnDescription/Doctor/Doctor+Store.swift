@@ -39,9 +39,9 @@ extension Doctor {
             }
             findings.append(
                 access(path + "/data.mdb", W_OK) == 0
-                    ? DoctorFinding(.store, .ok, "\(path): opens, \(records) records")
+                    ? DoctorFinding(.store, .ok, "\(path): opens, \(countText(records, "record"))")
                     : DoctorFinding(
-                        .store, .warn, "\(path): opens for reading only, \(records) records",
+                        .store, .warn, "\(path): opens for reading only, \(countText(records, "record"))",
                         remedy: "a sync needs write permission for the directory and its files"))
         } catch {
             let remedy =

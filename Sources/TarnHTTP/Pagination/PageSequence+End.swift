@@ -98,7 +98,7 @@ extension PageSequence {
     /// leads back to the beginning of the list; nil for other pages.
     func lastCursorError(_ pagination: Pagination, _ choice: PaginationChoice?) -> PaginationError? {
         lastCursorHint(pagination, choice).map {
-            .refused(by: pagination.style.name, reason: "the server's pages go in a circle; " + $0)
+            .refused(by: pagination.style.name, reason: "page loop: " + $0)
         }
     }
 }

@@ -33,7 +33,7 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .repeated(let url):
-            "the next page was fetched already, the server's pages go in a circle: \(Redaction.shown(url))"
+            "page loop: the server's next link leads to a page that was already fetched: \(Redaction.shown(url))"
         case .samePage(let url):
             "this page lists the same records as the one before, the server seems to ignore what tells pages apart: \(Redaction.shown(url)); "
                 + "check the names of the parameters under paginate, or write end: repeated if the server repeats its last page"

@@ -59,6 +59,21 @@ struct FetchCommandTests {
         #expect(none.status == 5 && none.output.isEmpty)
     }
 
+    @Test("records without a key are named, and the exit code is 3, also if the response comes from the store")
+    func skipped() async throws {
+        let forge = try Forge()
+        let body = #"[{"id":1,"name":"one"},{"name":"x"},{"id":2,"name":"two"}]"#
+        let server = try LocalServer([recording("/items", body, "Cache-Control: max-age=600")])
+        let first = try await forge.fetch(server.base)
+        #expect(first.status == 3 && first.lines.count == 2, "\(first.output)\(first.error)")
+        #expect(first.error.contains("Not imported as received:") && first.error.contains("[1]"), "\(first.error)")
+        #expect(first.error.contains("tarn: skipped 1 record: without a usable key"), "\(first.error)")
+        let second = try await forge.fetch(server.base, "--quiet")
+        #expect(second.status == 3 && second.lines == first.lines, "\(second.output)\(second.error)")
+        #expect(second.error == "tarn: skipped 1 record of the response\n", "\(second.error)")
+        #expect(server.requests.count == 1)
+    }
+
     @Test("--explain names every rule, and sends nothing")
     func explain() async throws {
         let forge = try Forge(), server = try server(["Cache-Control: max-age=600"])

@@ -69,6 +69,26 @@ struct StatusCommandTests {
         #expect(text.lines.contains { $0.hasPrefix("labels: failed ") && $0.contains("404") })
     }
 
+    @Test("an endpoint without a parent record is complete as soon as the endpoints that may list one are")
+    func withoutParents() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            itemsYAML("paginate: single_page\n    children: { item: { path: '/items/{id}', paginate: single_page } }"))
+        let server = try LocalServer([recording("/items", "[]")])
+        try await expectSuccess(tarn("sync", "item", "--file", file, "--base", server.base))
+        let before = try await tarn("status", "--file", file)
+        #expect(
+            before.status == 3 && before.output.firstMatch(of: #/\nitem +never +no parents /#) != nil,
+            "\(before.output)")
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
+        let after = try await tarn("status", "--file", file)
+        #expect(
+            after.status == 0 && after.output.firstMatch(of: #/\nitem +complete +no parents /#) != nil,
+            "\(after.output)")
+        #expect(try json(try await tarn("status", "--file", file, "--json").output)["complete"] as? Bool == true)
+    }
+
     @Test("local changes that are not sent are counted; missing credentials hide only the freshness")
     func localChangesAndCredentials() async throws {
         let folder = try TemporaryFolder()

@@ -38,7 +38,7 @@ struct PaginationGuardTests {
         let pages = ["a", value, "a"].map { page(2, ["next": $0]) }
         let error = #expect(throws: PaginationError.self) { try Styles.walk(cursor, pages) }
         let text = "\(try #require(error))"
-        #expect(text.contains("go in a circle") && text.contains("write last: '\(value)' under paginate"), "\(text)")
+        #expect(text.contains("page loop: ") && text.contains("write last: '\(value)' under paginate"), "\(text)")
         // The server may know the value.
         let others = ["a", value, "b"].map { page(2, ["next": $0]) }
         #expect(try Styles.walk(cursor, others + [page(1, [:])]).count == 4)

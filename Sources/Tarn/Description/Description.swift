@@ -34,9 +34,9 @@ public struct Description: Sendable, Hashable {
     }
     /// The mapping from JSON to records, for an `Importer`.
     ///
-    /// It has the declared attributes and relationships. An import writes no others: a store may have
-    /// those of other descriptions, too. For each entity it also names the relationships that the
-    /// other side stores and that may be listed here (`EntityMapping.declared`).
+    /// It has the declared attributes and relationships. An import writes no others: a store may
+    /// have those of other descriptions, too. For each entity it also names the relationships that
+    /// the other side stores and that may be listed here (`EntityMapping.declared`).
     ///
     ///     let importer = try Importer(description.mapping, store.catalog)
     public var mapping: Mapping {

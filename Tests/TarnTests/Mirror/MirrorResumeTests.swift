@@ -1,6 +1,7 @@
 // A scan that fails in the middle keeps its pages, and the next one resumes there.
 
 import Foundation
+import Synchronization
 import Tarn
 import TarnDescription
 import TestSupport
@@ -193,5 +194,29 @@ struct MirrorResumeTests {
         #expect(second.failures.isEmpty)
         #expect(sound.requests.count == 5)
         #expect(try store.dump() == (try await uninterrupted(store, Repository.forge, names: ["issues"])))
+    }
+
+    @Test("a scan that other credentials have interrupted begins anew, and says so", arguments: ["a", "b"])
+    func otherCredentials(key: String) async throws {
+        func yaml(_ key: String) -> String {
+            itemsYAML("paginate: { page_number: { param: page } }", api: "  headers: { X-Api-Key: \(key) }")
+        }
+        let failing = Mutex(3)
+        let server = try ScriptedServer { request in
+            let page = Int(request.target.split(separator: "=").last ?? "") ?? 1
+            if failing.withLock({ $0 }) == page { return .init(status: "500 Internal Server Error") }
+            let ids = page > 3 ? 0..<0 : (page * 10)..<(page * 10 + 10)
+            return .init(body: "[" + ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",") + "]")
+        }
+        var store = try MirrorStore(yaml: yaml("a"))
+        #expect(try await store.sync(server.base + "/v1").failures.count == 1)
+        failing.withLock { $0 = 0 }
+        let path = store.path
+        store.description = try Description.parse(yaml(key), file: "tarn.yaml")
+        store.description.storePath = path
+        let report = try await store.sync(server.base + "/v1"), items = try #require(report.endpoint("items"))
+        #expect(report.failures.isEmpty && items.hasOtherCredentials == (key == "b"), "\(report.texts)")
+        #expect(items.isResumed == (key == "a"), "\(server.targets)")
+        #expect(try store.count("Item") == 30)
     }
 }

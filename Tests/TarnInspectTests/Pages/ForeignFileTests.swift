@@ -157,7 +157,8 @@ struct ForeignFileTests {
         var values: [String] = [], found: [String] = []
         try StoreInspector(at: path).dumpTables(
             .all, as: .json, line: { values.append($0) }, damaged: { Issue.record("\($0)") })
-        #expect(values.count == 4 && values[1].hasPrefix(#"{"table":"\\5cff","key":{"hex":"01"}"#), "\(values)")
+        try #require(values.count == 4, "\(values)")
+        #expect(values[1].hasPrefix(#"{"table":"\\5cff","key":{"hex":"01"}"#), "\(values)")
         #expect(values[3].hasPrefix(#"{"table":"\\ff","key":{"hex":"02"}"#), "\(values)")
         values = []
         try StoreInspector(at: path).dumpTables(

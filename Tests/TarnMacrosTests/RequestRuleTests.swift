@@ -94,6 +94,33 @@ struct RequestRuleTests {
         #expect(try api.stored().contains(99))
     }
 
+    @Test(
+        "the answer to a POST that leads elsewhere (303) is what is read there; without records it fails, sent once",
+        arguments: ["records", "page", "later", "nowhere"])
+    func seeOther(result: String) async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            guard request.method == "GET" else {
+                let target = result == "nowhere" ? "http://127.0.0.1:1/result" : "/result"
+                return .init(status: "303 See Other", fields: ["Location: \(target)"])
+            }
+            if result == "later" { return .init(status: "503 Later") }
+            return .init(body: result == "page" ? "<html>Sign in</html>" : #"[{"id":7}]"#)
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.api.retry.firstDelay = .milliseconds(1)
+            $0.api.follows = ["http://127.0.0.1:1"]
+        }
+        let request = RecordRequest<Entry>.post("/search", body: .json(.object([])))
+        if result == "records" {
+            #expect(try await client.all(request).map(\.id) == [7])
+        } else {
+            await #expect(throws: CacheError.self) { try await client.all(request) }
+        }
+        #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+        #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == (result == "records" ? [7] : []))
+    }
+
     @Test("a path continues neither the name of the server nor that of a folder")
     func paths() async throws {
         let api = try API()

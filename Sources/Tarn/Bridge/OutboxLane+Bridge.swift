@@ -64,11 +64,12 @@ extension OutboxLane {
             note(response, to: message, declared, &attempt)
             switch await seeOther(response, message) {
             case .read(let url, let found): (source, response) = (url, found)
-            case .unread(let reason):
+            case .unread(let reason), .elsewhere(let reason):
                 // The bridge may have further operations for the result.
-                attempt.sent.outcome = .refused(unseen(reason, attempt.operation, message))
-                return attempt.sent
+                return unseen(reason, attempt.sent, response, message)
             }
+        } else if let reason = misled(response, message, attempt.operation.kind) {
+            return unseen(reason, attempt.sent, response, message)
         }
         let isDeclared = message.isSame(as: declared.message)
         if let outcome = outcome(of: response, to: message, attempt.operation, step, isDeclared: isDeclared) {

@@ -19,16 +19,14 @@ extension OutboxLane {
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
         let invalidated = CacheRules.invalidated(by: request, response)
         sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
-        if response.status == 303, operation.kind != .create, rules.first(for: response)?.action != .ignore,
-            case .failure(let error) = seeOtherURL(of: response, to: request)
-        {
-            // Such as a login page: the server may not have carried out the operation.
-            sent.outcome = .refused(unseen(error.description, operation, request))
-            return sent
+        var isIgnored: Bool { rules.first(for: response)?.action == .ignore }
+        if let reason = misled(response, request, operation.kind) {
+            return unseen(reason, sent, response, request)
         }
         var key: RecordKey?
         // The body of a refusal that counts as done, such as a 404, has no record.
         sent.isReplayed = operation.mayHaveArrived && operation.kind != .delete
+        if response.status == 303, operation.kind != .create { return await seen(response, message, request, sent) }
         if sent.isReplayed, operation.kind != .create { return await reread(message, sent) }
         if operation.kind != .delete, (200..<300).contains(response.status), !response.body.isEmpty {
             switch read(response, message, into: &sent) {
@@ -37,29 +35,37 @@ extension OutboxLane {
             }
         } else if operation.kind != .delete, let reason {
             sent.unread = unread(reason, response, request)
+        } else if (200..<300).contains(response.status), response.isWebPage, !isIgnored {
+            // Perhaps from a server that answers every request like this.
+            sent.unread = unread("it is a web page", response, request)
         }
-        var validators = Validators(response.headers)
-        if response.status == 303, operation.kind != .create, operation.kind != .delete {
-            validators = await seen(response, message, request, &sent)
-        }
-        if let url = message.recordURL {
-            // An answer that could not be read may validate another record than ours.
-            outbox.validators.set(url, sent.unread == nil ? validators : Validators(), at: client.now)
-            if sent.unread != nil { sent.invalidated.append(url) }
-        }
+        note(Validators(response.headers), of: message, &sent)
         guard operation.kind == .create else { return sent }
+        // With a key of its own, nothing else would tell that the server has the record.
+        let mustSee = response.status == 303 && !operation.hasTemporaryKey && !isIgnored
         if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
             guard let url = target(location, of: response, to: request) else {
-                return identified(sent, nil, "its URL cannot be read: \(Redaction.shown(location).printable(200))")
+                let reason = "its URL cannot be read: \(Redaction.shown(location).printable(200))"
+                if mustSee { return unseen(reason, sent, response, request) }
+                return identified(sent, nil, reason)
             }
-            return await located(sent, url, message, isSeeOther: response.status == 303)
+            return await located(sent, url, message, seeOther: response.status == 303 ? response : nil)
         }
+        if mustSee { return unseen("the answer (303) names no URL", sent, response, request) }
         let isAccepted = response.status == 202
         return identified(
             sent, key,
             isAccepted
                 ? "its answer (202) names no key: it carries the creation out later"
                 : "its answer names neither its key nor its URL")
+    }
+
+    /// Notes the validators of a record that an answer has brought.
+    func note(_ validators: Validators, of message: WriteMessage, _ sent: inout SentOperation) {
+        guard let url = message.recordURL else { return }
+        // An answer that could not be read may validate another record than ours.
+        outbox.validators.set(url, sent.unread == nil ? validators : Validators(), at: client.now)
+        if sent.unread != nil { sent.invalidated.append(url) }
     }
 
     /// The URL to which an answer leads, as the API names it; nil if it cannot be read.
@@ -104,10 +110,11 @@ extension OutboxLane {
     /// The key follows from the URL, or the record is read there. If reading fails for a passing
     /// reason, the operation keeps the URL, and its next attempt reads the record again.
     ///
-    /// - Parameter isSeeOther: whether the answer redirects to the record (303), which is read then
-    ///   although its key is known.
+    /// - Parameter seeOther: the answer if it redirects to the record (303), which is read then
+    ///   although its key is known. If its key is not known, and what is read cannot be the record,
+    ///   such as a login page, nothing tells whether the server has created it.
     func located(
-        _ created: SentOperation, _ location: String, _ message: WriteMessage, isSeeOther: Bool = false
+        _ created: SentOperation, _ location: String, _ message: WriteMessage, seeOther: TransportResponse? = nil
     ) async -> SentOperation {
         var sent = created
         let operation = sent.operation, known: RecordKey?
@@ -117,14 +124,26 @@ extension OutboxLane {
             defer { outbox.importers.give(back: lent) }
             known = lent.value.key(ofURL: location, entity: operation.entity)
         } catch { return identified(sent, nil, "\(error)") }
-        if let known, !isSeeOther { return identified(sent, known, "") }
+        if let known, seeOther == nil { return identified(sent, known, "") }
+        // A temporary key is kept with the URL, at which the record may be read later.
+        func unseen(_ reason: String, isFinal: Bool = false) -> SentOperation? {
+            guard let seeOther, known == nil, isFinal || !operation.hasTemporaryKey,
+                rules.first(for: seeOther)?.action != .ignore
+            else { return nil }
+            return self.unseen(reason, sent, seeOther, message.message)
+        }
         guard mayRead(location, from: message.message.url) else {
-            return unlocated(sent, known, "its URL leads to another server: \(Redaction.shown(location))")
+            let reason = "its URL leads to another server: \(Redaction.shown(location))"
+            return unseen(reason) ?? unlocated(sent, known, reason)
         }
         let request = client.request(location), response: TransportResponse
         sent.moment = moment
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
+            if error.isRefusedRedirect, let unseen = unseen("\(error)") { return unseen }
             return unlocated(sent, known, outcome(of: error).afterSending(at: client.now), "\(error)")
+        }
+        if let reason = notResult(response, of: request), let unseen = unseen(reason, isFinal: response.isWebPage) {
+            return unseen
         }
         guard response.status == 200 else { return unlocated(sent, known, response, request) }
         switch read(response, message, into: &sent) {
@@ -155,7 +174,7 @@ extension OutboxLane {
     }
 
     /// Whether a request gets the API's credentials: they are not wrong if another server refuses.
-    private func getsCredentials(_ request: TransportRequest) -> Bool {
+    func getsCredentials(_ request: TransportRequest) -> Bool {
         (try? HTTPURL(request.url))?.hasSameOrigin(asURL: client.sentURL(client.api.base)) ?? false
     }
 

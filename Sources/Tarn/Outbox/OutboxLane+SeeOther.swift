@@ -1,39 +1,50 @@
-// The result of an operation to which its answer leads (303).
+// The result of an operation to which its answer leads (303), and answers behind redirects.
 
 import TarnHTTP
 import TarnStore
 
 extension OutboxLane {
-    /// Reads the result of a change that the server has carried out, and to which it leads (303).
+    /// The outcome of a change of a record to whose result its answer leads (303).
     ///
-    /// - Returns: the validators of the record; none if its URL is another one.
+    /// If what is there cannot be a result, such as a login page, nothing tells whether the server
+    /// has carried out the change. A rule with `then: ignore` declares that it has.
     func seen(
-        _ response: TransportResponse, _ message: WriteMessage, _ request: TransportRequest,
-        _ sent: inout SentOperation
-    ) async -> Validators {
-        let reason: String
-        sent.moment = moment
-        switch await seeOther(response, request) {
-        case .read(let url, let found):
-            guard case .unreadable(let text) = read(found, message, into: &sent) else {
-                return url == message.recordURL ? Validators(found.headers) : Validators()
+        _ response: TransportResponse, _ message: WriteMessage, _ request: TransportRequest, _ done: SentOperation
+    ) async -> SentOperation {
+        var sent = done, validators = Validators()
+        let isDeletion = sent.operation.kind == .delete, isIgnored = rules.first(for: response)?.action == .ignore
+        if !isDeletion { sent.moment = moment }
+        let result = isDeletion && isIgnored ? nil : await seeOther(response, request)
+        if case .elsewhere(let reason)? = result, !isIgnored { return unseen(reason, sent, response, request) }
+        if sent.isReplayed { return await reread(message, sent) }
+        switch result {
+        case _ where isDeletion, nil: break
+        case .read(let url, let found)?:
+            switch read(found, message, into: &sent) {
+            case .record: if url == message.recordURL { validators = Validators(found.headers) }
+            case .unreadable(let reason): sent.unread = unread(unseen: reason, response, request)
             }
-            reason = text
-        case .unread(let text): reason = text
+        case .unread(let reason)?, .elsewhere(let reason)?: sent.unread = unread(unseen: reason, response, request)
         }
-        sent.unread = unread("its result could not be read: \(reason)", response, request)
-        return Validators()
+        note(validators, of: message, &sent)
+        return sent
     }
+
+    private func unread(unseen reason: String, _ response: TransportResponse, _ request: TransportRequest)
+        -> OutboxFailure
+    { unread("its result could not be read: \(reason)", response, request) }
 
     /// The result to which an answer leads.
     enum SeeOther {
         case read(url: String, TransportResponse)
         case unread(String)
+        /// What is there cannot be a result.
+        case elsewhere(String)
     }
 
     /// Returns the URL that a 303 names as that of a request's result, or the reason why it must
     /// not be read.
-    func seeOtherURL(
+    private func seeOtherURL(
         of response: TransportResponse, to message: TransportRequest
     ) -> Result<String, RemoteError> {
         guard let location = WriteAnswer.location(status: 303, response.headers),
@@ -52,27 +63,80 @@ extension OutboxLane {
         let url: String
         switch seeOtherURL(of: response, to: message) {
         case .success(let found): url = found
-        case .failure(let error): return .unread(error.description)
+        case .failure(let error): return .elsewhere(error.description)
         }
         let request = client.request(url)
         do throws(TransportError) {
             let found = try await transport.sendDirectly(request)
+            if let reason = notResult(found, of: request) { return .elsewhere(reason) }
             if (200..<300).contains(found.status) { return .read(url: url, found) }
             return .unread(found.failure(of: request, at: client.now).message)
-        } catch { return .unread("\(error)") }
+        } catch { return error.isRefusedRedirect ? .elsewhere("\(error)") : .unread("\(error)") }
     }
 
-    /// The failure of an operation whose result (303) is not seen.
+    /// The reason why an answer cannot be the result of a request; nil if it may be.
+    func notResult(_ found: TransportResponse, of request: TransportRequest) -> String? {
+        switch found.status {
+        case 200..<300 where found.isWebPage:
+            "\(Redaction.shown(found.redirectedTo ?? request.url)) is a web page, such as a login form"
+        case 401 where getsCredentials(request), 407 where getsCredentials(request):
+            found.failure(of: request, at: client.now).message
+        default: nil
+        }
+    }
+
+    /// The reason why an answer behind redirects tells nothing about the request; nil if it does.
+    ///
+    /// A server may redirect a request without valid credentials to its login page. What is missing
+    /// there is not the record.
+    func misled(
+        _ response: TransportResponse, _ request: TransportRequest, _ kind: OutboxOperation.Kind
+    ) -> String? {
+        guard let target = response.redirectedTo, request.method != "GET", request.method != "HEAD",
+            rules.first(for: response)?.action != .ignore
+        else { return nil }
+        let shown = Redaction.shown(target)
+        switch response.status {
+        case 200..<300 where response.isWebPage: return "it was redirected to \(shown), a web page such as a login form"
+        case 404 where kind == .delete || kind == .remove, 410 where kind == .delete || kind == .remove:
+            guard let name = lastSegment(of: request.url), name != lastSegment(of: target) else { return nil }
+            return "it was redirected to \(shown), which is missing (\(response.status))"
+        default: return nil
+        }
+    }
+
+    private func lastSegment(of url: String) -> Substring? {
+        (try? HTTPURL(url)).flatMap { $0.path.split(separator: "/").last }
+    }
+
+    /// The outcome of an operation whose result is not seen.
     ///
     /// It is dead: nothing tells whether the server has carried it out as a whole, and sent again,
     /// it could have a second effect.
-    func unseen(_ reason: String, _ operation: OutboxOperation, _ message: TransportRequest) -> OutboxFailure {
-        let change = operation.kind == .create ? "has accepted the creation" : "may have carried out the change"
+    func unseen(
+        _ reason: String, _ done: SentOperation, _ response: TransportResponse, _ message: TransportRequest
+    ) -> SentOperation {
+        var sent = done
         let text =
-            "\(message.method) \(Redaction.shown(message.url)): the server \(change), and its result could not be "
-            + "read: \(reason); discard the operation, and fetch the record"
-        return OutboxFailure(
-            kind: OutboxFailure.partial, status: 303, message: text.printable(OutboxFailure.longestText),
-            at: client.now)
+            "\(message.method) \(Redaction.shown(message.url)): the server may have carried out the change, and its "
+            + "result could not be read: \(reason); "
+            + (sent.operation.kind == .create
+                ? "discard the operation, and fetch the record"
+                : "fetch the record, and discard the operation, or retry it")
+        sent.location = nil
+        sent.outcome = .refused(
+            OutboxFailure(
+                kind: OutboxFailure.partial, status: response.status,
+                message: text.printable(OutboxFailure.longestText), at: client.now))
+        return sent
+    }
+}
+
+extension TransportResponse {
+    /// Whether the content is HTML, whatever its declared type is: no JSON begins like this.
+    var isWebPage: Bool {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let first = (body.starts(with: mark) ? body.dropFirst(3) : body[...]).first { !" \t\r\n".utf8.contains($0) }
+        return first == UInt8(ascii: "<")
     }
 }

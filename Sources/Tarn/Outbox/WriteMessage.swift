@@ -35,15 +35,11 @@ struct WriteMessageBuilder {
     }
 
     /// Whether updates of an entity's records send all of their fields.
-    func sendsWhole(_ entity: String) -> Bool {
-        requests(of: entity)?.update.map { $0.content(for: .update) == .all } ?? false
-    }
+    func sendsWhole(_ entity: String) -> Bool { description.sendsWhole(entity, catalog) }
 
     /// The operations that an operation waits for because of the bodies and URLs of requests.
     func waits(of id: UInt64) throws -> [OutboxQueueEntry.Wait] {
-        let fields = plans.fieldsInURLs(of: description.writes)
-        return try access.outbox.waitsForWholeRecords(of: id, sendsWhole: sendsWhole)
-            + (fields.isEmpty ? [] : access.outbox.waitsForURLs(of: id) { fields.contains($0) })
+        try description.waits(of: id, access, plans)
     }
 
     /// Builds the request of an operation.
@@ -415,6 +411,26 @@ struct WriteMessageBuilder {
             return .object(try members.map { JSONValue.Member($0.key, try filled($0.value, variables)) })
         case .null, .bool, .number: return value
         }
+    }
+}
+
+extension Description {
+    fileprivate func sendsWhole(_ name: String, _ catalog: Catalog) -> Bool {
+        catalog.entity(name).flatMap { writes(of: $0, in: catalog)?.update }.map { $0.content(for: .update) == .all }
+            ?? false
+    }
+
+    /// The operations that a queued one waits for because of the bodies and URLs of requests.
+    package func requestWaits(of id: UInt64, _ reader: StoreReader) throws -> [OutboxQueueEntry.Wait] {
+        try waits(of: id, reader.access, WritePlans())
+    }
+
+    fileprivate func waits(
+        of id: UInt64, _ access: StoreAccess, _ plans: WritePlans
+    ) throws -> [OutboxQueueEntry.Wait] {
+        let fields = plans.fieldsInURLs(of: writes)
+        return try access.outbox.waitsForWholeRecords(of: id) { sendsWhole($0, access.catalog) }
+            + (fields.isEmpty ? [] : access.outbox.waitsForURLs(of: id) { fields.contains($0) })
     }
 }
 

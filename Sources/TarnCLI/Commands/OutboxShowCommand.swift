@@ -35,8 +35,14 @@ struct OutboxShowCommand: ParsableCommand {
             ] where !fields.isEmpty {
                 Output.line("\(fate): \(fields.joined(separator: ", "))")
             }
-            for wait in entry.waitsFor {
-                Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))
+            var waits = Dictionary(entry.waitsFor.map { ($0.operation, $0.isDead) }) { $0 || $1 }
+            if operation.state != .dead, let description {
+                for wait in try description.requestWaits(of: id, reader) where waits[wait.operation] == nil {
+                    waits[wait.operation] = wait.isDead
+                }
+            }
+            for (other, isDead) in waits.sorted(by: { $0.key < $1.key }) {
+                Output.line("waits for operation \(other)" + (isDead ? ", which is dead" : ""))
             }
             if operation.state != .dead, let description, let entity = reader.catalog.entity(operation.entity),
                 description.writes(of: entity, in: reader.catalog) == nil

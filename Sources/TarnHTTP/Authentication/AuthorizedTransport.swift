@@ -80,7 +80,11 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
             } catch {
                 throw scrubber.error(error, of: request)
             }
-            if response.status == 401, mayRefresh, try await authorizer.refresh(instead: generation, request: request) {
+            // A request that the server has carried out is not repeated.
+            let mayRepeat = !response.isBehindEffect || RetryPolicy.idempotent.contains(request.method)
+            if response.status == 401, mayRefresh, mayRepeat,
+                try await authorizer.refresh(instead: generation, request: request)
+            {
                 mayRefresh = false
                 continue
             }

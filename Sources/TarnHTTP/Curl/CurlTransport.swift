@@ -122,7 +122,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         var url = url, known = first
         var next = request
         var remaining = options.totalTimeout
-        var redirects = 0
+        var redirects = 0, isBehindEffect = false
         while true {
             let answer: CurlAnswer
             if let first = known {
@@ -134,12 +134,14 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 case .failure(let failure):
                     var error = error(failure.kind, failure.detail)
                     (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
+                    error.isBehindEffect = isBehindEffect
                     throw error
                 }
             }
             var response = answer.response
             guard options.followsRedirects, let location = Redirect.location(of: response, to: next) else {
                 if redirects > 0 { response.redirectedTo = url.description }
+                response.isBehindEffect = isBehindEffect
                 return response
             }
             guard redirects < options.maximumRedirects else {
@@ -151,6 +153,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 throw error(.url, problem)
             }
             redirects += 1
+            if response.status == 303 { isBehindEffect = true }
             remaining -= answer.duration
             guard remaining > .zero else {
                 throw error(.timeout, "no complete response within \(options.totalTimeout)")

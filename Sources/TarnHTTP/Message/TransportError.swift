@@ -48,6 +48,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether another attempt must not follow: the failure is that of the credentials, whose
     /// requests are retried by themselves.
     package var isFinal = false
+    /// Whether the server has carried out the request, and what it leads to (303) has failed: a
+    /// second attempt could have a second effect.
+    var isBehindEffect = false
     /// The end of the wait for a used-up rate limit; nil for other failures.
     package var until: Date?
 

@@ -8,6 +8,8 @@ public struct TransportResponse: Sendable, Hashable {
     public var body: [UInt8]
     /// The URL after redirects, to which relative links are relative; nil without redirects.
     public var redirectedTo: String?
+    /// Whether the server has carried out the request, and this is what it leads to (303).
+    var isBehindEffect = false
     /// The body without secrets, if it is JSON that repeats one; see ``shownBody``.
     var concealed: [UInt8]?
     /// The secrets that ``concealed`` lacks; nil if there is none.

@@ -88,12 +88,15 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Returns whether a request may be repeated: by its method, or because it was never received.
     private func mayRepeat(_ method: String, _ outcome: Outcome) -> Bool {
-        if RetryPolicy.idempotent.contains(method) || methods.contains(method) { return true }
+        if repeats(method) { return true }
         switch outcome {
         case .failure(let kind): return kind == .resolve || kind == .connect || kind == .resources
         case .answer(let status, _): return repeatsRefused && (status == 429 || status == 503)
         }
     }
+
+    /// Returns whether requests of a method may be repeated after every transient failure.
+    func repeats(_ method: String) -> Bool { RetryPolicy.idempotent.contains(method) || methods.contains(method) }
 
     /// The idempotent methods of RFC 9110 §9.2.2.
     static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]

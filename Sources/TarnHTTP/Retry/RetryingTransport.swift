@@ -113,7 +113,10 @@ package struct RetryingTransport: Transport {
                 {
                     return response
                 }
-                if rule?.action == .refreshToken, mayRefresh, let refresh = parts.refresh {
+                if rule?.action == .refreshToken, mayRefresh,
+                    !response.isBehindEffect || policy.repeats(request.method),
+                    let refresh = parts.refresh
+                {
                     mayRefresh = false
                     if try await refresh() { continue }
                 }
@@ -129,7 +132,7 @@ package struct RetryingTransport: Transport {
                 continue
             } catch {
                 // The transport of tokens has its own retries.
-                if error.isFinal { throw error }
+                if error.isFinal || error.isBehindEffect && !policy.repeats(request.method) { throw error }
                 failure = error
             }
             let decision = policy.decide(

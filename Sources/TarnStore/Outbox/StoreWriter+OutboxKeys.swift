@@ -29,16 +29,9 @@ extension StoreWriter {
             }
         }
         guard hasReferences, try outbox.counters.aliases > 0 else { return values }
-        return try values.map { field in
-            guard case .reference(let reference)? = entity.field(field.name)?.kind,
-                let destination = access.catalog.entity(id: reference.destination)
-            else { return field }
-            switch field.value {
-            case .reference(let key): return Record.Field(field.name, .reference(try outbox.resolved(destination, key)))
-            case .references(let keys):
-                return Record.Field(field.name, .references(try keys.map { try outbox.resolved(destination, $0) }))
-            default: return field
-            }
+        return try values.map { value in
+            guard let field = entity.field(value.name) else { return value }
+            return Record.Field(value.name, try access.resolving(value.value, field))
         }
     }
 
@@ -158,5 +151,28 @@ extension StoreWriter {
             components += try outbox.resolved(owner, RecordKey(own)).components
         }
         return RecordKey(components)
+    }
+}
+
+extension StoreAccess {
+    /// Returns a value in which references to temporary keys that were replaced have the new keys.
+    func resolving(_ value: Value, _ field: Catalog.Field) throws -> Value {
+        guard case .reference(let reference) = field.kind, let destination = catalog.entity(id: reference.destination)
+        else { return value }
+        switch value {
+        case .reference(let key): return .reference(try presentKey(destination, key))
+        case .references(let keys): return .references(try keys.map { try presentKey(destination, $0) })
+        default: return value
+        }
+    }
+
+    /// Returns the key that has replaced another one; that itself if a record is stored under it.
+    func presentKey(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
+        let present = try outbox.resolved(entity, key)
+        guard present != key else { return key }
+        let isStored = try key.storageKey.withUnsafeBytes { bytes in
+            try lending { try records.row(entity, bytes) != nil }
+        }
+        return isStored ? key : present
     }
 }

@@ -40,6 +40,30 @@ struct CurlRedirectTests {
         #expect(try await CurlTransport().send(request).status == (status == 303 ? 303 : 201))
     }
 
+    @Test(
+        "a POST is not sent again because of what its 303 leads to: no server, other credentials, a rule",
+        arguments: ["nowhere", "401", "rule"])
+    func failureBehindSeeOther(_ failure: String) async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("token", "first")
+        let server = try ScriptedServer { request in
+            guard request.method == "GET" else {
+                let target = failure == "nowhere" ? "http://127.0.0.1:1/" : "/result"
+                return .init(status: "303 See Other", fields: ["Location: \(target)"])
+            }
+            _ = try? folder.write("token", "second")
+            return .init(status: failure == "401" ? "401 Unauthorized" : "200 OK", body: "token expired")
+        }
+        let authorized = AuthorizedTransport(CurlTransport(), .bearer(.file(file)), origins: [server.base])
+        let transport = RetryingTransport(
+            authorized, policy: RetryPolicy(attempts: 3, firstDelay: .milliseconds(1)),
+            rules: failure == "rule" ? [ResponseRule(text: "expired", action: .refreshToken)] : [],
+            refresh: { () async throws(TransportError) in try await authorized.refresh() })
+        let request = TransportRequest(method: "POST", url: server.base + "/a", body: Array("{}".utf8))
+        let status = try? await transport.send(request).status
+        #expect(status == (failure == "nowhere" ? nil : failure == "401" ? 401 : 200))
+        #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+    }
+
     static let secrets: [TransportHeaders.Field] = [
         .init("Authorization", "Bearer hush"), .init("Cookie", "session=hush"), .init("PRIVATE-TOKEN", "hush"),
         .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),

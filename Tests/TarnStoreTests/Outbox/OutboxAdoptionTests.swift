@@ -141,6 +141,47 @@ struct OutboxAdoptionTests {
         #expect(try store.read { try $0.fetch(query).map(\.key) } == ["La"])
     }
 
+    @Test("an update of records by query writes the present key of a target whose key was replaced")
+    func values() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        let label = try bed.create("Label").key
+        try bed.complete(1, 99)
+        try bed.complete(2, "la")
+        let query = Query("Issue", where: .compare("id", .equal, .int(17)))
+        #expect(
+            try store.updateLocally(
+                query, set: ["parent": .reference(made), "labels": .references(["bug", label])]
+            ).changed == 1)
+        let record = try #require(try store.record("Issue", 17))
+        #expect(record["parent"] == .reference(99) && record["labels"] == .references(["bug", "la"]))
+        // There is another record under the key by now.
+        try store.put("Issue", made, ["title": .string("other")])
+        _ = try store.write { try $0.update(query, set: ["parent": .reference(made)]) }
+        #expect(try store.record("Issue", 17)?["parent"] == .reference(made))
+    }
+
+    @Test("a key that is replaced between the steps of an update is not written any more")
+    func valuesOfLaterSteps() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        try store.put("Issue", 16, ["title": .string("t")])
+        let query = Query("Issue", where: .compare("id", .lessOrEqual, .int(17)))
+        let work = try store.read { reader in
+            try QueryWrite(
+                query, isLocal: true, { .update(try RecordChange(["parent": .reference(made)], $1, $0)) },
+                reader.access)
+        }
+        func step() throws { work.take(try store.write { try work.step(&$0, limit: 1) }) }
+        // Temporary keys come first: the created record has itself as its parent.
+        try step()
+        try step()
+        try bed.complete(1, 99)
+        try step()
+        #expect(work.isDone)
+        for key in [99, 16, 17] as [RecordKey] {
+            #expect(try store.record("Issue", key)?["parent"] == .reference(99), "\(key)")
+        }
+    }
+
     @Test("a query continues after a record whose key was replaced, and does not show it twice")
     func cursors() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("z")]).key

@@ -259,14 +259,16 @@ struct MirrorRefusedEndTests {
     }
 
     /// A list with two pages of two records, of which the server refuses the third.
-    private static func limited(_ order: [Int], _ failing: Mutex<Int>) throws -> ScriptedServer {
+    private static func limited(
+        _ order: [Int], _ failing: Mutex<Int>, pages: Int = 2
+    ) throws -> ScriptedServer {
         try ScriptedServer { request in
             let values = QueryParameters.values(in: request.target)
             func number(_ name: String) -> Int? { values.first { $0.name == name }.flatMap { Int($0.value) } }
             let found = order.filter { $0 >= number("since") ?? 1 }, page = number("page") ?? 1
             let part = found.dropFirst(2 * (page - 1)).prefix(2)
             if failing.withLock({ $0 }) == page { return .init(status: "404 Not Found") }
-            guard page < 3, !part.isEmpty else { return .init(status: "400 Bad Request") }
+            guard page <= pages, !part.isEmpty else { return .init(status: "400 Bad Request") }
             return .init(
                 body: #"{"items":[\#(part.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ","))]}"#)
         }
@@ -274,9 +276,10 @@ struct MirrorRefusedEndTests {
 
     @Test("the pages before an interruption are not known to be in the order of since")
     func valueAtLimitAfterInterruption() async throws {
-        let failing = Mutex(0), server = try Self.limited([6, 5, 4, 3, 2, 1], failing)
+        // The page behind the interruption is in order to the largest value before it.
+        let failing = Mutex(0), server = try Self.limited([5, 6, 1, 2, 7, 8, 3, 4], failing, pages: 3)
         let store = try MirrorStore(yaml: Self.yaml("param: page", "\n    since: { param: since, field: id }"))
-        for page in [0, 2, 0, 0] {
+        for page in [0, 3, 0, 0] {
             failing.withLock { $0 = page }
             let report = try await store.sync(server.base + "/v1")
             #expect(report.failures.isEmpty == (page == 0))

@@ -62,7 +62,7 @@ struct OutboxAnswerTests {
 
     @Test(
         "an update that is answered with 303 is sent once: the record is read at the URL, else there is a warning",
-        arguments: [200, 404, 500, 401, 0])
+        arguments: [200, 404, 500, 403, 0])
     func seeOther(status: Int) async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)

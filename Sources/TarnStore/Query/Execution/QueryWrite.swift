@@ -74,7 +74,8 @@ final class QueryWrite: @unchecked Sendable {
             admitted.append(index)
         }
         switch action {
-        case .update(let change): return try update(admitted, range, entity, change, &writer)
+        case .update(let change):
+            return try update(admitted, range, entity, change.renewed(entity, access), &writer)
         case .delete: return try delete(admitted, range, entity, limit, &writer)
         }
     }

@@ -8,19 +8,26 @@ final class RecordChange: @unchecked Sendable {
     // reused, so it may outlive its catalog.
     private let body: [UInt8]
     private let isWide: Bool
+    /// The values if some are references: see ``renewed(_:_:)``.
+    private let values: [String: Value]?
 
-    /// Encodes values by field name. Values of other types are converted as in a condition.
+    /// Encodes values by field name. Values of other types are converted as in a condition, and a
+    /// temporary key that was replaced leads to the record as it does there.
     ///
     /// - Throws: `.unknownField`; `.wrongType`; `.wrongKey` if a field is part of the key.
-    init(_ values: [String: Value], _ entity: Catalog.Entity, _ access: StoreAccess) throws(StoreError) {
-        var byID: [UInt16: Value] = [:]
+    init(_ values: [String: Value], _ entity: Catalog.Entity, _ access: StoreAccess) throws {
+        var byID: [UInt16: Value] = [:], hasReferences = false
+        let hasAliases = try access.outbox.counters.aliases > 0
         for (name, value) in values {
             guard let field = entity.field(name) else {
-                throw .unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+                throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
             }
             try RecordChange.check(field, entity)
-            byID[field.id] = try access.fitting(value, field, entity)
+            let fitting = try access.fitting(value, field, entity)
+            byID[field.id] = hasAliases ? try access.resolving(fitting, field) : fitting
+            if case .reference = field.kind { hasReferences = true }
         }
+        self.values = hasReferences ? values : nil
         var builder = BodyBuilder(), body = ByteWriter()
         for (id, value) in byID.sorted(by: { $0.key < $1.key }) { builder.field(id) { $0.appendValue(value) } }
         isWide = builder.isWide
@@ -41,6 +48,13 @@ final class RecordChange: @unchecked Sendable {
             }
             return Array(row.bytes)
         }
+        values = nil
+    }
+
+    /// Returns the change with the keys that its references have in a later transaction.
+    func renewed(_ entity: Catalog.Entity, _ access: StoreAccess) throws -> RecordChange {
+        guard let values else { return self }
+        return try RecordChange(values, entity, access)
     }
 
     private static func check(_ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) {

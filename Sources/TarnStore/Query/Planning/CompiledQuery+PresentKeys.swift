@@ -61,11 +61,7 @@ extension QueryPlaces {
     ) throws -> RecordKey? {
         let value = operand.value.withUnsafeBytes { EncodedValue($0).decoded() }
         guard let key = value.flatMap({ RecordKey($0, of: entity) }) else { return nil }
-        let present = try access.outbox.resolved(entity, key)
-        guard present != key, !present.isDigest else { return nil }
-        let isStored = try key.storageKey.withUnsafeBytes { bytes in
-            try access.lending { try access.records.row(entity, bytes) != nil }
-        }
-        return isStored ? nil : present
+        let present = try access.presentKey(entity, key)
+        return present != key && !present.isDigest ? present : nil
     }
 }

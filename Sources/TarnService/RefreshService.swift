@@ -94,7 +94,9 @@ public final class RefreshService: Service, Sendable {
     /// - Throws: `StoreError` if a store cannot be read.
     /// - Precondition: no two refreshes have the same name.
     public init(_ refreshes: [ScheduledRefresh], options: Options = Options()) throws {
-        precondition(Set(refreshes.map(\.name)).count == refreshes.count, "two refreshes have the same name: name them")
+        let names = Dictionary(refreshes.map { ($0.name, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys
+        precondition(
+            names.isEmpty, "two refreshes have the same name, \(names.sorted().joined(separator: ", ")): name them (`name:`)")
         self.options = options
         queues = Dictionary(
             refreshes.map { ($0.plan.api, RefreshQueue(options.concurrency)) }, uniquingKeysWith: { first, _ in first })

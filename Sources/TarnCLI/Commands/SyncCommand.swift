@@ -161,8 +161,8 @@ struct SyncCommand: AsyncParsableCommand {
         var client = try clientOptions(description)
         client.tokens = tokens
         let options = try mirrorOptions()
-        // A dry run makes no store.
-        let place = try scope.place(of: store ?? description.storePath)
+        // A dry run makes no store, and an offline one neither.
+        let path = store ?? description.storePath, place = try scope.place(of: path)
         defer { place.remove() }
         let store = try open(place.path, description)
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
@@ -175,7 +175,7 @@ struct SyncCommand: AsyncParsableCommand {
         let transports = try transports(description)
         if scope.offline {
             let offline = try APIClient(own, store: store, options: client, transport: transports)
-            return try report(offline: StatusReport(try await offline.status(of: names), own, store))
+            return try report(offline: StatusReport(try await offline.status(of: names), own, store, at: path))
         }
         let events = json ? SyncEvents() : nil
         client.onWait = { wait in

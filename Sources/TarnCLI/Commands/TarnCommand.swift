@@ -27,8 +27,8 @@ struct TarnCommand: AsyncParsableCommand {
               tarn store backup forge.tarn copy.tarn
 
             Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial success (the rest is committed); \
-            4 credentials; 5 no network; 6 store; 7 rate limit; 8 another sync is running; 9 the store changed while it \
-            was read without locks; 130, 143, 129 and 131 interrupted by SIGINT, SIGTERM, SIGHUP and SIGQUIT; 141 the \
+            4 credentials; 5 no network; 6 store; 7 rate limit; 8 another process syncs or pushes; 9 the store changed while \
+            it was read without locks; 130, 143, 129 and 131 interrupted by SIGINT, SIGTERM, SIGHUP and SIGQUIT; 141 the \
             reader of the output has ended.
 
             `tarn help exit-codes` explains them, `tarn help environment` lists the variables that are read, and \

@@ -21,11 +21,14 @@ struct StatusReport {
         case syncing, complete, interrupted, failed, never
     }
 
-    init(_ endpoints: [EndpointStatus], _ description: Description, _ store: Store) throws {
+    /// - Parameter place: the path that is shown; nil for that of the store.
+    init(
+        _ endpoints: [EndpointStatus], _ description: Description, _ store: Store, at place: String? = nil
+    ) throws {
         self.endpoints = endpoints
         apis = description.apis.map { ($0.name, Redaction.url($0.api.base)) }
-        path = store.path
-        let attributes = try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")
+        path = place ?? store.path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/data.mdb")
         bytes = attributes?[.size] as? Int ?? 0
         now = Timestamp(clampingSeconds: Int(Date().timeIntervalSince1970))
         var records = RecordCounts(), changes: [String: Int] = [:], outbox = OutboxCounts()

@@ -29,7 +29,7 @@ extension DescriptionReader {
 
     private mutating func endpoint(_ entry: YAMLValue.Entry, _ field: String, _ schema: Schema) -> Endpoint? {
         checkName(entry, field, of: "endpoint")
-        guard let section = endpointSection(entry.value, field) else { return nil }
+        guard let section = endpointSection(entry, field, schema) else { return nil }
         let api = apiName(section)
         currentAPI = readAPI(api)
         if section["parent"] != nil {
@@ -97,8 +97,13 @@ extension DescriptionReader {
         }
     }
 
-    private mutating func endpointSection(_ value: YAMLValue, _ field: String) -> Section? {
-        section(
+    private mutating func endpointSection(
+        _ entry: YAMLValue.Entry, _ field: String, _ schema: Schema
+    ) -> Section? {
+        let value = entry.value, names = schema.entities.map(\.name)
+        let singular = entry.key.hasSuffix("s") ? String(entry.key.dropLast()) : entry.key
+        let entity = names.first { $0.lowercased() == singular.lowercased() } ?? names.first ?? "Issue"
+        return section(
             value, field,
             keys: [
                 "path", "with", "headers", "method", "body", "form", "records", "entity", "paginate", "restart",
@@ -109,7 +114,7 @@ extension DescriptionReader {
             ],
             required: (value.hasKey("url") ? [] : ["path"])
                 + (DescriptionReader.hasEnvelope(value) ? [] : ["entity"]),
-            example: ["path": "path: /issues", "entity": "entity: Issue"])
+            example: ["path": "path: /issues", "entity": "entity: \(entity)"])
     }
 
     /// Reads the key path of the records of one entity.

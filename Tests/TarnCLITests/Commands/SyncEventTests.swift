@@ -143,7 +143,10 @@ struct SyncEventTests {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
         let never = try await tarn("sync", "--file", file, "--offline", "--json")
         #expect(never.status == 5 && never.errorLines == ["tarn: offline: never completely synced: items"])
+        // No store is made.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tarn.yaml"])
         let first = try events(never)
+        #expect((first[1]["store"] as? [String: Any])?["path"] as? String == folder.path + "/tarn.tarn")
         #expect(first.map { $0["event"] as? String } == ["error", "status"], "\(never.output)")
         #expect(first[0]["exit_code"] as? Int == 5 && first[1]["complete"] as? Bool == false)
         let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a"}]"#)])

@@ -26,11 +26,28 @@ enum Redirect {
     /// Returns the reason why a redirect of a request is not followed, or nil.
     ///
     /// RFC 9110 §15.4.2 and §15.4.3 allow a client to repeat a POST as a GET after 301 and 302. The
-    /// server has not performed the POST then, and the answer to the GET looks as if it had.
+    /// server has not performed the POST then, and the answer to the GET looks as if it had. A
+    /// DELETE would be repeated as it is: some servers lead from a deleted record to its list.
     static func problem(following status: Int, of request: TransportRequest, to location: String) -> String? {
-        guard status == 301 || status == 302, request.method == "POST" else { return nil }
-        return "the server redirects a POST with \(status) to \(Redaction.shown(location)), where it would be repeated "
-            + "as a GET. If the address has changed, name the new one; a login page asks for other credentials"
+        guard status == 301 || status == 302 else { return nil }
+        let shown = Redaction.shown(location)
+        switch request.method {
+        case "POST":
+            return
+                "the server redirects a POST with \(status) to \(shown), where it would be repeated as a GET. If the "
+                + "address has changed, name the new one; a login page asks for other credentials"
+        case "DELETE" where !hasSameName(request.url, location):
+            return
+                "the server redirects a DELETE with \(status) to \(shown), which would be deleted instead: it may have "
+                + "carried out the request, or have moved the resource, or want other credentials"
+        default: return nil
+        }
+    }
+
+    /// Whether the paths of a URL and of a reference to another one have the same last segment.
+    private static func hasSameName(_ url: String, _ location: String) -> Bool {
+        guard let url = try? HTTPURL(url), let target = try? url.resolving(location) else { return false }
+        return url.path.split(separator: "/").last == target.path.split(separator: "/").last
     }
 
     /// Returns the URL at which a redirect is followed.

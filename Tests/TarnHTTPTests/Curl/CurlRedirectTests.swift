@@ -40,6 +40,25 @@ struct CurlRedirectTests {
         #expect(try await CurlTransport().send(request).status == (status == 303 ? 303 : 201))
     }
 
+    @Test("a deletion is not repeated for another resource after 301 and 302", arguments: [301, 302, 307])
+    func deletion(_ status: Int) async throws {
+        let server = try LocalServer([
+            "DELETE /a/7\nHTTP/1.1 \(status) Moved\nLocation: /a?deleted=7\n\n",
+            "DELETE /a?deleted=7\nHTTP/1.1 204 Gone\n\n",
+            "DELETE /b/7\nHTTP/1.1 \(status) Moved\nLocation: /v2/b/7/\n\n", "DELETE /v2/b/7/\nHTTP/1.1 204 Gone\n\n",
+        ])
+        let toList = TransportRequest(method: "DELETE", url: server.base + "/a/7")
+        if status == 307 {
+            #expect(try await CurlTransport().send(toList).status == 204)
+        } else {
+            let error = await #expect(throws: TransportError.self) { try await CurlTransport().send(toList) }
+            #expect("\(try #require(error))".contains("redirects a DELETE with \(status) to /a"))
+            #expect(server.requests.count == 1)
+        }
+        let moved = TransportRequest(method: "DELETE", url: server.base + "/b/7")
+        #expect(try await CurlTransport().send(moved).status == 204)
+    }
+
     @Test(
         "a POST is not sent again because of what its 303 leads to: no server, other credentials, a rule",
         arguments: ["nowhere", "401", "rule"])

@@ -39,9 +39,9 @@ extension Doctor {
             }
             findings.append(
                 access(path + "/data.mdb", W_OK) == 0
-                    ? DoctorFinding(.store, .ok, "\(path): opens, \(countText(records, "record"))")
+                    ? DoctorFinding(.store, .ok, "\(path): opens, \(records) record\(records == 1 ? "" : "s")")
                     : DoctorFinding(
-                        .store, .warn, "\(path): opens for reading only, \(countText(records, "record"))",
+                        .store, .warn, "\(path): opens for reading only, \(records) record\(records == 1 ? "" : "s")",
                         remedy: "a sync needs write permission for the directory and its files"))
         } catch {
             let remedy =

@@ -245,19 +245,23 @@ struct ProposalDraft {
                     subject: .entityName, entity: cluster.name, proposed: cluster.name, others: [],
                     reason: "the records of `\(YAMLText.comment(cluster.main[0].name, limit: 60))`"))
             guard !cluster.key.isCertain else { continue }
+            let last = lastResort(of: cluster)
             questions.append(
                 Proposal.Question(
-                    subject: .key, entity: cluster.name, proposed: proposedKey(of: cluster),
-                    others: cluster.key.alternatives, reason: cluster.key.reason))
+                    subject: .key, entity: cluster.name,
+                    proposed: last?.field ?? cluster.key.fields.joined(separator: ","),
+                    others: cluster.key.alternatives.filter { $0 != last?.field },
+                    reason: last?.reason ?? cluster.key.reason))
         }
     }
 
-    /// The proposed key of a listed entity, as a person writes it; empty for the position.
-    private func proposedKey(of cluster: Cluster) -> String {
-        let entity = description.position(of: cluster.name).map { description.entities[$0] }
-        let last = cluster.key.lastResort?.field
-        let isLast = last.map { entity?.key == [EnglishName.field($0)] } ?? false
-        return isLast ? last ?? "" : cluster.key.fields.joined(separator: ",")
+    /// The field that is the key of a listed entity because its records contain no other one; nil
+    /// if there is none.
+    private func lastResort(of cluster: Cluster) -> KeyGuess.LastResort? {
+        guard let last = cluster.key.lastResort, let index = description.position(of: cluster.name),
+            description.entities[index].key == [EnglishName.field(last.field)]
+        else { return nil }
+        return last
     }
 
     // MARK: Credentials

@@ -152,6 +152,7 @@ struct EnclosedKeyTests {
             (#"{"amount":1$,"memo":"m$","account":{"id":$,"holder":"h"}}"#, "accountId "),
             (#"{"rank":$,"player":{"id":1$,"name":"n$"}}"#, "playerId "),
             (#"{"note":"n$","amount":1$,"flag":true}"#, "note "),
+            (#"{"rank":$,"country":"c%"}"#, "rank "),
         ] {
             let (key, proposal) = try key(members)
             #expect(key.hasPrefix(expected), "\(proposal.text)")
@@ -160,6 +161,9 @@ struct EnclosedKeyTests {
         let (last, proposal) = try key(#"{"note":"n$","amount":1$,"author":{"id":%,"name":"a%"}}"#)
         #expect(last == "note   # different in all 25 samples; also possible: amount", "\(proposal.text)")
         #expect(proposal.text.split(separator: "\n").count { $0.hasPrefix("      note:") } == 1, "\(proposal.text)")
+        let question = try #require(proposal.questions.last { $0.entity == "Thing" })
+        #expect(question.proposed == "note" && question.others == ["amount"], "\(question)")
+        #expect(question.reason == "different in all 25 samples", "\(question)")
         let few = try key(#"{"amount":1$,"flag":true}"#, count: 4)
         #expect(few.0.hasPrefix("position"), "\(few.1.text)")
     }

@@ -11,7 +11,8 @@ struct FetchCommand: AsyncParsableCommand {
             "Fetch one response: from the store if it is fresh, else from the server; offline, from the store.",
         discussion: """
             Prints the records of the response, and their source, their age and the metadata of the response on \
-            standard error. If records were skipped, because they have no usable key, the exit code is 3. With --raw, it prints the body of any URL, also of one that the description does not cover.
+            standard error. If records were skipped, such as those without a usable key, the exit code is 3. With --raw, \
+            it prints the body of any URL, also of one that the description does not cover.
 
             Examples:
               tarn fetch issues                                          an endpoint of the description

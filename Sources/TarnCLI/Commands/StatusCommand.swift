@@ -48,7 +48,7 @@ struct StatusCommand: AsyncParsableCommand {
             if !api.authentication.isReadable(environment: environment) { api.authentication = .none }
         }
         let client = try APIClient(description, store: store, transport: NoTransport())
-        let status = try StatusReport(try await client.status(of: names), description, store)
+        let status = try await StatusReport.read(names, client, description)
         if json { Output.json(status.json) } else { status.write(isLocal: isLocal) }
         if !status.isGood { throw Failure(.partly, "") }
     }

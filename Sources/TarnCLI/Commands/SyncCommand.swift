@@ -175,7 +175,7 @@ struct SyncCommand: AsyncParsableCommand {
         let transports = try transports(description)
         if scope.offline {
             let offline = try APIClient(own, store: store, options: client, transport: transports)
-            return try report(offline: StatusReport(try await offline.status(of: names), own, store, at: path))
+            return try report(offline: try await StatusReport.read(names, offline, own, at: path))
         }
         let events = json ? SyncEvents() : nil
         client.onWait = { wait in

@@ -5,6 +5,8 @@ import Tarn
 
 struct StatusReport {
     let endpoints: [EndpointStatus]
+    /// Further endpoints, which may list the parents of those that are shown.
+    private let others: [EndpointStatus]
     /// The base URLs of the APIs; the only one has no name.
     private let apis: [(name: String?, base: String)]
     private let path: String
@@ -21,11 +23,26 @@ struct StatusReport {
         case syncing, complete, interrupted, failed, never
     }
 
-    /// - Parameter place: the path that is shown; nil for that of the store.
-    init(
-        _ endpoints: [EndpointStatus], _ description: Description, _ store: Store, at place: String? = nil
+    /// Reads the status of endpoints.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the endpoints; nil for all.
+    ///   - place: the path that is shown; nil for that of the store.
+    static func read(
+        _ names: Set<String>?, _ client: APIClient, _ description: Description, at place: String? = nil
+    ) async throws -> StatusReport {
+        let endpoints = try await client.status(of: names)
+        // Without a parent, the endpoints that may list one decide.
+        let others = names != nil && endpoints.contains { $0.lists == 0 } ? try await client.status() : []
+        return try StatusReport(endpoints, others, description, client.store, at: place)
+    }
+
+    private init(
+        _ endpoints: [EndpointStatus], _ others: [EndpointStatus], _ description: Description, _ store: Store,
+        at place: String?
     ) throws {
         self.endpoints = endpoints
+        self.others = others
         apis = description.apis.map { ($0.name, Redaction.url($0.api.base)) }
         path = place ?? store.path
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/data.mdb")
@@ -54,7 +71,7 @@ struct StatusReport {
     /// complete.
     private func isComplete(_ status: EndpointStatus) -> Bool {
         if status.lists > 0 { return status.completedAt != nil }
-        return endpoints.allSatisfy { $0.lists == 0 || $0.completedAt != nil }
+        return (endpoints + others).allSatisfy { $0.lists == 0 || $0.completedAt != nil }
     }
 
     private func state(_ status: EndpointStatus) -> State {

@@ -38,7 +38,7 @@ package enum EndDoubt: Sendable, Hashable {
             "if the list ends there, write more: ignore; if the server refuses deep pages, write restart, or request "
                 + "smaller lists (partitions)"
         case .ignored:
-            "if the list ends there, write then: stop; if not, remove the rule: then the refusal is an error"
+            "if the list ends there, write then: stop and more: ignore; if not, remove the rule: then the refusal is an error"
         case .cappedTotal(let name, _):
             "if the list has so many records, write more: { ignore: ['\(name)'] }; if not, leave total out under paginate"
         }

@@ -212,7 +212,9 @@ struct KeyChoice {
     private func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
-            isUsable(field) && (KeyChoice.isPart(field) || hasPositions && KeyChoice.isPosition(field))
+            isUsable(field)
+                && (KeyChoice.isPart(field)
+                    || hasPositions && KeyChoice.isPosition(field) && (distinct.count < 5 || !isUnique([field])))
         }
         let times = ids.isEmpty ? [] : shape.names.filter { isUsable($0) && KeyChoice.isTime($0) }
         let fields = Array((parts + times).prefix(10))

@@ -81,11 +81,17 @@ struct StatusCommandTests {
         #expect(
             before.status == 3 && before.output.firstMatch(of: #/\nitem +never +no parents /#) != nil,
             "\(before.output)")
+        // The endpoint that may list a parent counts, too, if it is not shown.
+        let alone = try await tarn("status", "item", "--file", file)
+        #expect(
+            alone.status == 3 && alone.output.firstMatch(of: #/\nitem +never +no parents /#) != nil,
+            "\(alone.output)")
         try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
         let after = try await tarn("status", "--file", file)
         #expect(
             after.status == 0 && after.output.firstMatch(of: #/\nitem +complete +no parents /#) != nil,
             "\(after.output)")
+        #expect(try await tarn("status", "item", "--file", file).status == 0)
         #expect(try json(try await tarn("status", "--file", file, "--json").output)["complete"] as? Bool == true)
     }
 

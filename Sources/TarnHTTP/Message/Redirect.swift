@@ -44,10 +44,10 @@ enum Redirect {
         }
     }
 
-    /// Whether the paths of a URL and of a reference to another one have the same last segment.
+    /// Whether a URL and a reference to another one name the same resource.
     private static func hasSameName(_ url: String, _ location: String) -> Bool {
         guard let url = try? HTTPURL(url), let target = try? url.resolving(location) else { return false }
-        return url.path.split(separator: "/").last == target.path.split(separator: "/").last
+        return url.hasSameName(as: target)
     }
 
     /// Returns the URL at which a redirect is followed.

@@ -38,7 +38,7 @@ extension OutboxLane {
     enum SeeOther {
         case read(url: String, TransportResponse)
         case unread(String)
-        /// What is there cannot be a result.
+        /// A response that cannot be a result, such as a login page.
         case elsewhere(String)
     }
 
@@ -68,7 +68,13 @@ extension OutboxLane {
         let request = client.request(url)
         do throws(TransportError) {
             let found = try await transport.sendDirectly(request)
-            if let reason = notResult(found, of: request) { return .elsewhere(reason) }
+            if let reason = notResult(found, of: request) {
+                // A record may have a page for readers at its own URL.
+                let isOwn =
+                    found.status != 401 && found.status != 407
+                    && isSameResource(message.url, found.redirectedTo ?? url)
+                return isOwn ? .unread(reason) : .elsewhere(reason)
+            }
             if (200..<300).contains(found.status) { return .read(url: url, found) }
             return .unread(found.failure(of: request, at: client.now).message)
         } catch { return error.isRefusedRedirect ? .elsewhere("\(error)") : .unread("\(error)") }
@@ -96,9 +102,7 @@ extension OutboxLane {
             rules.first(for: response)?.action != .ignore
         else { return nil }
         // The same resource: with a slash at the end, in another encoding, below another base.
-        if let sent = try? HTTPURL(request.url), let found = try? HTTPURL(target), sent.hasSameName(as: found) {
-            return nil
-        }
+        guard !isSameResource(request.url, target) else { return nil }
         let shown = Redaction.shown(target)
         switch response.status {
         case 200..<300 where response.isWebPage: return "it was redirected to \(shown), a web page such as a login form"
@@ -106,6 +110,11 @@ extension OutboxLane {
             return "it was redirected to \(shown), which is missing (\(response.status))"
         default: return nil
         }
+    }
+
+    private func isSameResource(_ url: String, _ other: String) -> Bool {
+        guard let url = try? HTTPURL(url), let other = try? HTTPURL(other) else { return false }
+        return url.hasSameName(as: other)
     }
 
     /// The outcome of an operation whose result is not seen.

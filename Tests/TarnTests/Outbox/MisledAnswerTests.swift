@@ -59,6 +59,15 @@ struct MisledAnswerTests {
         #expect(Set(fixture.effects) == ["PATCH item 7 title=b", "PUT item 8 label 1", "DELETE item 9"])
     }
 
+    @Test("a change that is answered with 303 to a web page of the record itself is done, with a warning")
+    func ownPage() async throws {
+        let fixture = try await fixture(.status(303, fields: ["Location": "/items/7"])), outbox = fixture.outbox()
+        fixture.server.with { $0.readFault = { $0.target == "/items/7" ? Self.page : nil } }
+        try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
+    }
+
     @Test("a repeated change is dead, too, if its answer leads to a web page")
     func repeated() async throws {
         let fixture = try await fixture(.lost), outbox = fixture.client.outbox()

@@ -38,7 +38,7 @@ extension OutboxLane {
     enum SeeOther {
         case read(url: String, TransportResponse)
         case unread(String)
-        /// What is there cannot be a result.
+        /// A response that cannot be a result, such as a login page.
         case elsewhere(String)
     }
 
@@ -68,7 +68,13 @@ extension OutboxLane {
         let request = client.request(url)
         do throws(TransportError) {
             let found = try await transport.sendDirectly(request)
-            if let reason = notResult(found, of: request) { return .elsewhere(reason) }
+            if let reason = notResult(found, of: request) {
+                // A record may have a page for readers at its own URL.
+                let isOwn =
+                    found.status != 401 && found.status != 407
+                    && isSameResource(message.url, found.redirectedTo ?? url)
+                return isOwn ? .unread(reason) : .elsewhere(reason)
+            }
             if (200..<300).contains(found.status) { return .read(url: url, found) }
             return .unread(found.failure(of: request, at: client.now).message)
         } catch { return error.isRefusedRedirect ? .elsewhere("\(error)") : .unread("\(error)") }
@@ -95,18 +101,20 @@ extension OutboxLane {
         guard let target = response.redirectedTo, request.method != "GET", request.method != "HEAD",
             rules.first(for: response)?.action != .ignore
         else { return nil }
+        // The same resource: with a slash at the end, in another encoding, below another base.
+        guard !isSameResource(request.url, target) else { return nil }
         let shown = Redaction.shown(target)
         switch response.status {
         case 200..<300 where response.isWebPage: return "it was redirected to \(shown), a web page such as a login form"
         case 404 where kind == .delete || kind == .remove, 410 where kind == .delete || kind == .remove:
-            guard let name = lastSegment(of: request.url), name != lastSegment(of: target) else { return nil }
             return "it was redirected to \(shown), which is missing (\(response.status))"
         default: return nil
         }
     }
 
-    private func lastSegment(of url: String) -> Substring? {
-        (try? HTTPURL(url)).flatMap { $0.path.split(separator: "/").last }
+    private func isSameResource(_ url: String, _ other: String) -> Bool {
+        guard let url = try? HTTPURL(url), let other = try? HTTPURL(other) else { return false }
+        return url.hasSameName(as: other)
     }
 
     /// The outcome of an operation whose result is not seen.

@@ -36,7 +36,7 @@ enum Redirect {
             return
                 "the server redirects a POST with \(status) to \(shown), where it would be repeated as a GET. If the "
                 + "address has changed, name the new one; a login page asks for other credentials"
-        case "DELETE" where !hasSameName(request.url, location):
+        case "DELETE" where !isSameResource(request, location):
             return
                 "the server redirects a DELETE with \(status) to \(shown), which would be deleted instead: it may have "
                 + "carried out the request, or have moved the resource, or want other credentials"
@@ -44,10 +44,16 @@ enum Redirect {
         }
     }
 
-    /// Whether the paths of a URL and of a reference to another one have the same last segment.
-    private static func hasSameName(_ url: String, _ location: String) -> Bool {
-        guard let url = try? HTTPURL(url), let target = try? url.resolving(location) else { return false }
-        return url.path.split(separator: "/").last == target.path.split(separator: "/").last
+    /// Whether a redirect leads to the resource of a request at another address.
+    private static func isSameResource(_ request: TransportRequest, _ location: String) -> Bool {
+        guard var url = try? HTTPURL(request.url), var target = try? url.resolving(location) else { return false }
+        if let secret = request.redirects?.secretParameter {
+            (url, target) = (url.removing(parameter: secret), target.removing(parameter: secret))
+        }
+        // The query may name the resource: without it, the path is that of a list.
+        guard let query = url.query else { return url.hasSameName(as: target) }
+        return url.hasSameName(as: target)
+            && target.query.map { PercentEncoding.decode($0) == PercentEncoding.decode(query) } ?? false
     }
 
     /// Returns the URL at which a redirect is followed.

@@ -70,6 +70,13 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
+    /// Returns whether the last segments of the paths are equal, in whatever encoding.
+    ///
+    /// A slash at the end does not count.
+    package func hasSameName(as other: HTTPURL) -> Bool { name == other.name }
+
+    private var name: String? { path.split(separator: "/").last.map { PercentEncoding.decode($0) } }
+
     package var description: String {
         scheme + "://" + host + (writtenPort.map { ":\($0)" } ?? "") + target
     }

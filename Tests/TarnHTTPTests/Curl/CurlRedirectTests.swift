@@ -59,6 +59,22 @@ struct CurlRedirectTests {
         #expect(try await CurlTransport().send(moved).status == 204)
     }
 
+    @Test("a deletion of what its query names is not repeated without the query after 301 and 302")
+    func deletionByQuery() async throws {
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/a?id=7": .init(status: "302 Found", fields: ["Location: /a"])
+            case "/b?id=u%3A7": .init(status: "301 Moved Permanently", fields: ["Location: /b/?id=u:7"])
+            default: .init(status: "204 No Content")
+            }
+        }
+        let toList = TransportRequest(method: "DELETE", url: server.base + "/a?id=7")
+        await #expect(throws: TransportError.self) { try await CurlTransport().send(toList) }
+        #expect(server.requests.count == 1)
+        let moved = TransportRequest(method: "DELETE", url: server.base + "/b?id=u%3A7")
+        #expect(try await CurlTransport().send(moved).status == 204)
+    }
+
     @Test(
         "a POST is not sent again because of what its 303 leads to: no server, other credentials, a rule",
         arguments: ["nowhere", "401", "rule"])

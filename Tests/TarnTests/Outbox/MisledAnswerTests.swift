@@ -59,6 +59,15 @@ struct MisledAnswerTests {
         #expect(Set(fixture.effects) == ["PATCH item 7 title=b", "PUT item 8 label 1", "DELETE item 9"])
     }
 
+    @Test("a change that is answered with 303 to a web page of the record itself is done, with a warning")
+    func ownPage() async throws {
+        let fixture = try await fixture(.status(303, fields: ["Location": "/items/7"])), outbox = fixture.outbox()
+        fixture.server.with { $0.readFault = { $0.target == "/items/7" ? Self.page : nil } }
+        try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
+    }
+
     @Test("a repeated change is dead, too, if its answer leads to a web page")
     func repeated() async throws {
         let fixture = try await fixture(.lost), outbox = fixture.client.outbox()
@@ -193,6 +202,40 @@ struct MisledAnswerTests {
         try await outbox.delete("Item", RecordKey(9))
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.dead == 0 && report.unread == 0, "\(report)")
+    }
+
+    @Test("a redirect that adds a slash is none to a login page: a web page there is an answer, with a warning")
+    func slash() async throws {
+        let fixture = try await fixture(.dropped), outbox = fixture.outbox()
+        fixture.server.with { api in
+            api.fault = { request in
+                request.target.hasSuffix("/") ? Self.page : .status(308, fields: ["Location": request.target + "/"])
+            }
+        }
+        try await queue(outbox)
+        let report = try await outbox.drain()
+        #expect(report.sent == 3 && report.unread == 3 && report.dead == 0, "\(report)")
+    }
+
+    @Test(
+        "a deletion that is redirected to another encoding of its path is sent there, and done if that is missing",
+        arguments: ["301 Moved Permanently", "308 Permanent Redirect"], ["204 No Content", "404 Not Found"])
+    func otherEncoding(redirect: String, status: String) async throws {
+        let entities = """
+            Issue:
+              key: id
+              attributes: { id: string }
+              write: { delete: 'DELETE /issues/{id}' }
+            """
+        let place = try ScriptedOutbox(entities) { request in
+            request.target == "/issues/urn%3A1"
+                ? .init(status: redirect, fields: ["Location: /issues/urn:1/"]) : .init(status: status)
+        }
+        try await place.store.write { try $0.put("Issue", RecordKey("urn:1"), []) }
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", RecordKey("urn:1"))
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 0, "\(report)")
     }
 
     @Test("a deletion that is answered with a web page is done, with a warning")

@@ -17,15 +17,16 @@ final class RecordChange: @unchecked Sendable {
     /// - Throws: `.unknownField`; `.wrongType`; `.wrongKey` if a field is part of the key.
     init(_ values: [String: Value], _ entity: Catalog.Entity, _ access: StoreAccess) throws {
         var byID: [UInt16: Value] = [:], hasReferences = false
-        let hasAliases = try access.outbox.counters.aliases > 0
         for (name, value) in values {
             guard let field = entity.field(name) else {
                 throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
             }
             try RecordChange.check(field, entity)
             let fitting = try access.fitting(value, field, entity)
-            byID[field.id] = hasAliases ? try access.resolving(fitting, field) : fitting
-            if case .reference = field.kind { hasReferences = true }
+            byID[field.id] = fitting
+            guard case .reference = field.kind else { continue }
+            hasReferences = true
+            if try access.outbox.counters.aliases > 0 { byID[field.id] = try access.resolving(fitting, field) }
         }
         self.values = hasReferences ? values : nil
         var builder = BodyBuilder(), body = ByteWriter()

@@ -96,7 +96,8 @@ public final class RefreshService: Service, Sendable {
     public init(_ refreshes: [ScheduledRefresh], options: Options = Options()) throws {
         let names = Dictionary(refreshes.map { ($0.name, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys
         precondition(
-            names.isEmpty, "two refreshes have the same name, \(names.sorted().joined(separator: ", ")): name them (`name:`)")
+            names.isEmpty,
+            "several refreshes have the name \(names.sorted().joined(separator: ", ")): name them (`name:`)")
         self.options = options
         queues = Dictionary(
             refreshes.map { ($0.plan.api, RefreshQueue(options.concurrency)) }, uniquingKeysWith: { first, _ in first })

@@ -188,7 +188,7 @@ struct RecordLineImportTests {
     }
 
     @Test(
-        "a line in which a member, a field or a part of a key occurs twice is refused, in whichever order",
+        "a line in which a member or a field occurs twice is refused, in whichever order",
         arguments: [
             (#"{"entity":"Q","entity":"P","key":1,"fields":{"id":1}}"#, #""entity" occurs twice"#),
             (#"{"entity":"P","key":1,"key":2,"fields":{"id":2}}"#, #""key" occurs twice"#),

@@ -24,7 +24,8 @@ extension EndpointScan {
     ) throws {
         let isContinuable = old.state == .underWay && old.pages > 0 && old.nextURL != nil
         guard !report.hasOtherCredentials, old.plan != plan, old.since != nil || isContinuable,
-            !options.isFull, !options.beginsAnew, options.since == nil, client.api.account == nil
+            !options.isFull, !options.beginsAnew, options.since == nil, client.api.account == nil,
+            !endpoint.isTypedRequest
         else { return }
         let known = old.members?.split(separator: " ").first.map(String.init) ?? old.whole?.identity
         if let known, known != identity.responses {

@@ -350,7 +350,7 @@ extension OutboxLane {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
         guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent.afterSending }
         switch response.status {
-        case 404, 410: sent.outcome = .gone(failure)
+        case _ where isGone(response, url): sent.outcome = .gone(failure)
         // The record is there: the server refuses the update for another reason.
         case 200..<300: break
         default: sent.outcome = outcome(ofUnread: response, failure)
@@ -377,7 +377,8 @@ extension OutboxLane {
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
             sent.isReplayed = operation.mayHaveArrived && sentWith.areRequired
             sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
-        case 404, 410: sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
+        case _ where isGone(response, url):
+            sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
         default: sent.outcome = outcome(ofUnread: response, failure)
         }
         return sent
@@ -402,7 +403,8 @@ extension OutboxLane {
             }
             outbox.validators.set(url, Validators(response.headers), at: client.now)
             sent.outcome = .completed
-        case 404, 410: sent.outcome = .gone(response.failure(of: client.request(url), at: client.now))
+        case _ where isGone(response, url):
+            sent.outcome = .gone(response.failure(of: client.request(url), at: client.now))
         default:
             sent.outcome = outcome(ofUnread: response, response.failure(of: client.request(url), at: client.now))
         }
@@ -416,6 +418,12 @@ extension OutboxLane {
             sent.outcome = outcome(of: error)
             return nil
         }
+    }
+
+    /// Whether an answer says that the record at a URL is gone: what is missing is no login page.
+    private func isGone(_ response: TransportResponse, _ url: String) -> Bool {
+        (response.status == 404 || response.status == 410)
+            && response.redirectedTo.map { isSameResource(url, $0) } ?? true
     }
 
     /// The outcome if the answer has no record and does not say that it is gone.

@@ -112,7 +112,8 @@ extension OutboxLane {
         }
     }
 
-    private func isSameResource(_ url: String, _ other: String) -> Bool {
+    /// Whether a redirect from one URL to the other stays at the record.
+    func isSameResource(_ url: String, _ other: String) -> Bool {
         guard let url = try? HTTPURL(url), let other = try? HTTPURL(other) else { return false }
         return url.hasSameName(as: other)
     }

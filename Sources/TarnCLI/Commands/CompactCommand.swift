@@ -25,7 +25,13 @@ struct CompactCommand: ParsableCommand {
         if let finding = (try? StoreInspector(at: store).metaPageFindings())?.first {
             throw Failure(damagedPages: finding, of: store)
         }
-        let report = try Store.compact(at: store)
+        let report: CompactionReport
+        do { report = try Store.compact(at: store) } catch StoreError.lmdb(let reason) where reason.kind == .corrupted {
+            throw Failure(
+                .store,
+                "\(store): pages of the file are damaged or lost; nothing was changed. `tarn inspect verify \(store)` "
+                    + "names them, `tarn inspect salvage \(store) NEW` brings the readable records into a new store")
+        }
         Output.line("\(store): \(byteText(report.bytesBefore)) before, \(byteText(report.bytesAfter)) now")
     }
 }

@@ -56,12 +56,12 @@ struct SyncScopeOptions: ParsableArguments {
         options.isScheduled = watch != nil
     }
 
-    /// The directory of the store: for a dry run or an offline one without a store, a temporary one.
+    /// The directory of the store: for a dry or offline run without a store, a temporary one.
     func place(of path: String) throws -> StorePlace {
         let files = FileManager.default
-        guard dryRun || offline, !files.fileExists(atPath: path + "/data.mdb") else {
-            return StorePlace(path: path, folder: nil)
-        }
+        // A store that may not be read is an error.
+        let isMissing = access(path + "/data.mdb", F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        guard dryRun || offline, isMissing else { return StorePlace(path: path, folder: nil) }
         let folder = files.temporaryDirectory.path + "/tarn-dry-run-\(UUID().uuidString)"
         // The directory of temporary files itself is not created: nobody would remove it.
         try files.createDirectory(atPath: folder, withIntermediateDirectories: false)

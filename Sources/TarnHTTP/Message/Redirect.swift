@@ -26,8 +26,9 @@ enum Redirect {
     /// Returns the reason why a redirect of a request is not followed, or nil.
     ///
     /// RFC 9110 §15.4.2 and §15.4.3 allow a client to repeat a POST as a GET after 301 and 302. The
-    /// server has not performed the POST then, and the answer to the GET looks as if it had. A
-    /// DELETE would be repeated as it is: some servers lead from a deleted record to its list.
+    /// server has not performed the POST then, and the answer to the GET looks as if it had. Other
+    /// changes would be repeated as they are: some servers lead from a deleted record to its list,
+    /// which must not be deleted.
     static func problem(following status: Int, of request: TransportRequest, to location: String) -> String? {
         guard status == 301 || status == 302 else { return nil }
         let shown = Redaction.shown(location)
@@ -36,10 +37,11 @@ enum Redirect {
             return
                 "the server redirects a POST with \(status) to \(shown), where it would be repeated as a GET. If the "
                 + "address has changed, name the new one; a login page asks for other credentials"
-        case "DELETE" where !isSameResource(request, location):
+        case "DELETE", "PATCH", "PUT":
+            guard !isSameResource(request, location) else { return nil }
             return
-                "the server redirects a DELETE with \(status) to \(shown), which would be deleted instead: it may have "
-                + "carried out the request, or have moved the resource, or want other credentials"
+                "the server redirects a \(request.method) with \(status) to \(shown), another resource, where it is not "
+                + "repeated: the server may have carried it out, or have moved the resource, or want other credentials"
         default: return nil
         }
     }

@@ -88,7 +88,7 @@ extension Drafter {
     /// Applies the rules of a field without a value.
     ///
     /// - Parameter null: the place of a null; -1 if the field is absent.
-    /// - Returns: false if the schema requires a value.
+    /// - Returns: false if the schema requires a value, and the description declares the field.
     @inline(__always)
     private mutating func absentField(
         _ tape: Tape, _ pending: Pending, _ plan: EntityPlan, _ position: Int, null: Int
@@ -99,8 +99,8 @@ extension Drafter {
             return true
         }
         if null < 0, slot.clearsAbsent, pending.isListed { return absentAttribute(position, plan) }
-        if slot.isOptional { return true }
-        if pending.isListed, !slot.hasDefault, slot.isDeclared, case .attribute = slot.kind {
+        if slot.isOptional || !slot.isDeclared { return true }
+        if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
             report(
                 .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
                 "absent, but the schema requires a value; a stored value is kept")

@@ -39,9 +39,9 @@ extension StoreInspector {
                 }
                 for name in file.snapshot.names { try StoreInspector.dump(name, file, form, line, damaged) }
             case .main: try StoreInspector.dumpMain(file, form, ownOnly: false, line)
-            case .named(let name):
-                guard file.snapshot.tables[name] != nil else {
-                    throw RecordSelectionError.unknownTable(name: name, known: file.snapshot.names)
+            case .named(let given):
+                guard let name = file.snapshot.name(given) else {
+                    throw RecordSelectionError.unknownTable(name: given, known: file.snapshot.names)
                 }
                 try StoreInspector.dump(name, file, form, line, damaged)
             }

@@ -114,6 +114,12 @@ final class FileSnapshot {
         return (pages, problems)
     }
 
+    /// Returns the name of a table as it is written, from that or from its text; nil for no table.
+    func name(_ given: String) -> String? {
+        if tables[given] != nil { return given }
+        return escapedNames.first { $0.value.map { $0.utf8.elementsEqual(given.utf8) } ?? false }?.key
+    }
+
     /// Finds the tables. Must be called once, before any table is read.
     func findTables(_ scan: inout TreeScan) -> TreeScan.Counts {
         let findings = scan.findings

@@ -146,7 +146,7 @@ struct CheckCommandTests {
         let result = try await tarn("check", "--file", file, "--online", "--base", server.base)
         #expect(result.status == 0, "\(result.output)\(result.error)")
         for part in [
-            "endpoints.items: the first page lists 1 records", "paginate: header_link",
+            "endpoints.items: the first page lists 1 record", "paginate: header_link",
             "warning: endpoints.items: Item: extra",
             ":10:7: warning: entities.Item.attributes.votes: no record of the first pages has votes",
         ] {
@@ -188,7 +188,7 @@ struct CheckCommandTests {
         #expect(result.status == 0, "\(result.output)\(result.error)")
         for part in [
             "note: endpoints.items: the first page lists 3 records",
-            "note: endpoints.notes: the first page of Item 1 lists 1 records",
+            "note: endpoints.notes: the first page of Item 1 lists 1 record",
             "note: endpoints.notes: not requested: 2 more lists: a check requests one list of each endpoint",
             "warning: endpoints.notes: Note: odd is not mapped",
             "warning: entities.Note.attributes.ghost: no record of the first pages has ghost",
@@ -201,7 +201,7 @@ struct CheckCommandTests {
         #expect(server.requests.count == 3, "\(server.requests)")
         // The parents of a single endpoint are requested first, and only its findings are shown.
         let one = try await tarn("check", "notes", "--file", file, "--online", "--base", server.base)
-        #expect(one.output.contains("the first page of Item 1 lists 1 records"), "\(one.output)")
+        #expect(one.output.contains("the first page of Item 1 lists 1 record"), "\(one.output)")
         #expect(!one.output.contains("endpoints.items"))
         #expect(server.requests.count == 6, "both endpoints that list items, and one list of notes")
     }

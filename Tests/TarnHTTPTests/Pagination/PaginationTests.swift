@@ -104,7 +104,7 @@ struct PageSequenceTests {
             try pages.advance(headers: headers("https://x/a"), recordCount: 1)
         }
         #expect(error == .repeated(url: "http://h/a"))
-        #expect("\(try #require(error))".contains("circle: http://h/a"))
+        #expect("\(try #require(error))".contains("already fetched: http://h/a"))
         #expect(pages.url == "http://h/b")
     }
 

@@ -254,7 +254,7 @@ struct RecordCacheNextTests {
         "a next page that must not be asked for ends the walk with an error, not quietly",
         arguments: [
             ("paginate: header_link", "Link: <https://other.example/items>; rel=\"next\"", "another server"),
-            ("paginate: header_link", "Link: <https://api.test.example/v1/items>; rel=\"next\"", "fetched already"),
+            ("paginate: header_link", "Link: <https://api.test.example/v1/items>; rel=\"next\"", "already fetched"),
             (
                 "paginate: header_link\n    limit: { pages: 1 }", "Link: </v1/items?page=2>; rel=\"next\"",
                 "more than 1 pages"

@@ -91,11 +91,13 @@ struct DataFile {
 
     private var damaged: LMDBError { LMDBError(.corrupted, operation: "open", path: path) }
 
-    /// Checks that the roots are tree pages and that every page beyond the end of the file is free.
+    /// Checks that the free list has its options, that the roots are tree pages, and that every
+    /// page beyond the end of the file is free.
     ///
     /// A healthy file may be shorter than its last page number: a page can be freed before it is
     /// written.
     private func check(_ meta: MetaPage) throws(LMDBError) {
+        guard meta.hasSoundFreeList else { throw damaged }
         let pages = size / UInt64(meta.pageSize)
         for root in [meta.freeList.root, meta.main.root].compactMap(\.self) {
             guard root >= PageLayout.metaPages, root <= meta.lastPage else { throw damaged }

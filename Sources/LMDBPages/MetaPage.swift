@@ -75,6 +75,20 @@ package struct MetaPage: Hashable {
         return nil
     }
 
+    /// Whether liblmdb can use the free list: its keys are integers, without other options.
+    ///
+    /// The same bits are the options of the environment (`mm_flags`): `MDB_FIXEDMAP` and
+    /// `MDB_NOSUBDIR` may be there. liblmdb checks none of them. With another option it takes the
+    /// free list apart in another way, and writes over pages that are in use.
+    package var hasSoundFreeList: Bool {
+        freeList.flags & ~(MetaPage.fixedMap | MetaPage.noSubfolder) == TableRecord.integerKeys
+    }
+
+    /// `MDB_FIXEDMAP` of lmdb.h.
+    private static let fixedMap: UInt16 = 0x01
+    /// `MDB_NOSUBDIR`.
+    private static let noSubfolder: UInt16 = 0x4000
+
     /// Whether no transaction has been committed: the content that liblmdb gives to a new file.
     package var isUnused: Bool {
         magic == MetaPage.magic && freeList.root == nil && main.root == nil && transaction == 0

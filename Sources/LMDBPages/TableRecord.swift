@@ -22,7 +22,7 @@ package struct TableRecord: Hashable {
     /// Keys may have several values: `MDB_DUPSORT` of lmdb.h.
     private static let duplicates: UInt16 = 0x04
     /// Keys are integers of the machine: `MDB_INTEGERKEY`.
-    private static let integerKeys: UInt16 = 0x08
+    static let integerKeys: UInt16 = 0x08
     /// The values of a key are integers of the machine: `MDB_INTEGERDUP`.
     private static let integerValues: UInt16 = 0x20
 

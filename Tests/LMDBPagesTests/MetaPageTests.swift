@@ -61,6 +61,18 @@ struct MetaPageTests {
         #expect(meta(image)?.isUnused == true)
     }
 
+    @Test("the free list has integer keys and no other option of a table; two bits are the environment's")
+    func freeListOptions() {
+        func isSound(_ flags: UInt16) -> Bool? {
+            var image = MetaPageTests.image()
+            image.set(44, flags)
+            return meta(image)?.hasSoundFreeList
+        }
+        for flags: UInt16 in [0x08, 0x09, 0x4008, 0x4009] { #expect(isSound(flags) == true) }
+        for bit in 1..<14 { #expect(isSound(0x08 ^ 1 << bit) == false) }
+        #expect(isSound(0) == false)
+    }
+
     @Test("a record of a tree has 48 bytes, and an entry of the free list as many pages as it declares")
     func records() throws {
         let bytes = [UInt8](repeating: 0, count: 49)

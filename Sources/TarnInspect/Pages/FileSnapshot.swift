@@ -46,7 +46,12 @@ final class FileSnapshot {
         let newest = metas.pages.max { $0.transaction < $1.transaction }
         guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction })
         else { throw Moved() }
-        return (meta, metas.problems.map { Finding(.meta, "page \($0.number)", $0.detail) })
+        var findings = metas.problems.map { Finding(.meta, "page \($0.number)", $0.detail) }
+        if !meta.hasSoundFreeList {
+            findings.append(
+                Finding(.meta, "page \(meta.number)", "the free list has the options \(meta.freeList.flags) of tables"))
+        }
+        return (meta, findings)
     }
 
     /// Returns the contradiction between the meta pages of a file; none if one of them is

@@ -12,6 +12,11 @@ extension StoreFile {
         }
         // Where the version is unreachable, the table names decide.
         isStore = isStore || snapshot.names.count { TableName.all.contains($0) } > 2
+        if isStore, snapshot.meta.main.flags != 0 {
+            findings.add(
+                .tableRecord, "the table of tables",
+                "it has the options \(snapshot.meta.main.flags), and a store's has none")
+        }
         if isStore { for key in snapshot.ownKeys { findings.add(.tableRecord, key, "it is no table") } }
         var stored: [(key: [UInt8], value: [UInt8])] = []
         forEach(in: TableName.meta, asStored: true) { key, value in stored.append((Array(key), Array(value))) }

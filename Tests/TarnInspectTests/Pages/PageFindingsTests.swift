@@ -70,6 +70,18 @@ struct PageFindingsTests {
         #expect(!last.isStored && last.isUnreadable, "\(last.lines())")
     }
 
+    @Test(
+        "options that the free list or a store's table of tables cannot have are a finding",
+        arguments: [44, 92], 1..<14)
+    func options(offset: Int, bit: Int) throws {
+        let store = try RichStore()
+        var image = try DamagedPagesTests.Image(store.path)
+        for page in 0..<2 { image.bytes[page * 4096 + offset + bit / 8] ^= 1 << UInt8(bit % 8) }
+        try store.write(image.bytes)
+        let found = try StoreInspector(at: store.path).pageFindings()
+        #expect(found.contains { $0.code == (offset == 44 ? .meta : .tableRecord) }, "\(found.prefix(3))")
+    }
+
     @Test("a table whose record says that it has rows, but no root, is unreadable and not empty", arguments: 0..<3)
     func noRoot(zeros: Int) throws {
         let store = try RichStore()

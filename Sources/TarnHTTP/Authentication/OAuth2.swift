@@ -157,6 +157,8 @@ public struct OAuth2: Sendable, Hashable {
         return .success(
             Token(
                 access: Secret(access), lifetime: object.number(of: "expires_in"),
-                refresh: object.text(of: "refresh_token").map(Secret.init)))
+                // RFC 6749 §A.17: a token has at least one character. Some servers send an empty
+                // text for none, which must not replace the token in a file.
+                refresh: object.text(of: "refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) }))
     }
 }

@@ -140,6 +140,20 @@ struct OAuth2Tests {
         #expect(mode == 0o600)
     }
 
+    @Test("an empty refresh token in a response is none: the one in the file stays")
+    func emptyRefreshToken() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        var settings = Self.client
+        settings.grant = .refreshToken(.file(path))
+        let inner = ScriptedTransport([.status(200, [:], #"{"access_token":"a","refresh_token":""}"#), .status(200)])
+        let transport = AuthorizedTransport(inner, .oauth2(settings), origins: ["https://api.example"])
+        #expect(try await transport.send(request).status == 200)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-0\n")
+    }
+
     @Test(
         "a new refresh token goes into a file of its own, never into one that waits under a name that could be guessed")
     func rotationIsExclusive() async throws {

@@ -145,7 +145,7 @@ final class CurlEngine: Sendable {
         }
         // By default, libcurl keeps four connections for each transfer in progress, so that it
         // closes most of them whenever few transfers are.
-        tarn_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, min(4 * max(16, concurrencyPerHost), 1 << 12))
+        tarn_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 4 * min(max(16, concurrencyPerHost), 1 << 10))
         state.withLock { $0.multi = wakeable }
         perform(CurlLoop(multi: multi, concurrencyPerHost: concurrencyPerHost), multi)
         curl_multi_cleanup(multi)

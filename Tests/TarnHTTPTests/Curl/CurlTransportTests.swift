@@ -208,6 +208,15 @@ struct CurlTransportTests {
         #expect(Set(server.requests.compactMap { $0.split(separator: "=").last }).isSubset(of: ["1", "2", "3"]))
     }
 
+    @Test("any number of concurrent requests may be allowed")
+    func greatestConcurrency() async throws {
+        let server = try LocalServer([Self.page])
+        var options = CurlTransport.Options()
+        options.concurrencyPerHost = .max
+        let response = try await CurlTransport(options).send(TransportRequest(url: server.base + "/issues?page=1"))
+        #expect(response.status == 200)
+    }
+
     @Test("a transport that is released while its requests are under way still answers them")
     func releasedEarly() async throws {
         let server = try LocalServer([Self.page], "--latency", "50")

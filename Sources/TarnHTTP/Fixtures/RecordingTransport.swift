@@ -9,7 +9,8 @@ import Locking
 /// method, the target and a digest of the body are written. Query parameters with secret names are
 /// omitted, and cookies are not written. The given secrets are removed from fields and bodies.
 /// Preconditions are not sent: a recording has the complete response. A request that was already
-/// recorded, also by an earlier run into the same directory, is sent but not written again.
+/// recorded, also by an earlier run into the same directory, is sent but not written again. A
+/// transient failure, such as a 503, is an exception: the response to a retry replaces it.
 public final class RecordingTransport: Transport, Sendable {
     private let inner: any Transport
     private let directory: String
@@ -17,6 +18,7 @@ public final class RecordingTransport: Transport, Sendable {
     private let hidden: Set<String>
     /// Removes secrets that are known only when requests are sent; nil if there are none.
     private let conceal: (@Sendable ([UInt8]) async -> [UInt8])?
+    /// The first lines of the recordings that stay.
     private let written: Guarded<Set<String>>
 
     /// Creates a transport and its directory.
@@ -60,7 +62,13 @@ public final class RecordingTransport: Transport, Sendable {
         var known: Set<String> = []
         if names.contains(where: { $0.hasSuffix(".http") }) {
             for recording in try RecordingLibrary(directory: directory).recordings {
-                known.insert(RecordingTransport.line(recording.method, recording.target, recording.bodyDigest))
+                let first = RecordingTransport.line(recording.method, recording.target, recording.bodyDigest)
+                // A file with another name is not replaced: the request would have two recordings.
+                let isOwn = recording.file.hasSuffix("/" + RecordingTransport.name(first) + ".http")
+                if isOwn, RetryPolicy.isPassing(.answer(status: recording.status, headers: recording.headers)) {
+                    continue
+                }
+                known.insert(first)
             }
         }
         written = Guarded(known)
@@ -93,7 +101,10 @@ public final class RecordingTransport: Transport, Sendable {
         let response = try await inner.send(whole)
         guard let url = try? HTTPURL(request.url) else { return response }
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
-        guard written.withLock({ $0.insert(first).inserted }) else { return response }
+        let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+        guard written.withLock({ isPassing ? !$0.contains(first) : $0.insert(first).inserted }) else {
+            return response
+        }
         var concealed = response
         if let conceal { concealed.body = await conceal(response.body) }
         let text = recording(first, concealed)

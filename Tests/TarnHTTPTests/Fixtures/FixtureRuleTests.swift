@@ -150,4 +150,26 @@ struct FixtureRuleTests {
             try await replay.send(TransportRequest(method: "POST", url: "http://h/search", body: Array("{ }".utf8)))
         }
     }
+
+    @Test("a retry replaces the recording of a transient failure, also in a later run, and no other one")
+    func retryIsRecorded() async throws {
+        let folder = try LocalServer.makeFolder(), time = TestTime()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let request = TransportRequest(url: "http://h/a"), other = TransportRequest(url: "http://h/b")
+        let inner = ScriptedTransport([.status(503, [:], "down"), .status(200, [:], "[1]"), .status(503), .status(503)])
+        let recorder = RetryingTransport(
+            try RecordingTransport(inner, directory: folder), policy: RetryPolicy(attempts: 2), time: time.source)
+        #expect(try await recorder.send(request).status == 200)
+        #expect(try await recorder.send(other).status == 503)
+        #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
+        #expect(try await answer(FixtureTransport(directory: folder), "/b").status == 503)
+        // What was answered stays, and what was not may be answered by now.
+        let later = try RecordingTransport(
+            ScriptedTransport([.status(503), .status(200, [:], "[2]")]), directory: folder)
+        #expect(try await later.send(request).status == 503)
+        #expect(try await later.send(other).status == 200)
+        #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
+        #expect(try await text(FixtureTransport(directory: folder), "/b") == "[2]")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+    }
 }

@@ -94,10 +94,13 @@ struct RowWriter {
         switch style.format {
         case .csv:
             Output.text { bytes in
+                let start = bytes.count
                 for (index, value) in cells.enumerated() {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
                     SeparatedText.appendCSV(cell(value), isSafe: RowWriter.isSafe(value, style), to: &bytes)
                 }
+                // Most readers skip an empty line: the row would be lost.
+                if cells.count == 1, bytes.count == start { bytes += "\"\"".utf8 }
             }
         case .tsv:
             Output.text { bytes in

@@ -73,6 +73,14 @@ struct RecordFormatTests {
         #expect(tsv == "id\tnote\n1\ta \"b\", c\\nd\\te\\\\\n2\t=SUM(A1)\n3\t-3 | <b>\n")
     }
 
+    @Test("a row of csv with one empty cell is no empty line, which readers skip")
+    func emptyCells() async throws {
+        #expect(
+            try await run("list", "Event", "--format", "csv", "--fields", "branch").output
+                == "branch\nmain\n\"\"\n\"\"\n")
+        #expect(try await run("list", "Event", "--format", "csv", "--fields", "branch,at").lines.last == ",")
+    }
+
     @Test("--csv-safe marks texts that a spreadsheet would run, and no numbers")
     func spreadsheets() async throws {
         let safe = try await run("list", "Event", "--format", "csv", "--csv-safe", "--fields", "id,note,type")

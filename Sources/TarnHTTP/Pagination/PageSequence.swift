@@ -190,7 +190,7 @@ package struct PageSequence: Sendable, Hashable {
         lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts
         total = isRestart ? nil : declaredTotal(facts) ?? total
-        isAnnounced = announcesNext(facts)
+        isAnnounced = !step.isOnlyTried && announcesNext(facts)
         window = step.window
         return true
     }
@@ -228,6 +228,8 @@ package struct PageSequence: Sendable, Hashable {
         var choice: PaginationChoice?
         /// The request for the next page; nil after the last one.
         var next: PageRequest?
+        /// Whether the page says that it is the last one.
+        var isOnlyTried = false
         var listed: Int
         var window: Window
         var counts: [String: Int]
@@ -259,6 +261,9 @@ package struct PageSequence: Sendable, Hashable {
         var next = request
         switch found {
         case .end:
+            if let (next, window) = try restart(atEnd: facts) {
+                return Step(choice: choice, next: next, isOnlyTried: true, listed: sum, window: window, counts: counts)
+            }
             let evidence =
                 evidence(facts, pagination.style, counts, listed: listed, answeredBy)
                 ?? lostTotal(facts, pagination.style, listed: listed)
@@ -285,10 +290,7 @@ package struct PageSequence: Sendable, Hashable {
         if mayBeBehind, empty >= PageSequence.mostRepeated, PageSequence.seemsLast(facts, bounds.more) {
             throw .refused(by: pagination.style.name, reason: PageSequence.endless)
         }
-        var window = window
-        window.pages = window.pages.addingClamped(1)
-        window.records = window.records.addingClamped(facts.recordCount)
-        window.lastValue = facts.records.map(\.last) ?? window.lastValue
+        var window = progress(behind: facts)
         if let deep, deep.isReached(pages: window.pages, records: window.records) {
             (next, window) = try restart(deep, window)
         }
@@ -412,14 +414,6 @@ package struct PageSequence: Sendable, Hashable {
         before = nil
         isAnnounced = false
         return true
-    }
-
-    private func restart(_ deep: DeepPages, _ window: Window) throws(PaginationError) -> (PageRequest, Window) {
-        guard let value = window.lastValue, value != window.after else {
-            throw .stuck(value: window.lastValue ?? "", url: request.url)
-        }
-        let next = pagination.firstPage(of: first).setting(deep.sends, to: value, isNumber: value.isJSONInteger)
-        return (next, Window(after: value, lastValue: value))
     }
 
     // MARK: Resuming

@@ -56,6 +56,38 @@ struct DeepPagesTests {
         #expect(pages.url == "http://h/items?page=1&n=2&since=4" && pages.ordinal == 3 && pages.listed == 4)
     }
 
+    @Test("it begins again, too, where the server names no next page at its limit, and not where the list ends before")
+    func endAtLimit() throws {
+        var limited = deep
+        (limited.statuses, limited.records) = ([], 4)
+        let first = PageRequest(url: "http://h/items")
+        var pages = try PageSequence(.headerLink(), first, .init(base: "http://h"), deep: limited)
+        func next(_ page: PageFacts) -> PageFacts {
+            var page = page
+            page.headers["Link"] = "</items?page=2>; rel=\"next\""
+            return page
+        }
+        #expect(try pages.advance(next(page(1, 2))))
+        // The total is that of the whole list.
+        var last = page(3, 4)
+        last.headers["X-Total-Count"] = "5"
+        #expect(try pages.advance(last))
+        #expect(pages.url == "http://h/items?since=4" && pages.ordinal == 3 && pages.listed == 4)
+        #expect(try !pages.advance(page(4, 5)))
+        #expect(pages.doubt == nil)
+        // A filter without the value itself lists nothing behind a whole list.
+        var whole = try PageSequence(.headerLink(), first, .init(base: "http://h"), deep: limited)
+        #expect(try whole.advance(next(page(1, 2))))
+        #expect(try whole.advance(page(3, 4)))
+        #expect(try !whole.advance(page()))
+        #expect(whole.doubt == nil)
+
+        (limited.records, limited.pages) = (nil, 2)
+        var short = try PageSequence(numbered, first, .init(base: "http://h"), deep: limited)
+        #expect(try short.advance(page(1, 2)))
+        #expect(try !short.advance(page(3)))
+    }
+
     @Test("the page before a restart may come again: all its records have the value behind which the list begins")
     func equalPages() throws {
         var limited = deep

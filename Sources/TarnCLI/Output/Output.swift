@@ -145,12 +145,14 @@ enum Output {
     }
 
     private static func drain() {
+        turn.lock()
         let (bytes, descriptor) = buffer.withLock { buffer in
             defer { buffer.removeAll(keepingCapacity: true) }
             return (buffer, Pager.descriptor ?? STDOUT_FILENO)
         }
         if descriptor != STDOUT_FILENO { Pager.keep(bytes) }
         let count = write(bytes, to: descriptor), code = errno
+        turn.unlock()
         if descriptor != STDOUT_FILENO, count > 0 { Pager.noteTaken() }
         guard count < bytes.count else { return }
         if Pager.descriptor != nil {
@@ -171,6 +173,9 @@ enum Output {
     }
 
     private static let buffer = Guarded<[UInt8]>([])
+    /// Held while a buffer is written: a full pipe takes a part of it, and then what another thread
+    /// writes.
+    private static let turn = Lock()
 
     /// Starts the pager if lines have waited for a full screen for a while.
     static func startPagerIfWaiting() {

@@ -102,4 +102,54 @@ struct SeveralAPIsCommandTests {
             environment: isMissing ? [:] : ["TARN_NO_SUCH": "t0ken"])
         #expect(alone.status == 4, "\(alone.error)")
     }
+
+    @Test("lines of two APIs do not mix in a pipe whose reader is slow")
+    func wholeLines() async throws {
+        let folder = try TemporaryFolder()
+        // Lines that no pipe takes at once.
+        let blob = String(repeating: "b", count: 200_000)
+        @Sendable func page(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+            let number = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 1
+            let next = number < 8 ? ["Link: </list?page=\(number + 1)>; rel=\"next\""] : []
+            return .init(fields: next, body: #"{"blob":"\#(blob)","items":[{"id":\#(number)}]}"#)
+        }
+        let one = try ScriptedServer(page), two = try ScriptedServer(page)
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            apis: { one: { base: '\(one.base)' }, two: { base: '\(two.base)' } }
+            entities:
+              A: { key: id, attributes: { id: int } }
+              B: { key: id, attributes: { id: int } }
+            endpoints:
+              a: { api: one, path: /list, entity: A, records: items, paginate: header_link, metadata: { blob: blob } }
+              b: { api: two, path: /list, entity: B, records: items, paginate: header_link, metadata: { blob: blob } }
+            """)
+        let pipe = folder.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let process = try TarnProcess(
+            ["-c", "exec \"$TARN\" sync --watch 1s --json --file '\(file)' > '\(pipe)'"],
+            environment: ["TARN": TarnProcess.executable], program: "/bin/bash")
+        let descriptor = await Task.detached { open(pipe, O_RDONLY) }.value
+        try #require(descriptor >= 0)
+        let reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let output = try await Task.detached {
+            var output = Data(), isStopped = false
+            while let bytes = try reader.read(upToCount: 30_000), !bytes.isEmpty {
+                output += bytes
+                // About two passes over both lists.
+                if !isStopped, output.count >= 6_000_000 {
+                    process.send(SIGINT)
+                    isStopped = true
+                }
+                usleep(2000)
+            }
+            return output
+        }.value
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+        let lines = output.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count { $0.count > blob.utf8.count } >= 25)
+        #expect(lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0))) != nil })
+    }
 }

@@ -339,10 +339,10 @@ struct SyncCommand: AsyncParsableCommand {
         let texts = isTold ? [] : report.failureTexts
         for text in texts.prefix(20) { Output.error(text) }
         if texts.count > 20 { Output.error("… and \(countText(texts.count - 20, "more failure"))") }
-        // The error that stopped the sync is last, and is more specific than an earlier endpoint's.
-        if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
-            throw Failure(last, "")
-        }
+        // The failures are in the order of the endpoints, which are scanned side by side: the one
+        // that stopped the sync may be any of them.
+        let codes = Set(report.failures.map { Failure.Code($0) })
+        if let end = [Failure.Code.store, .interrupted].first(where: codes.contains) { throw Failure(end, "") }
         if case .busy = first { throw Failure(.busy, "") }
         if report.failures.allSatisfy(\.isLimited) {
             if !quiet {

@@ -271,6 +271,25 @@ struct SyncCommandTests {
                 && result.error.contains("interrupted"), "\(result.error)")
     }
 
+    @Test("an interrupt is 130 also if a later endpoint of the description has failed")
+    func interruptBeforeAFailure() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml", itemsYAML() + "\n  others: { path: /others, entity: Item, paginate: single_page }\n")
+        let server = try LocalServer(
+            itemPages, "--fault", "/others:status:404", "--fault", "page=2:stall:600")
+        let process = try TarnProcess(["sync", "--file", file, "--base", server.base])
+        try await eventually {
+            ["page=2", "/others"].allSatisfy { part in server.requests.contains { $0.contains(part) } }
+        }
+        // Until the refusal is noted.
+        try await Task.sleep(for: .milliseconds(500))
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+        #expect(result.error.contains("/others") && result.error.contains("interrupted"), "\(result.error)")
+    }
+
     @Test("killed at any moment, ten times over, the store ends up as if nothing had happened")
     func killedAtRandomMoments() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"

@@ -107,10 +107,7 @@ struct StoreImportCommand: ParsableCommand {
 
     private func lineFile() throws -> LineFile {
         if lines == "-" {
-            // Without a byte to read: whether it is closed, or a directory.
-            guard read(STDIN_FILENO, nil, 0) == 0 else {
-                throw Failure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
-            }
+            try StandardInput.require()
             return LineFile(FileHandle.standardInput)
         }
         var isDirectory: ObjCBool = false

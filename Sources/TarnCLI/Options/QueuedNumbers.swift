@@ -34,7 +34,8 @@ enum QueuedNumbers: ExpressibleByArgument, Equatable {
 extension [QueuedNumbers] {
     /// The numbers that are named one by one, each once, in their order.
     ///
-    /// - Throws: `Failure` for a word in the standard input that is no number.
+    /// - Throws: `Failure` for a word in the standard input that is no number, and if it cannot be
+    ///   read.
     func named() throws -> [UInt64] {
         var ids: [UInt64] = [], known: Set<UInt64> = []
         func add(_ id: UInt64) { if known.insert(id).inserted { ids.append(id) } }
@@ -43,6 +44,7 @@ extension [QueuedNumbers] {
             case .one(let id): add(id)
             case .range: continue
             case .standardInput:
+                try StandardInput.require()
                 while let line = readLine() {
                     for word in line.split(whereSeparator: \.isWhitespace) {
                         guard let id = UInt64(word) else {

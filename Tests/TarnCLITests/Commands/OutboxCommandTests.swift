@@ -251,6 +251,10 @@ struct OutboxCommandTests {
         #expect(discarded.lines.map { $0.prefix(12) } == ["discarded 6:", "discarded 5:"], "\(discarded.error)")
         let piped = try await shell("echo 4 | \"$TARN\" outbox discard - --file '\(place.file)'")
         #expect(piped.lines.map { $0.prefix(12) } == ["discarded 4:"], "\(piped.error)")
+        for command in ["discard", "retry"] {
+            let unread = try await shell("\"$TARN\" outbox \(command) - --file '\(place.file)' <&-")
+            #expect(unread.status == 1 && unread.error.contains("standard input cannot be read"), "\(unread)")
+        }
         #expect(try await place.run("push").output.hasPrefix("1 sent"))
         #expect(try await place.run("outbox", "retry", "1-3").output == "2 changes queued again\n")
         #expect(try await place.run("outbox", "discard", "--all", "--state", "dead").output.isEmpty)

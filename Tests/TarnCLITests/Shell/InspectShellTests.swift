@@ -20,6 +20,12 @@ struct InspectShellTests {
         try await tarn("inspect", "keys", Forge.store, entity, "--limit", "1").line(0)
     }
 
+    @Test("an input that cannot be read is an error, not one without lines", arguments: ["<&-", "</"])
+    func unreadableInput(_ redirection: String) async throws {
+        let result = try await shell("\"$TARN\" inspect shell '\(Forge.store)' \(redirection)")
+        #expect(result.status == 1 && result.error.contains("standard input cannot be read"), "\(result)")
+    }
+
     @Test("each line of a pipe is a command of inspect without the store, with its output and no prompt")
     func commands() async throws {
         let store = try await Forge.store, key = try await key(of: "Issue")

@@ -52,6 +52,7 @@ final class CurlTransfer {
 
     /// The reason why a coded body was refused.
     private enum CodingProblem {
+        case unsupportedTransfer(String)
         case unsupported(String)
         case malformed(String)
     }
@@ -132,13 +133,6 @@ final class CurlTransfer {
         return line.count
     }
 
-    /// Returns the three-digit status of `HTTP/1.1 103 Early Hints` or `HTTP/2 103`; otherwise 0.
-    private static func status(_ line: Slice<UnsafeRawBufferPointer>) -> Int {
-        let status = line.drop { $0 != UInt8(ascii: " ") }.trimmingWhitespace().prefix { $0 != UInt8(ascii: " ") }
-        guard status.count == 3 else { return 0 }
-        return HTTPSyntax.decimal(CurlTransfer.text(status)) ?? 0
-    }
-
     /// The maximum length of a successful response's body in bytes, after decoding.
     private var bodyLimit: Int {
         min(submission.request.responseLimits?.body ?? .max, submission.options.maximumBodySize)
@@ -161,12 +155,19 @@ final class CurlTransfer {
             }
             length = declared
         }
-        if isHTTP1, isChunked {
+        let transferCodings = isHTTP1 ? transferCodings : []
+        if transferCodings.contains("chunked") {
             // RFC 9112 §6.3: the chunks decide, and the length is removed.
             fields.removeAll { TransportHeaders.same($0.name, "Content-Length") }
             length = nil
         }
         let hasBody = submission.request.method != "HEAD" && status != 204 && status != 304
+        // libcurl removes other transfer codings, and reports a success if the coded stream breaks
+        // off. A server applies none that the request does not accept by `TE` (RFC 9110 §10.1.4).
+        if hasBody, let coding = transferCodings.first(where: { !["chunked", "identity", ""].contains($0) }) {
+            codingProblem = .unsupportedTransfer(coding)
+            return false
+        }
         // A part of a coded content cannot be checked.
         let isChecked = !submission.request.keepsCoding || status != 206
         if submission.decodesContent, hasBody, isChecked, fields.contains(where: ContentDecoder.isCoding) {
@@ -183,9 +184,11 @@ final class CurlTransfer {
         return length.map { !hasBody || expectBody(Int($0) ?? .max) } ?? true
     }
 
-    /// Whether the chunked transfer coding delimits the body.
-    private var isChunked: Bool {
-        TransportHeaders(fields).all("Transfer-Encoding").contains { $0.lowercased().contains("chunked") }
+    /// The names of the transfer codings, in lower case.
+    private var transferCodings: [String] {
+        TransportHeaders(fields).all("Transfer-Encoding").flatMap { $0.lowercased().utf8.split(separator: 0x2C) }.map {
+            String(decoding: $0.prefix { $0 != UInt8(ascii: ";") }[...].trimmingWhitespace(), as: UTF8.self)
+        }
     }
 
     /// Reserves memory for the declared body, so that the body is not moved while it grows.
@@ -246,21 +249,6 @@ final class CurlTransfer {
         body.append(contentsOf: piece.prefix(rest))
         isCut = true
         return 0
-    }
-
-    /// Returns a field value as text: UTF-8 if it is valid, otherwise ISO-8859-1 (RFC 9110 §5.5).
-    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
-        // The fast path for ASCII, which nearly all values are: no validation is needed.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-        return String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
-    }
-
-    private static func droppingLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
-        var line = line[...]
-        while line.last == UInt8(ascii: "\n") || line.last == UInt8(ascii: "\r") { line.removeLast() }
-        return line
     }
 
     // MARK: Idle time
@@ -417,6 +405,11 @@ final class CurlTransfer {
                 detail: "invalid HTTP from \(place): malformed Content-Length: \(malformedLength.excerpt)")
         }
         switch codingProblem {
+        case .unsupportedTransfer(let coding):
+            return CurlFailure(
+                kind: .protocol,
+                detail: "invalid HTTP from \(place): unsupported Transfer-Encoding: \(coding.excerpt)",
+                answer: answer([]))
         case .unsupported(let coding) where code == CURLE_WRITE_ERROR:
             return CurlFailure(
                 kind: .protocol,

@@ -122,6 +122,20 @@ struct ContentDecoderTests {
         #expect(try await fetch("Content-Encoding: identity\r\nContent-Length: 2", Array("[]".utf8)).body.count == 2)
     }
 
+    @Test("a transfer coding other than chunked is an error that names it, whether its stream is whole or breaks off")
+    func transferCodings() async throws {
+        let whole = try #require(Self.coded.first).bytes
+        for body in [whole, Array(whole[..<(whole.count / 2)])] {
+            let chunk = Array("\(String(body.count, radix: 16))\r\n".utf8) + body + Array("\r\n0\r\n\r\n".utf8)
+            for (codings, bytes) in [("gzip, chunked", chunk), ("GZip", body)] {
+                let error = await expectFailure(.protocol) { try await fetch("Transfer-Encoding: \(codings)", bytes) }
+                #expect(error?.detail.hasSuffix("unsupported Transfer-Encoding: gzip") == true, "\(codings)")
+            }
+        }
+        let chunks = Array("2\r\n[]\r\n0\r\n\r\n".utf8)
+        #expect(try await fetch("Transfer-Encoding: Chunked", chunks).body == Array("[]".utf8))
+    }
+
     /// An empty list in three layers of gzip: between the second and the third, there are 32 MiB of
     /// blocks without content.
     private static let expanding = base64(

@@ -113,10 +113,9 @@ package struct RetryingTransport: Transport {
                 {
                     return response
                 }
-                if rule?.action == .refreshToken, mayRefresh,
-                    !response.isBehindEffect || policy.repeats(request.method),
-                    let refresh = parts.refresh
-                {
+                // Sent again, the request would take effect again.
+                if response.isBehindEffect, !policy.repeats(request.method) { return response }
+                if rule?.action == .refreshToken, mayRefresh, let refresh = parts.refresh {
                     mayRefresh = false
                     if try await refresh() { continue }
                 }

@@ -23,7 +23,7 @@ extension Drafter {
         _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil,
         isInside: Bool = true
     ) -> Bool {
-        var destination = destination
+        var destination = destination, isExact = false
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
@@ -36,7 +36,7 @@ extension Drafter {
                     }
                     return false
                 }
-                destination = chosen.plan
+                (destination, isExact) = chosen
             }
             let target = plan.plans[destination]
             let own = target.takesOwner ? keepOwnKey() : nil
@@ -52,7 +52,8 @@ extension Drafter {
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
             // An object without a key is queued all the same: drafting it reports this.
-            var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
+            var child = Pending(
+                index: index, plan: destination, isListed: false, isExact: isExact, around: remember(around))
             if let own { (child.injectedKey, child.injectedTuple) = own }
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
             children.append(child)

@@ -172,10 +172,11 @@ extension Drafter {
         var isSound = true
         if kind == .list || kind == .outerList {
             let elements = found.list(value)
-            for (ordinal, element) in elements.enumerated() where isSound {
-                isSound = addDerived(
+            for (ordinal, element) in elements.enumerated() {
+                let isTaken = addDerived(
                     source, found.elements[element], ordinal, position, plan, slot, isInside: kind == .list,
                     from: first, &note)
+                isSound = isTaken && isSound
             }
         } else {
             let isInside = kind == .inside
@@ -183,9 +184,11 @@ extension Drafter {
             case .array where slot.isToMany:
                 let end = source.end(index)
                 var element = index + 1, ordinal = 0
-                while element < end, isSound {
-                    isSound = addDerived(
+                // The objects of an unusable list are records all the same.
+                while element < end {
+                    let isTaken = addDerived(
                         source, element, ordinal, position, plan, slot, isInside: isInside, from: first, &note)
+                    isSound = isTaken && isSound
                     element = source.next(element)
                     ordinal += 1
                 }

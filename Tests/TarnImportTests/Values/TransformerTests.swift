@@ -89,6 +89,19 @@ struct TransformerTests {
         #expect(try bed.body("Thing", 1)["v"]?.text == sent)
     }
 
+    // The time grows with the length, not with its square: that would be many minutes.
+    @Test("a number with two hundred thousand leading zeros is read at once", .timeLimit(.minutes(1)))
+    func leadingZeros() throws {
+        let bed = try thing(
+            [AttributeDefinition("v", .int, optional: true)],
+            EntityMapping(fields: ["v": FieldRules(transformers: ["number"])]))
+        let zeros = String(repeating: "0", count: 200_000)
+        for (text, value) in [(zeros + "12", 12), ("-" + zeros + "7", -7), (zeros, 0)] as [(String, Int64)] {
+            try bed.take(#"[{"id":1,"v":"\#(text)"}]"#, "Thing")
+            #expect(try bed.value("Thing", 1, "v") == .int(value))
+        }
+    }
+
     @Test(
         "transformers are applied in their order, and backwards for what is sent; those of code go before the built-in ones"
     )

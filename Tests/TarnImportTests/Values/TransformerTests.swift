@@ -240,6 +240,22 @@ struct TransformerTests {
         #expect(try bed.value("Thing", 4, "v") == .int(4) && bed.record("Thing", 2) == nil)
     }
 
+    @Test("the location of an element that a hook made invalid is not looked for in the JSON of the element before it")
+    func invalidAfterEdit() throws {
+        let bed = try Forge.store()
+        bed.importer.hooks.beforeDraft = { _, json in
+            let users = [7, 8].map { JSONValue.object([.init("id", .number("\($0)")), .init("login", .string("l"))]) }
+            json =
+                json["id"] == .string("1")
+                ? .object([.init("id", .number("1")), .init("title", .string("t")), .init("assignees", .array(users))])
+                : .object([.init("id", .number("2x"))])
+            return true
+        }
+        let report = try bed.take(#"[{"id":"1","a":true},{"id":2}]"#, "Issue")
+        #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.path)" } == ["hook.invalid $[1]"])
+        #expect(try bed.related("Issue", 1, "assignees") == ["7", "8"])
+    }
+
     @Test("drafts may be changed, by the rules of their types, or left out; the report is seen before the commit")
     func afterDraft() throws {
         let bed = try thing([

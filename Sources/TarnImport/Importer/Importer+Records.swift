@@ -38,8 +38,8 @@ extension Importer {
         drafter.begin(context, tape)
         if wanted != nil { recognition = ElementRecognition(nil, nil) }
         var added = Added(listed: [], count: 0)
-        for (target, places) in zip(targets, places) {
-            added.append(draft(tape, places, target))
+        for ((part, target), places) in zip(zip(envelope, targets), places) {
+            added.append(draft(tape, places, target, at: part.path))
             if envelope.count > 1, added.firstCount == nil { added.firstCount = added.count }
         }
         if let failure = drafter.failure { throw failure }

@@ -56,4 +56,32 @@ extension Tape {
         forEachElement(array) { forEach(at: steps[(wildcard + 1)...], from: $0, body) }
         return true
     }
+
+    /// Returns the paths of all values that a path leads to, by their places, as
+    /// ``path(to:)`` does for one of them.
+    ///
+    /// - Complexity: linear in the size of the document, however many values there are.
+    func paths(at path: JSONPath) -> [Int: String] {
+        var paths: [Int: String] = [:]
+        addPaths(at: path.steps[...], from: Tape.root, parser.origin.path, to: &paths)
+        return paths
+    }
+
+    private func addPaths(
+        at steps: ArraySlice<JSONPath.Step>, from start: Int, _ prefix: String, to paths: inout [Int: String]
+    ) {
+        let wildcard = steps.firstIndex(of: .each) ?? steps.endIndex
+        guard let value = value(at: steps[..<wildcard], from: start) else { return }
+        let path = self.path(to: value, from: start, prefix)
+        guard wildcard < steps.endIndex else {
+            paths[value] = path
+            return
+        }
+        guard kind(value) == .array else { return }
+        var position = 0
+        forEachElement(value) { element in
+            addPaths(at: steps[(wildcard + 1)...], from: element, "\(path)[\(position)]", to: &paths)
+            position += 1
+        }
+    }
 }

@@ -82,6 +82,11 @@ extension Importer {
             throw .recordsNotFound(
                 path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
         }
+        // Nothing at the path in any element: as without a wildcard, that is no empty list.
+        if places.isEmpty, let (place, step) = tape.missingStep(of: path) {
+            let key = if case .key(let key) = step { key } else { path.description }
+            throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, place))
+        }
         var found: [Int] = []
         for place in places where !path.hasWildcard || tape.kind(place) != .null {
             found.append(try records(at: place, path, tape))

@@ -68,7 +68,7 @@ package struct BodyWriter: Sendable {
             }
         }
         if case .object(let members)? = rest {
-            for member in members where body[member.key] == nil { body[member.key] = member.value }
+            body.fill(with: members, around: plan.fields.compactMap(\.keys))
         }
         for forced in options.forced {
             guard forced.place.isPlain, !forced.place.keys.isEmpty else {

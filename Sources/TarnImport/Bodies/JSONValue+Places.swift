@@ -15,6 +15,24 @@ extension JSONValue {
         return true
     }
 
+    /// Adds members that this object lacks, also to the objects above places.
+    ///
+    /// Nothing is added to the values at the places.
+    mutating func fill(with members: [Member], around places: [[String]]) {
+        for member in members {
+            guard var known = self[member.key] else {
+                self[member.key] = member.value
+                continue
+            }
+            let inner = places.filter { $0.first.map(member.isNamed) ?? false }.map { Array($0.dropFirst()) }
+            guard !inner.isEmpty, inner.allSatisfy({ !$0.isEmpty }), case .object(let rest) = member.value,
+                case .object = known
+            else { continue }
+            known.fill(with: rest, around: inner)
+            self[member.key] = known
+        }
+    }
+
     /// Sets a value where keys lead to, and replaces whatever is there or above it.
     package mutating func force(_ value: JSONValue, at keys: [String]) {
         guard let first = keys.first else { return self = value }

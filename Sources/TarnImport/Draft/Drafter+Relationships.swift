@@ -23,7 +23,7 @@ extension Drafter {
         _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil,
         isInside: Bool = true
     ) -> Bool {
-        var destination = destination
+        var destination = destination, isExact = false
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
@@ -36,7 +36,7 @@ extension Drafter {
                     }
                     return false
                 }
-                destination = chosen.plan
+                (destination, isExact) = chosen
             }
             let target = plan.plans[destination]
             let own = target.takesOwner ? keepOwnKey() : nil
@@ -52,7 +52,8 @@ extension Drafter {
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
             // An object without a key is queued all the same: drafting it reports this.
-            var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
+            var child = Pending(
+                index: index, plan: destination, isListed: false, isExact: isExact, around: remember(around))
             if let own { (child.injectedKey, child.injectedTuple) = own }
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
             children.append(child)
@@ -171,10 +172,11 @@ extension Drafter {
         var isSound = true
         if kind == .list || kind == .outerList {
             let elements = found.list(value)
-            for (ordinal, element) in elements.enumerated() where isSound {
-                isSound = addDerived(
+            for (ordinal, element) in elements.enumerated() {
+                let isTaken = addDerived(
                     source, found.elements[element], ordinal, position, plan, slot, isInside: kind == .list,
                     from: first, &note)
+                isSound = isTaken && isSound
             }
         } else {
             let isInside = kind == .inside
@@ -182,9 +184,11 @@ extension Drafter {
             case .array where slot.isToMany:
                 let end = source.end(index)
                 var element = index + 1, ordinal = 0
-                while element < end, isSound {
-                    isSound = addDerived(
+                // The objects of an unusable list are records all the same.
+                while element < end {
+                    let isTaken = addDerived(
                         source, element, ordinal, position, plan, slot, isInside: isInside, from: first, &note)
+                    isSound = isTaken && isSound
                     element = source.next(element)
                     ordinal += 1
                 }

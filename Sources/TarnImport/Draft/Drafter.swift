@@ -141,6 +141,8 @@ struct Drafter: ~Copyable {
     mutating func locate(list: String, position: Int, place: Int) {
         origin = (list, position, place)
         originPath = nil
+        // The tape of the record before may be of a hook's JSON, which is gone.
+        main = nil
     }
 
     /// Drafts one listed record with everything nested in it.

@@ -74,9 +74,9 @@ extension Importer {
         try divide(records, next) { frame in
             drafter.begin(context, frame)
             isWhole = true
-        } _: { tape, place in
+        } _: { tape, place, path in
             if takesRoot, !isWhole { throw ImportError.rootUnavailable(entity: entity) }
-            let added = draft(tape, place, target, from: parser.origin.firstElement)
+            let added = draft(tape, place, target, from: parser.origin.firstElement, path: path)
             if let failure = drafter.failure { throw failure }
             try part(added)
         }
@@ -104,9 +104,9 @@ extension Importer {
                     (added.facts.values, added.facts.documents, added.facts.members) = (
                         ofRoot.values, ofRoot.documents, ofRoot.members
                     )
-                } _: { tape, place in
+                } _: { tape, place, path in
                     guard isDrafted else { return }
-                    added.append(draft(tape, place, target, from: parser.origin.firstElement))
+                    added.append(draft(tape, place, target, from: parser.origin.firstElement, path: path))
                     if questions.asksRecords {
                         let ofPart = facts(questions, tape, [[place]])
                         added.facts.records += ofPart.records
@@ -123,13 +123,14 @@ extension Importer {
         return added
     }
 
-    /// Passes on the tape of every part, with the place of its list, or of the single record.
+    /// Passes on the tape of every part, with the place of its list, or of the single record, and
+    /// its path if it is known.
     ///
     /// - Parameter frame: receives everything but the elements of the list, after the last of them.
     ///   Without a list, it is called before the single record.
     private func divide(
         _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
-        _ body: (Tape, Int) throws -> Void
+        _ body: (Tape, Int, String?) throws -> Void
     ) throws {
         let limits = limits
         guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
@@ -147,7 +148,7 @@ extension Importer {
                     reason: problem.reason, offset: problem.offset, path: "\(path)[\(elements)]", beginning: "")
             }
             tape.forEachElement(Tape.root) { _ in elements += 1 }
-            try body(tape, Tape.root)
+            try body(tape, Tape.root, nil)
         }
         var size = 0
         do {
@@ -163,7 +164,7 @@ extension Importer {
         let frame = try parse(splitter.frame.bytes) { splitter.offset(inFrame: $0) }
         handOver(frame)
         let place = try locate(records, in: frame)[0]
-        guard splitter.hasList else { return try body(frame, place) }
+        guard splitter.hasList else { return try body(frame, place, nil) }
         // Of equal keys the last one wins, which may not be the list that was read.
         guard frame.kind(place) == .array, !splitter.hasSecondList else {
             throw ImportError.notRecords(path: records.description, found: "one of several values of its key")
@@ -173,7 +174,7 @@ extension Importer {
     /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
         _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
-        _ body: (Tape, Int) throws -> Void
+        _ body: (Tape, Int, String?) throws -> Void
     ) throws {
         var whole = ByteWriter(capacity: 1 << 16)
         while let piece = try next() {
@@ -188,7 +189,8 @@ extension Importer {
         let tape = try parse(whole.bytes) { $0 }
         let places = try locate(records, in: tape)
         handOver(tape)
-        for place in places { try body(tape, place) }
+        let paths = places.count > 1 ? tape.paths(at: records) : [:]
+        for place in places { try body(tape, place, paths[place]) }
     }
 
     private func parse(_ bytes: Bytes, offset: (Int) -> Int) throws(ImportError) -> Tape {

@@ -38,8 +38,8 @@ extension Importer {
         drafter.begin(context, tape)
         if wanted != nil { recognition = ElementRecognition(nil, nil) }
         var added = Added(listed: [], count: 0)
-        for (target, places) in zip(targets, places) {
-            added.append(draft(tape, places, target))
+        for ((part, target), places) in zip(zip(envelope, targets), places) {
+            added.append(draft(tape, places, target, at: part.path))
             if envelope.count > 1, added.firstCount == nil { added.firstCount = added.count }
         }
         if let failure = drafter.failure { throw failure }
@@ -81,6 +81,11 @@ extension Importer {
         guard isThere else {
             throw .recordsNotFound(
                 path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
+        }
+        // Nothing at the path in any element: as without a wildcard, that is no empty list.
+        if places.isEmpty, let (place, step) = tape.missingStep(of: path) {
+            let key = if case .key(let key) = step { key } else { path.description }
+            throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, place))
         }
         var found: [Int] = []
         for place in places where !path.hasWildcard || tape.kind(place) != .null {

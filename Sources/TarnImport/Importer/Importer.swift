@@ -167,7 +167,7 @@ public final class Importer {
         let tape = try parse(body, records, questions)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
-        var added = draft(tape, places, target)
+        var added = draft(tape, places, target, at: records)
         if let failure = drafter.failure { throw failure }
         keep(body, .list(records, entity: entity, parent: parent), context)
         if !questions.isEmpty { added.facts = facts(questions, tape, [places], lists: [records]) }
@@ -206,19 +206,26 @@ public final class Importer {
     }
 
     /// Drafts the records of several lists as if they were one list.
-    func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
+    ///
+    /// - Parameter path: the path of the lists.
+    func draft(_ tape: Tape, _ places: [Int], _ target: Target, at path: JSONPath) -> Added {
         var added = Added(listed: [], count: 0)
-        for place in places { added.append(draft(tape, place, target, from: added.count)) }
+        let paths = places.count > 1 ? tape.paths(at: path) : [:]
+        for place in places {
+            added.append(draft(tape, place, target, from: added.count, path: paths[place]))
+        }
         return added
     }
 
     /// Drafts the records of a list, or a single record.
     ///
-    /// - Parameter start: the number of records that the document listed before.
-    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int) -> Added {
+    /// - Parameters:
+    ///   - start: the number of records that the document listed before.
+    ///   - path: the path of the list or the record, if it is known.
+    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: String? = nil) -> Added {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
-        let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
+        let list = path ?? tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         let entity = plan.plans[target.plan].entity
         drafter.beginList(list)
         func draft(_ index: Int) {

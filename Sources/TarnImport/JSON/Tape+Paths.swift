@@ -56,4 +56,68 @@ extension Tape {
         forEachElement(array) { forEach(at: steps[(wildcard + 1)...], from: $0, body) }
         return true
     }
+
+    /// Returns the paths of all values that a path leads to, by their places, as
+    /// ``path(to:)`` does for one of them.
+    ///
+    /// - Complexity: linear in the size of the document, however many values there are.
+    func paths(at path: JSONPath) -> [Int: String] {
+        var paths: [Int: String] = [:]
+        addPaths(at: path.steps[...], from: Tape.root, parser.origin.path, to: &paths)
+        return paths
+    }
+
+    private func addPaths(
+        at steps: ArraySlice<JSONPath.Step>, from start: Int, _ prefix: String, to paths: inout [Int: String]
+    ) {
+        let wildcard = steps.firstIndex(of: .each) ?? steps.endIndex
+        guard let value = value(at: steps[..<wildcard], from: start) else { return }
+        let path = self.path(to: value, from: start, prefix)
+        guard wildcard < steps.endIndex else {
+            paths[value] = path
+            return
+        }
+        guard kind(value) == .array else { return }
+        var position = 0
+        forEachElement(value) { element in
+            addPaths(at: steps[(wildcard + 1)...], from: element, "\(path)[\(position)]", to: &paths)
+            position += 1
+        }
+    }
+
+    /// Returns the first value that lacks a step of a path with wildcards, and that step.
+    ///
+    /// - Returns: nil if the path leads to a value, to an empty list, or to nulls only.
+    func missingStep(of path: JSONPath) -> (place: Int, step: JSONPath.Step)? {
+        var missing: (place: Int, step: JSONPath.Step)?
+        return leads(path.steps[...], from: Tape.root, &missing) ? nil : missing
+    }
+
+    /// Returns whether steps lead to a value or to an empty list. Notes the first value that lacks
+    /// a step.
+    private func leads(
+        _ steps: ArraySlice<JSONPath.Step>, from start: Int, _ missing: inout (place: Int, step: JSONPath.Step)?
+    ) -> Bool {
+        guard kind(start) != .null else { return false }
+        let wildcard = steps.firstIndex(of: .each) ?? steps.endIndex
+        var index = start
+        for step in steps[..<wildcard] {
+            guard let next = value(at: step, in: index) else {
+                missing = missing ?? (index, step)
+                return false
+            }
+            index = next
+        }
+        guard wildcard < steps.endIndex else { return true }
+        guard kind(index) == .array else {
+            if kind(index) != .null { missing = missing ?? (index, .each) }
+            return false
+        }
+        var hasLed = isEmpty(index)
+        forEachElement(index) { element in
+            let isLeading = leads(steps[(wildcard + 1)...], from: element, &missing)
+            hasLed = hasLed || isLeading
+        }
+        return hasLed
+    }
 }

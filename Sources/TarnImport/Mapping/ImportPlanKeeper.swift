@@ -45,7 +45,17 @@ extension Mapping {
     fileprivate var hasCode: Bool {
         !transformers.isEmpty
             || entities.values.contains { mapping in
-                mapping.choice?.rules.contains { if case .code = $0 { true } else { false } } ?? false
+                mapping.choice?.rules.contains(where: \.hasCode) ?? false
             }
+    }
+}
+
+extension EntityChoice.Rule {
+    fileprivate var hasCode: Bool {
+        switch self {
+        case .code: true
+        case .entity(_, let conditions):
+            conditions.contains { if case .satisfies = $0.test { true } else { false } }
+        }
     }
 }

@@ -54,6 +54,11 @@ extension Importer {
     ) throws {
         let target = Array(drafter.derived.bytes(list.target))
         for referrer in try left(list, relationship, through: index, writer.access) {
+            if hasLocal, relationship.isListed,
+                try keepsLocalList(of: referrer, relationship, contains: target, false, writer)
+            {
+                continue
+            }
             if hasLocal, !relationship.isListed,
                 try referrer.withUnsafeBytes({
                     try keepsLocalReference(
@@ -116,6 +121,11 @@ extension Importer {
         for (position, place) in list.members.enumerated() where drafter.derived.members[place].isUnset {
             let member = Array(drafter.derived.bytes(drafter.derived.members[place].key))
             if !lost.isEmpty, lost.contains(LostMember(list: number, member: member)) { continue }
+            if hasLocal, relationship.isListed,
+                try keepsLocalList(of: member, relationship, contains: target, true, writer)
+            {
+                continue
+            }
             if hasLocal, !relationship.isListed,
                 try member.withUnsafeBytes({
                     try keepsLocalReference(plan.plans[ownerPlan], $0, relationship.field.id, to: target, &writer)

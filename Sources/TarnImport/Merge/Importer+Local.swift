@@ -233,6 +233,40 @@ extension Importer {
         return true
     }
 
+    /// Returns whether a list of references keeps its local value against another record's list.
+    ///
+    /// - Parameters:
+    ///   - key: the record with the list.
+    ///   - target: the record whose list has, or lacks, the one with the references.
+    func keepsLocalList(
+        of key: [UInt8], _ relationship: DerivedRelationship, contains target: [UInt8], _ isWanted: Bool,
+        _ writer: borrowing StoreWriter
+    ) throws -> Bool {
+        let plan = plan.plans[relationship.ownerPlan], field = relationship.field, access = writer.access
+        return try key.withUnsafeBytes { key in
+            if isOvertaken(plan.entity.root, key) { return true }
+            guard let mark = try access.localChanges.mark(plan.entity.root, key), mark.operation != .delete,
+                mark.operation == .create || plan.policies.local == .keep || mark.covers(field.id),
+                try !yieldsToServer(plan, key, writer)
+            else { return false }
+            var isThere = false
+            try access.lending {
+                guard let list = try access.records.row(plan.entity, key)?.body.value(of: field.id) else { return }
+                _ = try access.forEachReference(list) { reference in
+                    isThere = target.withUnsafeBytes { Bytes.equal($0, reference) }
+                    return !isThere
+                }
+            }
+            guard isThere != isWanted else { return false }
+            // The response tells it again once the server has the local value.
+            leftOut.insert(ListedRecord(entity: relationship.root, storageKey: target))
+            reportKept(
+                plan.entity, key, field.name,
+                "changed locally, and not yet at the server; \(field.name) keeps the local value")
+            return true
+        }
+    }
+
     /// Notes that the reference of a changed record no longer leads to another one at the server.
     func noteMissing(
         _ key: Bytes, _ plan: EntityPlan, _ field: UInt16, from owner: [UInt8], _ writer: inout StoreWriter

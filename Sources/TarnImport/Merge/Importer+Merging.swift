@@ -119,6 +119,10 @@ extension Importer {
                 return nil
             }
         }
+        if try isKeptAsOvertaken(draft, plan, writer) {
+            tally.older(Int(draft.plan))
+            return nil
+        }
         if try keepsDeleted(plan, drafter.list.key(draft), &writer) { return nil }
         do {
             // The root entity: the stored record may be of any concrete entity of the tree.
@@ -134,6 +138,17 @@ extension Importer {
             guard case .deleteDenied = error else { throw error }
             return error
         }
+    }
+
+    /// Returns whether a record that a response reports as deleted is stored, and the response may
+    /// be older than a change that the server has.
+    private func isKeptAsOvertaken(
+        _ draft: DraftList.Draft, _ plan: EntityPlan, _ writer: borrowing StoreWriter
+    ) throws -> Bool {
+        guard !overtaken.isEmpty else { return false }
+        let access = writer.access, key = drafter.list.key(draft)
+        guard try access.lending({ try access.records.row(root(of: plan.entity), key) != nil }) else { return false }
+        return isOvertaken(plan.entity.root, key)
     }
 
     private func reportDenied(_ index: Int, _ error: StoreWriteError) {

@@ -155,7 +155,8 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         var digits = groups.joined()
         guard !digits.isEmpty else { return nil }
         // JSON has no leading zeros.
-        while digits.count > 1, digits.hasPrefix("0") { digits.removeFirst() }
+        let zeros = digits.utf8.prefix { $0 == UInt8(ascii: "0") }.count
+        digits.removeFirst(min(zeros, digits.utf8.count - 1))
         if parts.count == 2 {
             guard !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
             digits += "." + parts[1]

@@ -79,6 +79,32 @@ struct BodyWriterTests {
         #expect(body.unsent.map(\.name) == ["authorLogin"] && body.unsent[0].reason.contains("another record, author"))
     }
 
+    @Test("unmapped values beside a field in a nested object are sent with it, and not those of a reference")
+    func nestedRest() throws {
+        let json =
+            #"[{"id":2,"title":"b","reactions":{"+1":3,"-1":{"by":[7]},"more":null},"user":{"id":5,"site":"s"},"more":1}]"#
+        try bed.take(json, "Issue")
+        let extra = #"{"reactions":{"-1":{"by":[7]},"more":null},"more":1}"#
+        #expect(try bed.value("Issue", 2, "extra") == .json(extra))
+        let body = try bed.body("Issue", 2)
+        #expect(
+            body.text
+                == #"{"id":2,"title":"b","reactions":{"+1":3,"-1":{"by":[7]},"more":null},"user":5,"more":1}"#)
+        try bed.take("[\(body.text)]", "Issue")
+        #expect(try bed.value("Issue", 2, "extra") == .json(extra))
+        // The value of a field has precedence, and an object of a reference is the field's alone.
+        try bed.store.write { writer in
+            try writer.put(
+                "Issue", RecordKey(2),
+                [Record.Field("extra", .json(#"{"reactions":{"+1":9,"x":1},"user":{"site":"s"},"title":{"y":1}}"#))])
+        }
+        var options = BodyOptions()
+        options.references = .object
+        #expect(
+            try bed.body("Issue", 2, options).text
+                == #"{"id":2,"title":"b","reactions":{"+1":3,"x":1},"user":{"id":5}}"#)
+    }
+
     @Test("the fields of a request, without some, at other places, without nulls, with forced values")
     func options() throws {
         #expect(try text { $0.fields = ["title", "dueOn"] } == #"{"title":"a","due_on":"2026-11-21"}"#)

@@ -74,6 +74,18 @@ struct DerivedTests {
         #expect(try bed.value("Comment", 1, "text") == .string("old"))
     }
 
+    @Test("a list with an element that is no record keeps the stored members, and its objects are records all the same")
+    func unusableList() throws {
+        let bed = try Forge.store()
+        try bed.take(#"[{"id":1,"title":"t","comments":[{"id":1}]}]"#, "Issue")
+        let report = try bed.take(
+            #"[{"id":1,"title":"t","comments":[{"id":2,"text":"b"},true,{"id":3,"text":"c"}]}]"#, "Issue")
+        #expect(report.diagnostics.map(\.code) == [.relationshipType] && report.created == 2)
+        #expect(report.diagnostics.first?.path == "$[0].comments[1]")
+        #expect(try bed.value("Comment", 3, "text") == .string("c"))
+        #expect(try bed.related("Issue", 1, "comments") == ["1", "2", "3"])
+    }
+
     @Test("every record is counted once, however many of its references a unit sets")
     func countedOnce() throws {
         let bed = try Forge.store()

@@ -190,6 +190,26 @@ struct EntityChoiceTests {
         #expect(try bed.value("Event", 1, "note") == .string("m"))
     }
 
+    @Test("a nested object whose kind a rule names turns a stored record of a more special kind into that kind")
+    func nestedChange() throws {
+        let bed = try Self.bed(
+            EntityChoice(
+                [.entity("ForcePush", when: [RecordCondition("type", .matches(["Force"]))])] + Self.choice.rules))
+        for relationship in ["last", "all"] {
+            try bed.take(#"[{"id":1,"type":"Force","before":"x","branch":"b"}]"#, "Event")
+            #expect(try bed.record("Event", 1)?.entity == "ForcePush")
+            let object = #"{"id":1,"type":"PushEvent"}"#
+            let value = relationship == "last" ? object : "[\(object)]"
+            try bed.take(#"[{"id":1,"\#(relationship)":\#(value)}]"#, "Log")
+            let record = try #require(try bed.record("Event", 1))
+            #expect(record.entity == "Push" && record["branch"] == .string("b") && record["before"] == nil)
+        }
+        // An excerpt without the deciding value does not.
+        try bed.take(#"[{"id":1,"type":"Force"}]"#, "Event")
+        try bed.take(#"[{"id":1,"last":{"id":1,"note":"n"}}]"#, "Log")
+        #expect(try bed.record("Event", 1)?.entity == "ForcePush")
+    }
+
     @Test("a record that is no more is deleted whatever kind of it is stored")
     func tombstones() throws {
         let bed = try Self.bed { $0.entities["Event"]?.tombstone = TombstoneRule(path: "gone") }

@@ -282,6 +282,42 @@ struct SourceTests {
         #expect(try bed.take(#"{"groups":[]}"#, "Thing", records: "groups.*").listed == 0)
     }
 
+    @Test(
+        "a path with a wildcard that leads to nothing in any element is an error that names the missing key",
+        arguments: [
+            (#"[{"entries":[{"id":1}]},{"x":1}]"#, "groups.*.items", "items", ["entries"]),
+            (#"[7]"#, "groups.*.items", "items", []), (#"[null,{}]"#, "groups.*.items", "items", []),
+            (#"[{"a":{"b":1}}]"#, "groups.*.a.items", "items", ["b"]),
+            (#"[{"list":[{"d":1}]},{}]"#, "groups.*.list.*.node", "node", ["d"]),
+            (#"[{"list":{"node":1}}]"#, "groups.*.list.*.node", "groups.*.list.*.node", ["node"]),
+        ] as [(String, JSONPath, String, [String])])
+    func missingInAll(_ groups: String, _ path: JSONPath, _ key: String, _ present: [String]) throws {
+        let bed = try thing([])
+        #expect(throws: ImportError.recordsNotFound(path: path.description, missing: key, present: present)) {
+            try bed.take(#"{"groups":\#(groups)}"#, "Thing", records: path)
+        }
+        #expect(throws: ImportError.recordsNotFound(path: path.description, missing: key, present: present)) {
+            try bed.importer.add(Array(#"{"groups":\#(groups)}"#.utf8), envelope: [EnvelopePart(path, "Thing")])
+        }
+        let added = try bed.importer.add(
+            Array(#"{"groups":\#(groups)}"#.utf8), envelope: [EnvelopePart(path, "Thing", optional: true)])
+        #expect(added.count == 0)
+    }
+
+    @Test(
+        "empty lists and nulls behind a wildcard are no records, and an element may lack the list that another one has",
+        arguments: [
+            (#"[]"#, "groups.*.items", 0), (#"[null]"#, "groups.*.items", 0),
+            (#"[{"items":[]},{}]"#, "groups.*.items", 0),
+            (#"[{"items":null}]"#, "groups.*.items", 0), (#"[{},{"items":[{"id":1}]}]"#, "groups.*.items", 1),
+            (#"[{"list":[]},{}]"#, "groups.*.list.*.node", 0), (#"[{"list":null}]"#, "groups.*.list.*.node", 0),
+            (#"[{"list":[{"node":null},{}]}]"#, "groups.*.list.*.node", 0),
+        ] as [(String, JSONPath, Int)])
+    func missingInSome(_ groups: String, _ path: JSONPath, _ count: Int) throws {
+        let bed = try thing([])
+        #expect(try bed.take(#"{"groups":\#(groups)}"#, "Thing", records: path).listed == count)
+    }
+
     // MARK: What is left over
 
     @Test("keys that a path, a text or a wildcard leads through are mapped; what is beside them is not")

@@ -9,11 +9,13 @@ import Testing
 @Suite("Import: work that grows with the input only")
 struct LinearTests {
     /// The factor by which ten times as many take longer, in time of the processor for this thread.
-    private func growth(_ count: Int, _ document: (Int) -> String) throws -> Double {
+    private func growth(
+        _ count: Int, records: JSONPath = JSONPath(keys: []), _ document: (Int) -> String
+    ) throws -> Double {
         func time(_ count: Int) throws -> Double {
             let bed = try Forge.store()
             let text = document(count), start = threadTime()
-            try bed.add(text, "Issue")
+            try bed.add(text, "Issue", records: records)
             return threadTime() - start
         }
         _ = try time(count / 10)
@@ -58,6 +60,15 @@ struct LinearTests {
             } < LinearTests.bound)
     }
 
+    @Test("a hundred thousand lists of one document are drafted in linear time")
+    func lists() throws {
+        #expect(
+            try growth(100_000, records: "groups.*.items") { count in
+                #"{"groups":["#
+                    + (0..<count).map { #"{"n":1,"items":[{"id":\#($0),"title":"t"}]}"# }.joined(separator: ",") + "]}"
+            } < LinearTests.bound)
+    }
+
     @Test("the path of a list in a diagnostic leads to it, also in the last record")
     func path() throws {
         let schema = Schema([
@@ -71,6 +82,10 @@ struct LinearTests {
         let other = try TestStore(schema, Mapping(entities: ["Owner": EntityMapping(declared: ["items"])]))
         let report = try other.take(#"{"a":[{"id":1},{"id":2,"items":[7]}]}"#, "Owner", records: "a")
         #expect(report.diagnostics.map(\.path) == ["$.a[1].items"])
+        let several = try other.take(
+            #"{"a":[{"b":{"c":[{"id":1}]}},{"b":{"c":[{"id":3},{"id":2,"items":[7]}]}},{"b":{}}]}"#, "Owner",
+            records: "a.*.b.c")
+        #expect(several.diagnostics.map(\.path) == ["$.a[1].b.c[1].items"])
         let single = try other.take(#"{"a":{"id":2,"items":[7]}}"#, "Owner", records: "a")
         #expect(single.diagnostics.map(\.path) == ["$.a.items"])
     }

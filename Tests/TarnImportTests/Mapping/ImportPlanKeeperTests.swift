@@ -93,6 +93,15 @@ struct ImportPlanKeeperTests {
             _ = try bed.store.write { try importer.commit(into: &$0) }
             #expect(try bed.value("Thing", 1, "v") == .string("x" + suffix))
         }
+        for isSpecial in [true, false] {
+            let predicate = JSONPredicate("p") { _ in isSpecial }
+            let choice = EntityChoice([.entity("Special", when: [RecordCondition("v", .satisfies(predicate))])])
+            let mapping = Mapping(entities: ["Thing": EntityMapping { $0.choice = choice }])
+            let importer = try Importer(keeper.plan(mapping, catalog), catalog), id: Int64 = isSpecial ? 2 : 3
+            _ = try importer.add(Array(#"[{"id":\#(id),"v":"x"}]"#.utf8), entity: "Thing")
+            _ = try bed.store.write { try importer.commit(into: &$0) }
+            #expect(try bed.record("Thing", id)?.entity == (isSpecial ? "Special" : "Thing"))
+        }
         let other = try TestStore(Schema([EntityDefinition("Only", key: ["id"], attributes: [.init("id", .int)])]))
         #expect(try keeper.plan(Mapping(), catalog).plans.count == 3)
         #expect(try keeper.plan(Mapping(), other.store.catalog).plans.count == 1)

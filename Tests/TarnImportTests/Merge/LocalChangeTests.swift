@@ -201,6 +201,46 @@ struct LocalChangeTests {
         #expect(try change(bed, 3, entity: "Comment")?.server == [Record.Field("issue", .reference(RecordKey(1)))])
     }
 
+    @Test(
+        "a list that was changed here neither gets nor loses a member by another record's list, until the server has it"
+    )
+    func lists() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [
+                        RelationshipDefinition("tags", to: "Tag", many: true, ordered: true, inverse: "posts")
+                    ]),
+                EntityDefinition(
+                    "Tag", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),
+            ]), Mapping(entities: ["Tag": EntityMapping(declared: ["posts"])]))
+        func tags() throws -> [[String]] { try ([1, 2, 3] as [Int64]).map { try bed.related("Post", $0, "tags") } }
+        try bed.take(#"[{"id":7},{"id":8}]"#, "Tag")
+        try bed.take(#"[{"id":1,"tags":[7]},{"id":2,"tags":[7]}]"#, "Post")
+        try bed.store.write { writer in
+            try writer.putLocally("Post", RecordKey(1), [Record.Field("tags", .references([RecordKey(8)]))])
+            try writer.putLocally("Post", RecordKey(3), [Record.Field("tags", .references([RecordKey(7)]))])
+        }
+        let lists = #"[{"id":7,"posts":[1]},{"id":8,"posts":[]}]"#
+        let report = try bed.take(lists, "Tag")
+        #expect(try tags() == [["8"], [], ["7"]])
+        #expect(
+            report.diagnostics.map { "\($0.code.rawValue) \($0.entity) \($0.key ?? "") \($0.field ?? "")" } == [
+                "local.kept Post 1 tags", "local.kept Post 3 tags", "local.kept Post 1 tags",
+            ])
+        // Both lists are told again: the response is requested without a condition.
+        #expect(Set(report.leftOut.map(\.storageKey)) == [RecordKey(7).storageKey, RecordKey(8).storageKey])
+        // A list that agrees with the local value has nothing to say.
+        #expect(try bed.take(#"[{"id":8,"posts":[1]}]"#, "Tag").diagnosticCount == 0)
+        try bed.store.write { writer in
+            for key in [1, 3] as [Int64] { _ = try writer.clearLocalChange("Post", RecordKey(key)) }
+        }
+        #expect(try bed.take(lists, "Tag").diagnosticCount == 0)
+        #expect(try tags() == [["7"], [], []])
+    }
+
     @Test("the values that the server has said may be taken when a mark is cleared, for all fields or for some")
     func takingServerValues() throws {
         let bed = try bed()

@@ -114,6 +114,25 @@ struct OutboxImportTests {
         #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
     }
 
+    @Test("a response that may be older than a change that the server has does not delete the record")
+    func overtakenDeletion() throws {
+        let bed = try bed()
+        let revision = try bed.store.read { try $0.outbox.revision }
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Issue", RecordKey(1), [Record.Field("title", .string("mine"))])
+        }
+        _ = try bed.store.write { try $0.completeOperation(1) }
+        #expect(try mark(bed, 1) == nil)
+        bed.importer.unit.outboxRevision = revision
+        let report = try bed.take(#"[{"id":1,"gone":true},{"id":2,"gone":true}]"#, "Issue")
+        #expect(try bed.value("Issue", 1, "title") == .string("mine") && bed.record("Issue", 2) == nil)
+        #expect(report.deleted == 1 && report.older == 1 && report.dropped.isEmpty)
+        // The next response was requested after it.
+        bed.importer.unit.outboxRevision = try bed.store.read { try $0.outbox.revision }
+        #expect(try bed.take(#"[{"id":1,"gone":true}]"#, "Issue").deleted == 1)
+        #expect(try bed.record("Issue", 1) == nil)
+    }
+
     @Test("a list that a member was moved to here says nothing of where the member is at the server")
     func moved() throws {
         let bed = try bed()

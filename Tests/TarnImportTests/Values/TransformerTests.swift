@@ -89,6 +89,19 @@ struct TransformerTests {
         #expect(try bed.body("Thing", 1)["v"]?.text == sent)
     }
 
+    // The time grows with the length, not with its square: that would be many minutes.
+    @Test("a number with two hundred thousand leading zeros is read at once", .timeLimit(.minutes(1)))
+    func leadingZeros() throws {
+        let bed = try thing(
+            [AttributeDefinition("v", .int, optional: true)],
+            EntityMapping(fields: ["v": FieldRules(transformers: ["number"])]))
+        let zeros = String(repeating: "0", count: 200_000)
+        for (text, value) in [(zeros + "12", 12), ("-" + zeros + "7", -7), (zeros, 0)] as [(String, Int64)] {
+            try bed.take(#"[{"id":1,"v":"\#(text)"}]"#, "Thing")
+            #expect(try bed.value("Thing", 1, "v") == .int(value))
+        }
+    }
+
     @Test(
         "transformers are applied in their order, and backwards for what is sent; those of code go before the built-in ones"
     )
@@ -225,6 +238,22 @@ struct TransformerTests {
             report.diagnostics.count == 3 && report.diagnostics.last?.code == .valueType
                 && report.diagnostics.last?.field == "v")
         #expect(try bed.value("Thing", 4, "v") == .int(4) && bed.record("Thing", 2) == nil)
+    }
+
+    @Test("the location of an element that a hook made invalid is not looked for in the JSON of the element before it")
+    func invalidAfterEdit() throws {
+        let bed = try Forge.store()
+        bed.importer.hooks.beforeDraft = { _, json in
+            let users = [7, 8].map { JSONValue.object([.init("id", .number("\($0)")), .init("login", .string("l"))]) }
+            json =
+                json["id"] == .string("1")
+                ? .object([.init("id", .number("1")), .init("title", .string("t")), .init("assignees", .array(users))])
+                : .object([.init("id", .number("2x"))])
+            return true
+        }
+        let report = try bed.take(#"[{"id":"1","a":true},{"id":2}]"#, "Issue")
+        #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.path)" } == ["hook.invalid $[1]"])
+        #expect(try bed.related("Issue", 1, "assignees") == ["7", "8"])
     }
 
     @Test("drafts may be changed, by the rules of their types, or left out; the report is seen before the commit")

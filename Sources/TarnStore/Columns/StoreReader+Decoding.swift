@@ -32,22 +32,8 @@ extension StoreReader {
     ///
     /// - Throws: `StoreError` as ``StoreWriter/put(_:ifVersion:)`` does.
     package func copy<Struct: StoredRecord>(of record: Struct) throws -> Record {
-        var encoder = try RowEncoder<Struct>(access, RowBuffers())
-        record.encode(into: &encoder)
-        let entity = encoder.rules.entity
-        return try encoder.finish(key: nil) { key, body, _ in
-            guard let key = RecordKey(storageKey: key) else {
-                throw StoreError.wrongKey(
-                    entity: entity.name, expected: "a key of at most 240 bytes", found: "a longer one")
-            }
-            var fields: [Record.Field] = []
-            for index in 0..<body.count {
-                guard let field = entity.field(id: body.id(at: index)), let value = body.value(at: index)?.decoded()
-                else { continue }
-                fields.append(Record.Field(field.name, value))
-            }
-            return Record(entity: entity.name, key: key, fields: fields)
-        }
+        let (key, fields) = try access.fields(of: record)
+        return Record(entity: Struct.entity, key: key, fields: fields)
     }
 
     /// Returns a copied record as a struct.

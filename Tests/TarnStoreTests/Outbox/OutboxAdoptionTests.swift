@@ -251,6 +251,21 @@ struct OutboxAdoptionTests {
         #expect(try store.read { try $0.page(query) }.records.map(\.key) == [17, 20, 99])
     }
 
+    @Test("the observer of a record with a temporary key sees its changes under the server's key, too")
+    func observed() async throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        let early = Collected(store.observe("Issue", made))
+        try await eventually("it has its first result") { early.values.count == 1 }
+        try bed.complete(1, 99)
+        try await eventually("it has the server's key") { early.values.last??.key == 99 }
+        let late = Collected(store.observe("Issue", made))
+        try await eventually("it has its first result") { late.values.count == 1 }
+        try store.put("Issue", 99, ["title": .string("later")])
+        for observer in [early, late] {
+            try await eventually("it has seen the change") { observer.values.last??["title"] == .string("later") }
+        }
+    }
+
     @Test("an alias ends after 30 days, when another key is adopted")
     func expiry() throws {
         let first = try bed.create().key, second = try bed.create().key, now = Timestamp.now

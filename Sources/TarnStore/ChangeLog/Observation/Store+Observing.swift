@@ -226,7 +226,9 @@ private struct ObservedRow: Equatable {
     init(_ access: StoreAccess, _ name: String, _ key: [UInt8]) throws {
         let wanted = try access.state.entity(name)
         try access.lending {
-            guard let row = try key.withUnsafeBytes({ try access.records.row(wanted, $0) }) else { return }
+            // A temporary key that was replaced leads to the record, as it does for the value.
+            let present = try key.withUnsafeBytes { try access.replacement(of: $0, wanted) } ?? key
+            guard let row = try present.withUnsafeBytes({ try access.records.row(wanted, $0) }) else { return }
             body = Array(row.body.bytes)
             (entity, isPartial) = (row.entity, row.isPartial)
         }

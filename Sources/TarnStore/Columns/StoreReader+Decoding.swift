@@ -39,9 +39,16 @@ extension StoreReader {
     /// Returns a copied record as a struct.
     ///
     /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.unknownEntity` and
-    ///   `.unknownField` if the record is not of this store.
+    ///   `.unknownField` if the record is not of this store; `.wrongType` if it is not of the
+    ///   struct's entity.
     public func decode<Struct: StoredRecord>(_ type: Struct.Type, from record: Record) throws -> Struct {
         let plan = try access.plan(type), entity = try access.state.entity(record.entity)
+        // The fields of another entity may have the same ids.
+        guard access.catalog.isKind(entity.id, of: plan._withUnsafeGuaranteedRef { $0.entityID }) else {
+            throw StoreError.wrongType(
+                entity: entity.name, field: record.key.description, expected: "a record of \(Struct.entity)",
+                found: "a record of \(entity.name)")
+        }
         var fields: [(id: UInt16, value: Value)] = []
         for field in record.fields {
             // A field that this catalog does not know is named by its id, and no struct has it.

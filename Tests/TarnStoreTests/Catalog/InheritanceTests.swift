@@ -273,6 +273,18 @@ struct InheritanceTests {
         }
     }
 
+    @Test("a copied record is decoded as a struct of its entity or of one above it, and of no other")
+    func decoded() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let force = try #require(try store.record("Event", 3)), release = try #require(try store.record("Event", 4))
+        #expect(try store.read { try $0.decode(Push.self, from: force) }.branch == "main")
+        #expect(
+            throws: StoreError.wrongType(
+                entity: "Release", field: "4", expected: "a record of Push", found: "a record of Release")
+        ) { try store.read { try $0.decode(Push.self, from: release) } }
+    }
+
     @Test("a compare-and-set write replaces no record of another entity of the tree whose version was not read")
     func compareAndSet() throws {
         let folder = try TemporaryFolder()

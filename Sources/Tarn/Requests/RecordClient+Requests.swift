@@ -124,10 +124,10 @@ extension RecordClient {
     private func records<Value: MappedRecord>(listed: [ListedRecord], copies: [Record]?) throws -> [Value] {
         try store.read(verifyingRows: true) { reader in
             guard let copies else { return try reader.records(Value.self, listed: listed) }
-            let catalog = reader.catalog, root = catalog.entity(Value.entity)?.root
-            return try copies.filter { catalog.entity($0.entity)?.root == root }.map {
-                try reader.decode(Value.self, from: $0)
-            }
+            let catalog = reader.catalog
+            guard let id = catalog.entity(Value.entity)?.id else { return [] }
+            return try copies.filter { catalog.entity($0.entity).map { catalog.isKind($0.id, of: id) } ?? false }
+                .map { try reader.decode(Value.self, from: $0) }
         }
     }
 }

@@ -3,14 +3,18 @@
 struct IncludedPath<Target: StoredRecord> {
     /// The relationship of the records, whose targets are collected while they are read.
     @usableFromInline let first: RelatedKeys
-    private let names: ArraySlice<String>
+    private let names: [String]
+    /// The entity of the records.
+    private let owner: String
     private let access: StoreAccess
 
     @usableFromInline
     init(_ reader: StoreReader, _ owner: Unmanaged<RowPlan>, _ names: [String]) throws {
         access = reader.access
-        first = try RelatedKeys(access, owner._withUnsafeGuaranteedRef { $0.entity }, names.first ?? "")
-        self.names = names.dropFirst()
+        let entity = owner._withUnsafeGuaranteedRef { $0.entity }
+        first = try RelatedKeys(access, entity, names.first ?? "")
+        self.names = names
+        self.owner = entity.name
     }
 
     /// Reads the targets, after the records have been added to ``first``.
@@ -30,18 +34,18 @@ struct IncludedPath<Target: StoredRecord> {
     /// - Returns: the places of the targets in between, and the keys of the last targets.
     @usableFromInline
     func follow() throws -> (chain: [IncludedPlaces], last: RelatedKeys) {
-        var chain: [IncludedPlaces] = [], keys = first
-        for name in names {
+        var chain: [IncludedPlaces] = [], keys = first, owner = owner
+        for name in names.dropFirst() {
             let places = try keys.load { _, _ in true }
             let next = try RelatedKeys(access, keys.destination, name)
             try next.add(places.keys, keys.destination)
             chain.append(places)
+            owner = keys.destination.name
             keys = next
         }
         guard keys.destination.name == Target.entity else {
             throw StoreError.wrongType(
-                entity: keys.destination.name, field: names.last ?? "", expected: keys.destination.name,
-                found: Target.entity)
+                entity: owner, field: names.last ?? "", expected: keys.destination.name, found: Target.entity)
         }
         return (chain, keys)
     }

@@ -25,8 +25,8 @@ extension StoreReader {
     ///
     /// - Returns: the values in ascending order, with the number of records of each. Records
     ///   without a value are counted under nil, which comes first.
-    /// - Throws: `StoreError`, as ``fetch(_:)-(TypedQuery<Record>)`` does; `.sortTooLarge` if there
-    ///   are too many different values to hold.
+    /// - Throws: `StoreError`, as ``fetch(_:)-(TypedQuery<Record>)`` does; `.groupsTooLarge` if
+    ///   there are too many different values to hold.
     public func counts<Record: TypedRecord, Value>(
         by column: KeyPath<Record.Columns, Column<Value>>, _ query: TypedQuery<Record>
     ) throws -> [(value: Value?, count: Int)] {

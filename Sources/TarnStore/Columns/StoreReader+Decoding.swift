@@ -32,30 +32,23 @@ extension StoreReader {
     ///
     /// - Throws: `StoreError` as ``StoreWriter/put(_:ifVersion:)`` does.
     package func copy<Struct: StoredRecord>(of record: Struct) throws -> Record {
-        var encoder = try RowEncoder<Struct>(access, RowBuffers())
-        record.encode(into: &encoder)
-        let entity = encoder.rules.entity
-        return try encoder.finish(key: nil) { key, body, _ in
-            guard let key = RecordKey(storageKey: key) else {
-                throw StoreError.wrongKey(
-                    entity: entity.name, expected: "a key of at most 240 bytes", found: "a longer one")
-            }
-            var fields: [Record.Field] = []
-            for index in 0..<body.count {
-                guard let field = entity.field(id: body.id(at: index)), let value = body.value(at: index)?.decoded()
-                else { continue }
-                fields.append(Record.Field(field.name, value))
-            }
-            return Record(entity: entity.name, key: key, fields: fields)
-        }
+        let (key, fields) = try access.fields(of: record)
+        return Record(entity: Struct.entity, key: key, fields: fields)
     }
 
     /// Returns a copied record as a struct.
     ///
     /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.unknownEntity` and
-    ///   `.unknownField` if the record is not of this store.
+    ///   `.unknownField` if the record is not of this store; `.wrongType` if it is not of the
+    ///   struct's entity.
     public func decode<Struct: StoredRecord>(_ type: Struct.Type, from record: Record) throws -> Struct {
         let plan = try access.plan(type), entity = try access.state.entity(record.entity)
+        // The fields of another entity may have the same ids.
+        guard access.catalog.isKind(entity.id, of: plan._withUnsafeGuaranteedRef { $0.entityID }) else {
+            throw StoreError.wrongType(
+                entity: entity.name, field: record.key.description, expected: "a record of \(Struct.entity)",
+                found: "a record of \(entity.name)")
+        }
         var fields: [(id: UInt16, value: Value)] = []
         for field in record.fields {
             // A field that this catalog does not know is named by its id, and no struct has it.

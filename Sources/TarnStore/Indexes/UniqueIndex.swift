@@ -106,6 +106,10 @@ extension StoreWriter {
     /// Finds the duplicate values that exist now. They are errors if the write ends here.
     private func violations() throws -> [(index: CompiledIndex, entity: Catalog.Entity, owners: [[UInt8]])] {
         var result: [(CompiledIndex, Catalog.Entity, [[UInt8]])] = []
+        // In an order that is the same in every process: it decides what is reported.
+        let doubles = doubles.sorted { a, b in
+            a.index != b.index ? a.index < b.index : a.values.lexicographicallyPrecedes(b.values)
+        }
         for double in doubles {
             guard let (rules, index) = access.state.rules(forIndex: double.index) else { continue }
             let table = try access.state.index(double.index)
@@ -135,25 +139,77 @@ extension StoreWriter {
         try applyIndexChanges()
         var dropped: [DroppedRecord] = []
         while !doubles.isEmpty {
-            let violations = try violations()
             let before = dropped.count
-            for (index, entity, owners) in violations {
-                func place(_ owner: [UInt8]) -> Int? { remembered[RememberedKey(root: entity.root, key: owner)]?.order }
-                let written = owners.filter { place($0) != nil }.sorted { (place($0) ?? 0) < (place($1) ?? 0) }
-                let others = owners.filter { place($0) == nil }
-                guard let holder = others.first ?? written.first else { continue }
-                for owner in written where owner != holder {
-                    if let outcome = try restore(RememberedKey(root: entity.root, key: owner)) {
-                        dropped.append(
-                            DroppedRecord(
-                                entity: entity.root, storageKey: owner, index: index.name, holder: holder,
-                                outcome: outcome))
-                    }
-                }
-            }
+            try dropDuplicates(violations().map(OwnerGroup.init), &dropped)
             guard dropped.count > before else { break }
             try applyIndexChanges()
         }
         return dropped
+    }
+
+    /// Records with equal values in a unique index.
+    private struct OwnerGroup {
+        let index: CompiledIndex
+        let places: [RememberedKey]
+
+        init(_ violation: (index: CompiledIndex, entity: Catalog.Entity, owners: [[UInt8]])) {
+            index = violation.index
+            places = violation.owners.map { RememberedKey(root: violation.entity.root, key: $0) }
+        }
+    }
+
+    /// Undoes the records of groups with equal values that were written after the first of a group.
+    ///
+    /// All groups are looked at in the order in which the records were written. A record that was
+    /// undone for the values of one index does not hold its values in another one.
+    private mutating func dropDuplicates(_ groups: [OwnerGroup], _ dropped: inout [DroppedRecord]) throws {
+        var holders: [RememberedKey?] = [], written: [(order: Int, group: Int, place: RememberedKey)] = []
+        for (number, group) in groups.enumerated() {
+            var holder = group.places.first { remembered[$0] == nil }
+            for place in group.places {
+                guard let order = remembered[place]?.order else { continue }
+                // Values that a record has had all along are its own in any case.
+                if try holder == nil && hadValues(place, group.index) {
+                    holder = place
+                } else {
+                    written.append((order, number, place))
+                }
+            }
+            holders.append(holder)
+        }
+        written.sort { ($0.order, $0.group) < ($1.order, $1.group) }
+        var undone: Set<RememberedKey> = []
+        for (_, group, place) in written where !undone.contains(place) {
+            guard let holder = holders[group], !undone.contains(holder) else {
+                holders[group] = place
+                continue
+            }
+            guard let outcome = try restore(place) else { continue }
+            undone.insert(place)
+            dropped.append(
+                DroppedRecord(
+                    entity: place.root, storageKey: place.key, index: groups[group].index.name, holder: holder.key,
+                    outcome: outcome))
+        }
+    }
+
+    /// Whether a record had its values in an index before this transaction.
+    private func hadValues(_ place: RememberedKey, _ index: CompiledIndex) throws -> Bool {
+        let access = access
+        guard let old = remembered[place]?.old, let root = catalog.entity(id: place.root),
+            try access.state.rules(of: old.entity).indexes.contains(where: { $0.id == index.id })
+        else { return false }
+        return try access.lending {
+            try place.key.withUnsafeBytes { key in
+                guard let now = try access.records.row(root, key) else { return false }
+                return old.body.withUnsafeBytes { bytes in
+                    var scratch = ByteWriter()
+                    guard let before = RowBody(bytes, isWide: old.isWide), index.admits(before, &scratch) else {
+                        return false
+                    }
+                    return UniqueIndex.wholeValues(of: before, index) == UniqueIndex.wholeValues(of: now.body, index)
+                }
+            }
+        }
     }
 }

@@ -120,11 +120,17 @@ extension StoreReader {
             guard let row = try find(storageKey, plan, borrowed: false, { key.recordKey }) else { return false }
             var hasMembers = try row.appendJSON(to: &text, leavingOut: nested.map(\.name), isOpen: true)
             let view = row.view, entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            // Derived relationships are found by the key that has replaced a temporary one.
+            let known = try replacement(of: storageKey, plan)
             for one in nested {
                 if hasMembers { text.append(UInt8(ascii: ",")) }
                 hasMembers = true
                 text.append(name: one.name)
-                try one.append(of: storageKey, view, entity, to: &text)
+                if let known {
+                    try known.withUnsafeBytes { try one.append(of: $0, view, entity, to: &text) }
+                } else {
+                    try one.append(of: storageKey, view, entity, to: &text)
+                }
             }
             text.append(UInt8(ascii: "}"))
             return true

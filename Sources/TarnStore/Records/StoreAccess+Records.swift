@@ -42,6 +42,13 @@ extension StoreAccess {
         return try known.flatMap { try record(entity, storedUnder: $0) }
     }
 
+    /// Returns the storage key that has replaced a temporary one; nil if there is none, or if a
+    /// record is stored under the temporary key by now.
+    func replacement(of storageKey: Bytes, _ entity: Catalog.Entity) throws -> [UInt8]? {
+        guard let known = try outbox.replacement(entity.root, storageKey) else { return nil }
+        return try lending { try records.row(entity, storageKey) == nil } ? known : nil
+    }
+
     private func record(_ entity: Catalog.Entity, storedUnder storageKey: [UInt8]) throws -> Record? {
         try storageKey.withUnsafeBytes { key in
             try lending { try records.row(entity, key).map { try record(entity, key, $0) } }

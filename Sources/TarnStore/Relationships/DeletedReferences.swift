@@ -38,8 +38,8 @@ package struct DeletedReferences: ~Copyable {
 }
 
 extension StoreWriter {
-    /// Deletes a record by storage key, unless its cascade has more than `limit` records. The
-    /// references to it are left to the end of the step.
+    /// Deletes a record by storage key, unless more than `limit` records would be deleted with it.
+    /// The references to it are left to the end of the step.
     ///
     /// - Returns: The number of deleted records. Nil if it would exceed the limit; nothing is
     ///   deleted then.
@@ -56,7 +56,7 @@ extension StoreWriter {
             }
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
-            guard cascade.records.count <= limit else { return nil }
+            if try exceeds(limit, cascade) { return nil }
             return try delete(cascade, sparesQueued: true, &references)
         }
     }

@@ -45,6 +45,14 @@ extension StoreWriter {
             })
     }
 
+    /// Whether more records of a cascade would be deleted than a step deletes.
+    ///
+    /// Records that stay for their queued operations do not count: steps do not make them fewer.
+    func exceeds(_ limit: Int, _ cascade: Cascade) throws -> Bool {
+        try cascade.records.count > limit
+            && cascade.records.count - queued(cascade, 0..<cascade.end).count > limit
+    }
+
     /// Deletes the last records of a cascade that was found in an earlier transaction.
     /// Records that no longer exist, or no longer belong to the cascade, are skipped.
     ///

@@ -77,7 +77,7 @@ public struct StoreReader: ~Escapable {
                 entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
         }
         guard let destination = catalog.entity(id: relationship.destination) else { return }
-        let known = try key.storageKey.withUnsafeBytes { try access.outbox.replacement(entity.root, $0) }
+        let known = try key.storageKey.withUnsafeBytes { try access.replacement(of: $0, entity) }
         try (known ?? key.storageKey).withUnsafeBytes { key in
             try access.targets(of: key, relationship) { target in
                 let record = try access.lending {

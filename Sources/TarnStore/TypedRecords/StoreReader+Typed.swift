@@ -209,12 +209,18 @@ extension StoreReader {
                 try rows.flush(visit)
             }
         }
-        let root = plan._withUnsafeGuaranteedRef { $0.root }
-        if let known = try access.outbox.replacement(root, storageKey) {
+        if let known = try replacement(of: storageKey, plan) {
             try known.withUnsafeBytes(follow)
         } else {
             try follow(storageKey)
         }
+    }
+
+    /// Returns the storage key that has replaced a temporary one, as `StoreAccess` does.
+    func replacement(of storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>) throws -> [UInt8]? {
+        // Without aliases the entity is not copied.
+        guard access.state.outbox != nil else { return nil }
+        return try access.replacement(of: storageKey, plan._withUnsafeGuaranteedRef { $0.entity })
     }
 
     @usableFromInline

@@ -7,7 +7,7 @@ extension StoreWriter {
     ///
     /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
     ///   If it is set, the record is stored only if it still has this version; 0 means that it does
-    ///   not exist yet.
+    ///   not exist yet, also not as a record of another entity with the same parent.
     /// - Throws: `StoreWriteError.versionMismatch`, `.keyCollision`; `StoreError.wrongType` for a
     ///   value that is not of the catalog's type, `.wrongKey` if the struct does not set the whole
     ///   key, `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`,
@@ -19,7 +19,7 @@ extension StoreWriter {
         record.encode(into: &encoder)
         let rules = encoder.rules
         try encoder.finish(key: nil) { key, body, isComplete in
-            if version != nil { try check(version, rules.entity, key) }
+            if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
             _ = try merge(rules, key, body, isComplete: isComplete)
         }
     }
@@ -78,14 +78,15 @@ extension StoreWriter {
     /// key.
     ///
     /// - Parameter version: the version that was read: the record is stored only if it still has
-    ///   this version. 0 if it must not exist yet; nil for no check.
+    ///   this version. 0 if it must not exist yet, also not as a record of another entity with the
+    ///   same parent; nil for no check.
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
     ///   contradicts the key), `.wrongType`, `.damagedRow`; `StoreWriteError.keyCollision`,
     ///   `.versionMismatch`.
     public mutating func put(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64? = nil
     ) throws {
-        try check(version, entity, key)
+        try check(version, entity, key, ofAnyKind: true)
         try put(entity, key, values)
     }
 
@@ -127,16 +128,23 @@ extension StoreWriter {
         return rowBuffers ?? RowBuffers()
     }
 
-    private func check(_ expected: UInt64?, _ entity: String, _ key: RecordKey) throws {
+    private func check(_ expected: UInt64?, _ entity: String, _ key: RecordKey, ofAnyKind: Bool = false) throws {
         guard expected != nil else { return }
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
-        try key.withStorageKey { try check(expected, entity, $0) }
+        try key.withStorageKey { try check(expected, entity, $0, ofAnyKind: ofAnyKind) }
     }
 
-    private func check(_ expected: UInt64?, _ entity: Catalog.Entity, _ key: Bytes) throws {
+    /// Checks the version of a record.
+    ///
+    /// - Parameter ofAnyKind: whether a record of another entity of the same tree counts, too: it
+    ///   has the same key, and storing this one would replace it.
+    private func check(
+        _ expected: UInt64?, _ entity: Catalog.Entity, _ key: Bytes, ofAnyKind: Bool = false
+    ) throws {
         guard let expected else { return }
-        let found = try access.records.row(entity, key)?.version ?? 0
+        let stored = ofAnyKind ? access.catalog.entity(id: entity.root) ?? entity : entity
+        let found = try access.records.row(stored, key)?.version ?? 0
         guard found == expected else {
             throw StoreWriteError.versionMismatch(
                 entity: entity.name, key: access.describe(key), expected: expected, found: found)

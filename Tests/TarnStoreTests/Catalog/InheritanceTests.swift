@@ -273,6 +273,40 @@ struct InheritanceTests {
         }
     }
 
+    @Test("a copied record is decoded as a struct of its entity or of one above it, and of no other")
+    func decoded() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let force = try #require(try store.record("Event", 3)), release = try #require(try store.record("Event", 4))
+        #expect(try store.read { try $0.decode(Push.self, from: force) }.branch == "main")
+        #expect(
+            throws: StoreError.wrongType(
+                entity: "Release", field: "4", expected: "a record of Push", found: "a record of Release")
+        ) { try store.read { try $0.decode(Push.self, from: release) } }
+    }
+
+    @Test("a compare-and-set write replaces no record of another entity of the tree whose version was not read")
+    func compareAndSet() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder), version = try #require(try store.record("Push", 2)).version
+        func put(_ version: UInt64) throws {
+            try store.write { try $0.put("Release", 2, [.init("tag", .string("2.0"))], ifVersion: version) }
+        }
+        #expect(
+            throws: StoreWriteError.versionMismatch(entity: "Release", key: "2", expected: 0, found: version)
+        ) { try put(0) }
+        var moved = try #require(try store.read { try $0.get(Push.self, 2) })
+        moved.id = 4
+        let push = moved, found = try #require(try store.record("Release", 4)).version
+        #expect(throws: StoreWriteError.versionMismatch(entity: "Push", key: "4", expected: 0, found: found)) {
+            try store.write { try $0.put(push, ifVersion: 0) }
+        }
+        #expect(try store.record("Release", 4)?["tag"] == .string("1.0"))
+        #expect(try store.record("Event", 2)?["branch"] == .string("main"))
+        try put(version)
+        #expect(try store.record("Release", 2)?["tag"] == .string("2.0") && store.record("Push", 2) == nil)
+    }
+
     @Test("fields of one tree have ids of their own, also when the parent gets one later; what descends from it has it")
     func fieldIDs() throws {
         let first = try Catalog().applying(InheritanceTests.schema).catalog

@@ -246,6 +246,45 @@ struct DeclaredIndexTests {
         #expect(try store.count("User") == 6)
     }
 
+    @Test("a record that is undone for the values of one unique index leaves those of another one to later records")
+    func undoneForOneIndex() throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder, IndexDefinition("byAge", on: "age", unique: true), uniqueLogin: true)
+        let dropped = try store.write { writer in
+            writer.remembersRecords = true
+            for (id, login, age) in [
+                (1, "a", nil), (2, "a", 7), (3, nil, 7), (4, nil, 8), (5, "b", 8), (6, "b", nil), (7, "b", 9),
+            ] as [(Int64, String?, Int64?)] {
+                try writer.put(
+                    "User", RecordKey(id),
+                    [.init("login", login.map(Value.string) ?? .null), .init("age", age.map(Value.int) ?? .null)])
+            }
+            return try writer.dropDuplicates()
+        }
+        #expect(dropped.map { RecordKey.describe(storageKey: $0.storageKey) } == ["2", "5", "7"])
+        #expect(dropped.map { RecordKey.describe(storageKey: $0.holder) } == ["1", "4", "6"])
+        #expect(dropped.map(\.index) == ["login", "byAge", "login"])
+        for id in [1, 3, 4, 6] as [RecordKey] { #expect(try store.record("User", id) != nil, "\(id)") }
+        #expect(try store.count("User") == 4)
+    }
+
+    @Test("a record that has had its unique value all along is not undone for a new one that was written before")
+    func valueFromBefore() throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder, uniqueLogin: true)
+        try store.put("User", 2, ["login": .string("ada"), "age": .int(1)])
+        let dropped = try store.write { writer in
+            writer.remembersRecords = true
+            for id in [1, 2, 3] as [RecordKey] {
+                try writer.put("User", id, [.init("login", .string("ada")), .init("age", .int(5))])
+            }
+            return try writer.dropDuplicates()
+        }
+        #expect(dropped.map(\.storageKey) == [RecordKey(1).storageKey, RecordKey(3).storageKey])
+        #expect(dropped.allSatisfy { $0.holder == RecordKey(2).storageKey })
+        #expect(try store.record("User", 2)?["age"] == .int(5) && store.count("User") == 1)
+    }
+
     @Test("a value whose record is deleted in the same write is free")
     func freedValue() throws {
         let folder = try TemporaryFolder()

@@ -51,7 +51,7 @@ enum ModelSteps {
             try apply(step, &oracle)
         case .delete(let kind, let key): try delete(kind, key, nil, &writer, &oracle)
         case .putIf(let kind, let key, let fields, let right):
-            let version = (oracle.row(kind, key)?.version ?? 0) + (right ? 0 : 1)
+            let version = oracle.version(kind, key) + (right ? 0 : 1)
             do {
                 try writer.put(kind, self.key(kind, key), values(kind, fields), ifVersion: version)
                 guard right else { throw ModelFailure("\(kind) \(key) was put with a wrong version") }

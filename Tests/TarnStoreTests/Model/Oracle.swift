@@ -64,6 +64,9 @@ struct Oracle: Sendable {
         return row
     }
 
+    /// The version of the record with a key, of any entity of the same tree; 0 if there is none.
+    func version(_ kind: String, _ key: Int) -> UInt64 { tables[ModelKind.named(kind).root]?[key]?.version ?? 0 }
+
     /// The records of an entity, in the order of their keys.
     func rows(_ kind: String) -> [(key: Int, row: Row)] {
         let root = ModelKind.named(kind).root, rank = ModelKeys.pool(root).rank

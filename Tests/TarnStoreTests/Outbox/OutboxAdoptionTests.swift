@@ -137,8 +137,61 @@ struct OutboxAdoptionTests {
         try bed.complete(1, "la")
         let query = Query("Label", where: .compare("name", .equal, .string("La")))
         #expect(try store.read { try $0.fetch(query).map(\.key) } == ["la"])
+        try store.put("Issue", 17, ["labels": .references(["la"])])
+        #expect(try store.related("Label", "La", "issues") == [17])
         try store.put("Label", "La", ["color": .string("green")])
         #expect(try store.read { try $0.fetch(query).map(\.key) } == ["La"])
+        // So do its relationships.
+        #expect(try store.related("Label", "La", "issues") == [])
+        try store.put("Issue", 18, ["labels": .references(["La"])])
+        #expect(try store.related("Label", "La", "issues") == [18])
+        #expect(try store.related("Label", "la", "issues") == [17])
+    }
+
+    /// An issue with a relationship that others store.
+    struct Parent: TypedRecord {
+        static let entity = "Issue"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id, title }
+        struct Columns: RecordColumns {
+            let path: ColumnPath
+            var children: ToManyColumn<Parent> { ToManyColumn(path, "children") }
+        }
+        static var fields: [FieldDeclaration] {
+            [.attribute("id", Int64.self, isKey: true), .attribute("title", String?.self)]
+        }
+
+        var id: Int64
+        var title: String?
+
+        init(_ row: Row<Parent>) throws(StoreError) {
+            id = try row.get(.id)
+            title = try row.get(.title)
+        }
+
+        func encode(into row: inout RowEncoder<Parent>) {
+            row.set(.id, id)
+            row.set(.title, title)
+        }
+    }
+
+    @Test("a record with nested targets, and its relationships, are found by a key that was replaced")
+    func nested() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key, old = try #require(Int64(made))
+        try store.put("Issue", 18, ["title": .string("c"), "parent": .reference(made)])
+        try bed.complete(1, 99)
+        try store.read { reader in
+            var bytes: [UInt8] = []
+            let isThere = try reader.writeJSON(Parent.self, old, including: \.children, into: &bytes)
+            #expect(isThere)
+            #expect(
+                String(decoding: bytes, as: UTF8.self) == #"{"id":99,"title":"t","children":[{"id":18,"title":"c"}]}"#)
+            var children: [Int64] = []
+            try reader.forEachRelated(Parent.self, old, "children", to: Parent.self) { row in
+                children.append(try row.get(.id))
+            }
+            #expect(children == [18])
+        }
     }
 
     @Test("an update of records by query writes the present key of a target whose key was replaced")
@@ -196,6 +249,21 @@ struct OutboxAdoptionTests {
         #expect(try store.read { try $0.page(query) }.records.map(\.key) == [17, 20])
         query.after = nil
         #expect(try store.read { try $0.page(query) }.records.map(\.key) == [17, 20, 99])
+    }
+
+    @Test("the observer of a record with a temporary key sees its changes under the server's key, too")
+    func observed() async throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        let early = Collected(store.observe("Issue", made))
+        try await eventually("it has its first result") { early.values.count == 1 }
+        try bed.complete(1, 99)
+        try await eventually("it has the server's key") { early.values.last??.key == 99 }
+        let late = Collected(store.observe("Issue", made))
+        try await eventually("it has its first result") { late.values.count == 1 }
+        try store.put("Issue", 99, ["title": .string("later")])
+        for observer in [early, late] {
+            try await eventually("it has seen the change") { observer.values.last??["title"] == .string("later") }
+        }
     }
 
     @Test("an alias ends after 30 days, when another key is adopted")

@@ -52,6 +52,34 @@ struct QueryResultTests {
         #expect(end.records.map(\.key) == [1] && end.next == nil)
     }
 
+    @Test(
+        "pages of records with a value that is too long for its index follow one another, also backwards",
+        arguments: [String(repeating: "x", count: 300), String(repeating: "x", count: 268) + "\0y"])
+    func pagesOfALongValue(long: String) throws {
+        let store = try QueryStore()
+        try store.store.write { writer in
+            for id in 1...200 as ClosedRange<Int64> {
+                let title = id % 20 == 0 ? long : "issue \(id)"
+                try writer.put(
+                    "Issue", RecordKey(id), [.init("title", .string(title)), .init("state", .string("open"))])
+            }
+        }
+        for order in [Query.Order.ascending("id"), .descending("id")] {
+            var query = Query("Issue", where: .compare("title", .equal, .string(long)), sortedBy: [order], limit: 3)
+            let plan = try store.store.read { r in try r.explain(query) }
+            #expect(plan.access.first?.hasPrefix("index title of Issue") ?? false, "\(plan)")
+            var pages: [[RecordKey]] = []
+            repeat {
+                let page = try store.store.read { r in try r.page(query) }
+                pages.append(page.records.map(\.key))
+                query.after = page.next
+            } while query.after != nil && pages.count < 9
+            let ids = (1...10 as ClosedRange<Int64>).map { RecordKey($0 * 20) }
+            let wanted = order.isDescending ? ids.reversed() : ids
+            #expect(pages.flatMap(\.self) == wanted && pages.map(\.count) == [3, 3, 3, 1])
+        }
+    }
+
     @Test func aTokenOfAnotherQueryIsRefused() throws {
         let store = try filled()
         var query = Query("Issue", limit: 2)

@@ -222,6 +222,8 @@ struct TypedAccessTests {
         #expect(try typed.get(Person.self, long) == Person(long, isAdmin: true))
         #expect(try typed.get(Person.self, other) == nil)
         #expect(try typed.get(Ticket.self, 1) == ticket)
+        let copy = try typed.store.read { reader in try reader.copy(of: Person(other, isAdmin: true)) }
+        #expect(copy.key == RecordKey(other) && copy["login"] == .string(other) && copy["isAdmin"] == .bool(true))
         #expect(
             try typed.store.read { reader in try reader.get(Person.self, [other, long]) } == [
                 nil, Person(long, isAdmin: true),

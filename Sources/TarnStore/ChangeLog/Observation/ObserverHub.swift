@@ -150,7 +150,8 @@ final class ObserverHub: Sendable {
             access.state.changeOptions.keepsChanges, try access.changes.trimmedSequence <= last.sequence
         else { return members.all }
         var result = members.everything, entities: Set<UInt16> = [], count = 0
-        let roots = Set(members.byRecord.keys.map(\.root))
+        let byRecord = try ObserverHub.byPresentKey(members.byRecord, access)
+        let roots = Set(byRecord.keys.map(\.root))
         var rootOf: [UInt16: UInt16] = [:]
         // An update may have changed the entity of a record. The log has the new one only.
         var updatedRoots: Set<UInt16> = []
@@ -162,7 +163,7 @@ final class ObserverHub: Sendable {
             if let root = rootOf[entry.entity] {
                 if entry.operation == .update { updatedRoots.insert(root) }
                 if roots.contains(root),
-                    let found = members.byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
+                    let found = byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
                 {
                     result.merge(found) { first, _ in first }
                 }
@@ -176,6 +177,20 @@ final class ObserverHub: Sendable {
             for kind in [entity] + reader.catalog.ancestors(of: entity) {
                 if let found = members.byEntity[kind] { result.merge(found) { first, _ in first } }
             }
+        }
+        return result
+    }
+
+    /// Returns the observers of records also by the keys that have replaced temporary ones.
+    private static func byPresentKey(
+        _ observed: [RecordPlace: [ObjectIdentifier: ObserverSignal]], _ access: StoreAccess
+    ) throws -> [RecordPlace: [ObjectIdentifier: ObserverSignal]] {
+        guard !observed.isEmpty, try access.outbox.counters.aliases > 0 else { return observed }
+        var result = observed
+        for (place, signals) in observed {
+            let known = try place.key.withUnsafeBytes { try access.outbox.replacement(place.root, $0) }
+            guard let known else { continue }
+            result[RecordPlace(root: place.root, key: known), default: [:]].merge(signals) { first, _ in first }
         }
         return result
     }

@@ -57,13 +57,26 @@ extension ObserverHub {
     ///
     /// Equal keys have equal results in the same state of the store.
     enum EvaluationKey: Hashable, Sendable {
-        case records(Query)
-        case structs(ObjectIdentifier, Query)
-        case including(ObjectIdentifier, Query, paths: [[String]])
-        case count(Query)
-        case existence(Query)
+        case records(ComparedQuery)
+        case structs(ObjectIdentifier, ComparedQuery)
+        case including(ObjectIdentifier, ComparedQuery, paths: [[String]])
+        case count(ComparedQuery)
+        case existence(ComparedQuery)
         case record(String, RecordKey)
         case oneStruct(ObjectIdentifier, RecordKey)
+    }
+
+    /// A query whose texts are compared by their bytes, as its condition compares them.
+    ///
+    /// Swift's texts are equal if they are canonically equivalent, and so are those of a `Query`.
+    struct ComparedQuery: Hashable, Sendable {
+        private let query: Query
+        private let fingerprint: UInt64
+
+        init(_ query: Query) {
+            self.query = query
+            fingerprint = query.fingerprint
+        }
     }
 
     struct WeakEvaluation: Sendable {

@@ -28,7 +28,7 @@ extension Store {
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:)-(Query)`` does.
     public func observe(_ query: Query) -> StoreObservation<[Record]> {
         StoreObservation(
-            store: self, sharing: .records(query), isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }
+            store: self, sharing: .records(.init(query)), isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }
         ) { reader in
             try reader.fetch(query)
         } interest: { state in
@@ -40,7 +40,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
     public func observe<R: StoredRecord & Equatable>(_ type: R.Type, _ query: Query) -> StoreObservation<[R]> {
-        StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), .init(query)), isSame: ==) { reader in
             try reader.fetch(type, query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -75,7 +75,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
     public func observe(countOf query: Query) -> StoreObservation<Int> {
-        StoreObservation(store: self, sharing: .count(query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .count(.init(query)), isSame: ==) { reader in
             try reader.count(query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -93,7 +93,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/exists(_:)-(Query)`` does.
     public func observe<R: StoredRecord>(existenceOf query: TypedQuery<R>) -> StoreObservation<Bool> {
-        StoreObservation(store: self, sharing: .existence(query.query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .existence(.init(query.query)), isSame: ==) { reader in
             try reader.exists(query)
         } interest: { state in
             .entities(try query.query.entities(in: state))
@@ -226,7 +226,9 @@ private struct ObservedRow: Equatable {
     init(_ access: StoreAccess, _ name: String, _ key: [UInt8]) throws {
         let wanted = try access.state.entity(name)
         try access.lending {
-            guard let row = try key.withUnsafeBytes({ try access.records.row(wanted, $0) }) else { return }
+            // A temporary key that was replaced leads to the record, as it does for the value.
+            let present = try key.withUnsafeBytes { try access.replacement(of: $0, wanted) } ?? key
+            guard let row = try present.withUnsafeBytes({ try access.records.row(wanted, $0) }) else { return }
             body = Array(row.body.bytes)
             (entity, isPartial) = (row.entity, row.isPartial)
         }

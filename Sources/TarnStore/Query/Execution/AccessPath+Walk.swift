@@ -162,9 +162,12 @@ private struct PathScan {
         case .references: return (span.lower + start.storageKey, false)
         case .index: break
         }
-        let key = fixedValues(of: span) + start.values
-        // A cut entry is located behind the prefix, in an order that only the rows know.
-        if key.count > IndexEntry.longestValue { return (Array(key.prefix(IndexEntry.longestValue)), true) }
+        let fixed = fixedValues(of: span), key = fixed + start.values
+        // A cut entry is located behind the prefix, in an order that only the rows know. The fixed
+        // values of a span were cut to the same length, so they may be as long without being whole.
+        if key.count > IndexEntry.longestValue || fixed.count == IndexEntry.longestValue {
+            return (Array(key.prefix(IndexEntry.longestValue)), true)
+        }
         return (key + start.storageKey, false)
     }
 

@@ -140,7 +140,7 @@ final class QueryWrite: @unchecked Sendable {
         return Step(position: index, changed: changed, cascade: cascade, cascadeEnd: cascade.end - limit)
     }
 
-    /// Deletes a record and its cascade.
+    /// Deletes a record and its cascade, without the records that stay for their queued operations.
     ///
     /// - Returns: the cascade if it is larger than a step; then nothing is deleted.
     private func delete(
@@ -166,8 +166,8 @@ final class QueryWrite: @unchecked Sendable {
         try writer.applyIndexChanges()
         let cascade = try Cascade(writer.access, entity, key, row)
         // Once the end of a large cascade was deleted in steps, the rest fits in one.
-        if cascade.records.count > limit { return cascade }
-        step.changed += try writer.delete(cascade, &references)
+        if try writer.exceeds(limit, cascade) { return cascade }
+        step.changed += try writer.delete(cascade, sparesQueued: true, &references)
         try markLocally()
         return nil
     }

@@ -401,6 +401,20 @@ struct ObservationTests {
         #expect(late.values.last?.map(\.key) == [1, 2, 3, 4])
     }
 
+    @Test("texts with other bytes make another query, also if they look the same")
+    func equivalentTexts() async throws {
+        let typed = try TypedStore(), store = typed.store
+        let composed = "caf\u{E9}", decomposed = "cafe\u{301}"
+        try typed.put([Ticket(1, composed), Ticket(2, decomposed)])
+        let observers = [composed, decomposed].flatMap { text in
+            [Condition.compare("title", .equal, .string(text)), .hasPrefix("title", text)].map { condition in
+                Collected(store.observe(Query("Ticket", where: condition)))
+            }
+        }
+        try await eventually("all have their first result") { observers.allSatisfy { $0.values.count == 1 } }
+        #expect(observers.map { $0.values.last?.map(\.key) } == [[1], [1], [2], [2]])
+    }
+
     @Test("where nothing happens the thread does nothing but its slow check, and that evaluates nothing")
     func idle() async throws {
         let store = try open()

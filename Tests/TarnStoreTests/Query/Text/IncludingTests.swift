@@ -68,6 +68,39 @@ struct IncludingTests {
         #expect(unknown == StoreError.unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
     }
 
+    /// Tickets with columns that lead to records of other types than the store's.
+    struct Misled: TypedRecord {
+        static let entity = "Ticket"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id }
+        struct Columns: RecordColumns {
+            let path: ColumnPath
+            var author: ToOneColumn<Misled> { ToOneColumn(path, "author") }
+            var tickets: ToManyColumn<Tag> { ToManyColumn(path, "tickets") }
+        }
+        static var fields: [FieldDeclaration] { [.attribute("id", Int64.self, isKey: true)] }
+
+        init(_ row: Row<Misled>) throws(StoreError) {}
+
+        func encode(into row: inout RowEncoder<Misled>) {}
+    }
+
+    @Test("the error of a column that leads to another entity names the relationship and its owner, also in a path")
+    func misledColumns() throws {
+        let store = try typed()
+        func error<each Column: RelationshipColumn>(
+            _ query: IncludingQuery<Misled, repeat each Column>
+        ) throws -> (any StoreFailure)? {
+            try TypedStore.error { try store.store.read { r in _ = try r.fetch(query) } }
+        }
+        #expect(
+            try error(Misled.include(\.author))
+                == StoreError.wrongType(entity: "Ticket", field: "author", expected: "Person", found: "Ticket"))
+        #expect(
+            try error(Misled.include(\.author.tickets))
+                == StoreError.wrongType(entity: "Person", field: "tickets", expected: "Ticket", found: "Tag"))
+    }
+
     @Test(
         "a record that is known only in part, and lacks what the struct needs, is told by its key: the list is given all the same"
     )

@@ -178,6 +178,43 @@ struct QueryWriteTests {
         #expect(try store.count("Box") == 1 && store.count("Item") == 15)
     }
 
+    @Test(
+        "records with queued operations stay when a cascade is deleted, however small the steps are",
+        arguments: [1, 2, 9])
+    func queuedMembers(step: Int) throws {
+        let bed = try OutboxBed(), store = bed.store
+        for id in [18, 19, 20] as [Int64] { try store.put("Issue", RecordKey(id), ["repo": .reference(1)]) }
+        for id in [17, 19] as [RecordKey] { try bed.update(id, ["title": .string("mine")]) }
+        let operations = try bed.operations()
+        let work = try store.read { r in try QueryWrite(Query("Repo"), isLocal: false, { _, _ in .delete }, r.access) }
+        for _ in 0..<9 where !work.isDone { work.take(try store.write { try work.step(&$0, limit: step) }) }
+        // The repository with the two issues that nothing is queued for.
+        #expect(work.isDone && work.report.changed == 3)
+        #expect(try store.count("Repo") == 0 && store.count("Issue") == 2)
+        for id in [17, 19] as [RecordKey] { #expect(try store.record("Issue", id)?["title"] == .string("mine")) }
+        #expect(try bed.marks() == ["update Issue 17 title", "update Issue 19 title"])
+        #expect(try bed.operations() == operations)
+    }
+
+    @Test("a record is deleted also if more records of its cascade stay than a step has")
+    func manyQueuedMembers() async throws {
+        let bed = try OutboxBed(), store = bed.store
+        for id in [18, 19, 20] as [Int64] { try store.put("Issue", RecordKey(id), ["repo": .reference(1)]) }
+        for id in [17, 19] as [RecordKey] { try bed.update(id, ["title": .string("mine")]) }
+        // As orphans are: steps first, then the rest.
+        #expect(try await store.deleteMost("Repo", 1, step: 1) == 2)
+        let count = try await store.write { writer -> Int? in
+            let repo = try writer.access.state.entity("Repo")
+            var references = DeletedReferences()
+            let count = try writer.delete(
+                repo, ListedRecord(entity: repo.root, storageKey: RecordKey(1).storageKey), upTo: 1, &references)
+            try writer.letGo(&references)
+            return count
+        }
+        #expect(count == 1)
+        #expect(try store.count("Repo") == 0 && store.count("Issue") == 2)
+    }
+
     @Test("a delete that is denied says what was done before; the same call goes on when nothing is in the way")
     func denied() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 60)

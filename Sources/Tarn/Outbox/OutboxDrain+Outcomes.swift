@@ -9,6 +9,8 @@ extension OutboxDrain {
     func apply(_ sent: SentOperation, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
         let operation = sent.operation, id = operation.id
         if let location = sent.location { try writer.noteLocation(location, ofOperation: id) }
+        // The answer to a first request of this attempt may have been lost.
+        if operation.mayHaveArrived { try writer.noteArrival(ofOperation: id) }
         if !sent.invalidated.isEmpty {
             try ResponseStore.invalidate(sent.invalidated, &writer)
             // A transfer under way may have read the resource before the change.

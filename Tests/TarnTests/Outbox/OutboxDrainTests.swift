@@ -70,4 +70,36 @@ struct OutboxDrainTests {
         #expect(place.writes == ["PATCH /issues/3", "PATCH /issues/1"])
         #expect(try outbox.operations().map(\.id) == [1])
     }
+
+    @Test("a change of a record that the server has deleted is withdrawn, also if a delete rule keeps the record")
+    func denied() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { comments: { to: [Comment], inverse: issue, on_delete: deny } }
+              write: { update: 'PATCH /issues/{id}', read: '/issues/{id}' }
+            Comment:
+              key: id
+              attributes: { id: int, text: string }
+              relationships: { issue: { to: Issue, inverse: comments } }
+            """
+        ) { _ in Answer(status: "404 Not Found") }
+        try await place.store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))])
+            try writer.put(
+                "Comment", RecordKey(7), [.init("text", .string("c")), .init("issue", .reference(RecordKey(1)))])
+        }
+        let outbox = outbox(place, .server)
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 1 && report.dead == 0, "\(report)")
+        #expect(try outbox.operations().isEmpty && place.field("title") == .string("a"))
+        // Without the comment, the record goes with its change.
+        _ = try await place.store.write { try $0.delete("Comment", RecordKey(7), ifVersion: nil) }
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().withdrawn == 1)
+        #expect(try place.store.read { try $0.record("Issue", RecordKey(1)) } == nil)
+    }
 }

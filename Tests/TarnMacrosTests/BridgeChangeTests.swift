@@ -371,6 +371,23 @@ struct BridgeChangeTests {
         #expect(server.requests.filter { $0.method == "POST" }.count == 1)
     }
 
+    @Test("the key of a created record does not follow from the URL of what was looked up before")
+    func locationOfLookUp() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            if request.method == "POST" { return .init(status: "201 Created", fields: ["Location: /entries/50"]) }
+            return .init(fields: ["Content-Location: /entries/7"], body: "{}")
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.mapping.entities["Entry"]?.url = "/entries/{id}"
+            $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
+        }
+        let outbox = client.outbox().sending(through: LookingUp())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [50])
+    }
+
     @Test("the key of a created record follows from the URL of a 303 if what is read there has none")
     func keyOfSeeOther() async throws {
         let folder = try TemporaryFolder()

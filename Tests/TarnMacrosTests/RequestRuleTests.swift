@@ -95,6 +95,21 @@ struct RequestRuleTests {
     }
 
     @Test(
+        "through a bridge, too, a refused page is no end of a list whose pages before have a total of more records",
+        arguments: [4, 9])
+    func refusedTotalOfBridge(total: Int) async throws {
+        let api = try API(total: total), bridge = RESTBridge<Entry>(api.client)
+        guard total > 4 else {
+            let result = try await api.client.fetch(Self.list(.stop), through: bridge)
+            return #expect(try api.client.records(Entry.self, of: result).map(\.id) == [11, 12, 21, 22])
+        }
+        await #expect(throws: MirrorError.self) {
+            try await api.client.fetch(Self.list(.stop), through: bridge)
+        }
+        #expect(try api.stored().isEmpty)
+    }
+
+    @Test(
         "the answer to a POST that leads elsewhere (303) is what is read there; without records it fails, sent once",
         arguments: ["records", "page", "later", "nowhere"])
     func seeOther(result: String) async throws {

@@ -110,7 +110,9 @@ extension OutboxLane {
             let isRecord = source.map { $0 == url } ?? (response.status != 303 && message.url == declared.message.url)
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
         }
-        guard (200..<300).contains(response.status) || response.status == 303, attempt.location == nil,
+        // The URL of what was looked up is not that of a created record.
+        guard message.returnsSeeOther, (200..<300).contains(response.status) || response.status == 303,
+            attempt.location == nil,
             let location = WriteAnswer.location(status: response.status, response.headers),
             let base = try? HTTPURL(message.url), let url = try? base.resolving(location)
         else { return }

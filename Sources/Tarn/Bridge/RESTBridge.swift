@@ -85,7 +85,10 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
                     throw MirrorError(error, url: Redaction.url(operation.url), place: target.endpoint.place)
                 }
             // The list ends before this page.
-            case .ignored, .last: return RemoteAnswer()
+            case .ignored: return RemoteAnswer()
+            case .last:
+                _ = try target.ending(of: pages, refusedBy: response)
+                return RemoteAnswer()
             case .failed(let message): throw refusal(response, operation, message)
             case .notModified, .refused: throw refusal(response, operation, nil)
             }

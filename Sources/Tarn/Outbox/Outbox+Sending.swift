@@ -97,12 +97,15 @@ extension Outbox {
 
     /// Whether an operation of this outbox can be sent now.
     private func hasReady(_ access: StoreAccess, without waiting: Set<String>) throws -> Bool {
+        let builder = builder(access)
         var last: UInt64 = 0
         while true {
             let window = try access.outbox.window(limit: 256, after: last, now: client.now)
             for entry in window where entry.isReady {
                 if waiting.contains(api(ofEntity: entry.operation.entity)) { continue }
-                if builder(access).requests(of: entry.operation.entity) != nil { return true }
+                guard builder.requests(of: entry.operation.entity) != nil else { continue }
+                // A drain does not send it either while it waits because of a URL or a body.
+                if try builder.waits(of: entry.operation.id).isEmpty { return true }
             }
             guard window.count == 256, let next = window.last?.operation.id else { return false }
             last = next

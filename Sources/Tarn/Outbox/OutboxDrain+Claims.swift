@@ -50,16 +50,11 @@ extension OutboxDrain {
             if changed == revision, start == 0 || !underWay.isEmpty { break }
             (revision, last, start, isWhole) = (changed, 0, 0, true)
         }
-        guard !ready.isEmpty else { return }
-        var claimed: [UInt64] = []
         for (operation, conflict) in ready {
             guard let operation = try writer.claimOperation(operation, at: now) else { continue }
-            claimed.append(operation.id)
             let wasRead = state.withLock { $0.read.contains(operation.id) }
             effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict, wasRead: wasRead))
         }
-        // Other writes of the same commit must not claim them as well.
-        state.withLock { $0.claimed.formUnion(claimed) }
     }
 
     /// The numbers of operations by API that are still to be claimed.

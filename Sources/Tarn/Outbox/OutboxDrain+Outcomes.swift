@@ -9,6 +9,8 @@ extension OutboxDrain {
     func apply(_ sent: SentOperation, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
         let operation = sent.operation, id = operation.id
         if let location = sent.location { try writer.noteLocation(location, ofOperation: id) }
+        // The answer to a first request of this attempt may have been lost.
+        if operation.mayHaveArrived { try writer.noteArrival(ofOperation: id) }
         if !sent.invalidated.isEmpty {
             try ResponseStore.invalidate(sent.invalidated, &writer)
             // A transfer under way may have read the resource before the change.
@@ -42,7 +44,7 @@ extension OutboxDrain {
         case .gone(let failure):
             if case .rule(.server) = policy(of: operation, writer.access) {
                 try writer.discardOperation(id, evenIfSending: true)
-                _ = try writer.delete(operation.entity, operation.key)
+                try deleteGone(operation.record, &writer)
                 effects.report.withdrawn += 1
                 effects.report.conflicts += 1
             } else {
@@ -75,7 +77,7 @@ extension OutboxDrain {
         let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &writer)
-        if completion?.isDeleted == true { _ = try writer.delete(record.entity, record.key) }
+        if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
         if let failure = sent.unread {
@@ -90,6 +92,11 @@ extension OutboxDrain {
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
         }
+    }
+
+    /// Deletes a record that the server no longer has, unless a delete rule forbids it.
+    private func deleteGone(_ record: OutboxRecord, _ writer: inout StoreWriter) throws {
+        do { try writer.delete(record.entity, record.key) } catch StoreWriteError.deleteDenied {}
     }
 
     /// Whether the record that an answer to a creation names may be here because of the creation:

@@ -193,16 +193,19 @@ final class OutboxDrain: Sendable {
             }
         } catch {
             guard OutboxDrain.isAnswers(error), let sent = batch.first else { throw error }
+            guard !mayClaim else {
+                // The reason may be an operation to claim: no answer is to blame for that. After
+                // the answers: the claim finds what waited for them.
+                let claimed = try await commit(together: batch, claiming: .nothing)
+                return try await claimed + commit(together: [], claiming: demand)
+            }
             guard batch.count == 1 else {
                 // One by one: only the one whose answer is the reason is buried.
                 var claimed: [ClaimedOperation] = []
                 for sent in batch { claimed += try await commit(together: [sent], claiming: .nothing) }
-                return try await claimed + commit(together: [], claiming: demand)
+                return claimed
             }
-            // Before the claim: it finds what waited for this one.
-            let claimed = note(try await bury(sent, error), of: batch)
-            guard mayClaim else { return claimed }
-            return try await claimed + commit(together: [], claiming: demand)
+            return note(try await bury(sent, error), of: batch)
         }
         return note(effects, of: batch)
     }
@@ -217,6 +220,7 @@ final class OutboxDrain: Sendable {
                 state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
                 if !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
             }
+            state.claimed.formUnion(again)
             state.report.add(effects.report)
             return effects.claimed
         }

@@ -7,9 +7,10 @@ extension RecordCache {
     /// Removes unreachable records.
     ///
     /// A record is reachable if a response lists it, if its entity is a root, if it is changed
-    /// locally, or if a reachable record refers to it. Stored references are followed, from a
-    /// record to its targets. Derived relationships, such as from a user to its issues, are
-    /// followed only if `through` contains them: otherwise all records would keep each other.
+    /// locally or a queued operation refers to it, or if a reachable record refers to it. Stored
+    /// references are followed, from a record to its targets. Derived relationships, such as from a
+    /// user to its issues, are followed only if `through` contains them: otherwise all records
+    /// would keep each other.
     ///
     /// Nothing else calls this. The set is computed in a snapshot. If another writer commits before
     /// all of it is removed, it is computed again.
@@ -116,6 +117,8 @@ private struct Reach {
                 return true
             }
         }
+        // Such as the record of a deletion's URL: the deleted one no longer refers to it.
+        try access.outbox.forEachRecord { add($0) }
         for name in names {
             let entity = try self.entity(name)
             try access.records.scan(entity) { key, _ in

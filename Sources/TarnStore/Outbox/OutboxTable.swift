@@ -30,6 +30,16 @@ package struct OutboxTable {
         }
     }
 
+    /// Calls the closure with the records that operations change or refer to; one may come several
+    /// times.
+    package func forEachRecord(_ body: (ListedRecord) -> Void) throws {
+        try forEachStored { operation in
+            body(operation.record(access.catalog))
+            for record in operation.references(access.state.outboxSchema) { body(record) }
+            return true
+        }
+    }
+
     /// Returns the operations of a record, in the order of ids.
     package func operations(of entity: String, _ key: RecordKey) throws -> [OutboxOperation] {
         let record = try record(entity, key)

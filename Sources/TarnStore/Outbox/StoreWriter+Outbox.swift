@@ -189,6 +189,8 @@ extension StoreWriter {
         _ update: StoredOperation, into known: StoredOperation, _ record: ListedRecord
     ) throws -> OutboxReceipt {
         var folded = known
+        let told = try mark(of: record)?.server ?? []
+        let others = try told.isEmpty ? [] : coveredFields(of: record, except: known.id)
         for change in update.changes {
             guard change.record == nil,
                 let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil })
@@ -197,7 +199,10 @@ extension StoreWriter {
                 continue
             }
             folded.changes[index].after = change.after
-            if known.kind == .update, folded.changes[index].before == change.after { folded.changes.remove(at: index) }
+            guard known.kind == .update, folded.changes[index].before == change.after else { continue }
+            // The server may have another value by now: the conflict policy decides.
+            let server = others.contains(change.field) ? nil : told.first { $0.field == change.field }?.value
+            if server.map(change.after.isContained) ?? true { folded.changes.remove(at: index) }
         }
         folded.changes.sort { $0.field < $1.field }
         if known.kind == .create {

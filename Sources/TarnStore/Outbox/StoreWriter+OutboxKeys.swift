@@ -20,19 +20,39 @@ extension StoreWriter {
         throw OutboxError.recordMissing(entity: entity, key: key.description)
     }
 
-    /// Returns values in which references to temporary keys that were replaced have the new keys.
+    /// Returns values in which references to temporary keys that were replaced have the new keys,
+    /// and so have attributes by which joined relationships lead to records.
     func resolving(_ values: [Record.Field], _ entity: Catalog.Entity) throws -> [Record.Field] {
-        let hasReferences = values.contains { field in
+        let joins = access.state.outboxSchema.keyJoins.filter {
+            access.catalog.isKind(entity.id, of: $0.entity) && !entity.key.contains($0.field)
+        }
+        let hasKeys = values.contains { field in
             switch field.value {
             case .reference, .references: true
+            case .int, .string, .uuid: !joins.isEmpty
             default: false
             }
         }
-        guard hasReferences, try outbox.counters.aliases > 0 else { return values }
+        guard hasKeys, try outbox.counters.aliases > 0 else { return values }
         return try values.map { value in
             guard let field = entity.field(value.name) else { return value }
-            return Record.Field(value.name, try access.resolving(value.value, field))
+            guard let join = joins.first(where: { $0.field == field.id }) else {
+                return Record.Field(value.name, try access.resolving(value.value, field))
+            }
+            return Record.Field(value.name, try resolving(value.value, join))
         }
+    }
+
+    /// Returns the value of an attribute that contains a key; the new one if that was replaced.
+    private func resolving(_ value: Value, _ join: KeyJoin) throws -> Value {
+        guard let target = access.catalog.entity(id: join.target), let component = KeyComponent(value) else {
+            return value
+        }
+        let key = RecordKey([component]), present = try access.presentKey(target, key)
+        guard present != key, let replaced = present.components.first, present.components.count == 1 else {
+            return value
+        }
+        return Value(replaced)
     }
 
     func resolving(_ records: [OutboxRecord]) throws -> [ListedRecord] {
@@ -174,5 +194,17 @@ extension StoreAccess {
             try lending { try records.row(entity, bytes) != nil }
         }
         return isStored ? key : present
+    }
+}
+
+extension KeyComponent {
+    /// The component with the value of an attribute; nil if no key attribute has such a value.
+    fileprivate init?(_ value: Value) {
+        switch value {
+        case .int(let number): self = .int(number)
+        case .string(let text): self = .string(text)
+        case .uuid(let uuid): self = .uuid(uuid)
+        default: return nil
+        }
     }
 }

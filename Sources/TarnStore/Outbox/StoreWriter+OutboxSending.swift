@@ -134,6 +134,11 @@ extension StoreWriter {
         _ = try change(id) { $0.location = location }
     }
 
+    /// Notes that the server may have carried out an operation whose answer is not known.
+    package mutating func noteArrival(ofOperation id: UInt64) throws {
+        _ = try change(id) { $0.mayHaveArrived = true }
+    }
+
     /// Takes the fields that an operation is about to complete out of earlier dead updates of its
     /// record: the server has later values, which a retry must not replace.
     ///

@@ -195,11 +195,22 @@ struct OutboxModel {
             }
         }
         if last.kind == .update {
-            operations[index].changes.removeAll { $0.before == $0.after }
+            let places = update.changes.map(\.place)
+            let undone = operations[index].changes.filter {
+                $0.before == $0.after && places.contains($0.place) && isServers($0, of: last.id)
+            }.map(\.place)
+            operations[index].changes.removeAll { undone.contains($0.place) }
             if operations[index].changes.isEmpty { operations.remove(at: index) }
         }
         forget(update)
         return true
+    }
+
+    /// Whether the server has the value that a change leaves, as far as responses tell: another
+    /// operation on the field decides for itself.
+    private func isServers(_ change: ModelOperation.Change, of id: UInt64) -> Bool {
+        guard let known = server[change.place.record]?[change.place.field] else { return true }
+        return known == change.after || operations.contains { $0.id != id && $0.places.contains(change.place) }
     }
 
     /// Removes the server's values of fields that no operation covers.

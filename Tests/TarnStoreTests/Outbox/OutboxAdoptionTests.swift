@@ -213,6 +213,24 @@ struct OutboxAdoptionTests {
         #expect(try store.record("Issue", 17)?["parent"] == .reference(made))
     }
 
+    @Test("a joined attribute that is queued with a key that was replaced has the present one")
+    func joinedValues() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key
+        guard case .int(let number)? = made.components.first else { return }
+        try bed.complete(1, 99)
+        let review = try bed.create("Review", .client(8), ["issueID": .int(number)])
+        #expect(try store.record("Review", review.key)?["issueID"] == .int(99))
+        #expect(try store.related("Issue", 99, "reviews") == [8])
+        try store.put("Review", 9)
+        try bed.update(9, ["issueID": .int(number)], "Review")
+        #expect(try store.related("Issue", 99, "reviews") == [8, 9])
+        #expect(
+            try bed.operations() == ["2 create Review 8 id:->8 issueID:->99", "3 update Review 9 issueID:->99"])
+        // Other numbers stay.
+        try bed.update(9, ["issueID": .int(17)], "Review")
+        #expect(try bed.operations().last == "3 update Review 9 issueID:->17")
+    }
+
     @Test("a key that is replaced between the steps of an update is not written any more")
     func valuesOfLaterSteps() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("t")]).key

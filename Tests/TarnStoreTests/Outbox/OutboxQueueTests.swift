@@ -41,6 +41,20 @@ struct OutboxQueueTests {
         #expect(try bed.update(17, ["title": .string("c")]).operation == 2)
     }
 
+    @Test("a change that is taken back stays queued if a response has brought another value since")
+    func takenBack() throws {
+        try bed.update(17, ["title": .string("a"), "state": .string("closed")])
+        try bed.tell("Issue", 17, "title", .string("theirs"))
+        try bed.tell("Issue", 17, "state", .string("open"))
+        let receipt = try bed.update(17, ["title": .string("old"), "state": .string("open")])
+        // The server still has the state.
+        #expect(receipt.operation == 1 && receipt.isFolded)
+        #expect(try bed.operations() == ["1 update Issue 17 title:old>old"] && bed.marks() == ["update Issue 17 title"])
+        #expect(try store.record("Issue", 17)?["title"] == .string("old"))
+        try bed.discard(1)
+        #expect(try store.record("Issue", 17)?["title"] == .string("theirs") && bed.marks() == [])
+    }
+
     @Test("nothing folds into what was claimed, has other options, or is older than a creation it refers to")
     func noFolding() throws {
         try bed.update(17, ["title": .string("a")])

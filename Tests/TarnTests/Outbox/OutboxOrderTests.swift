@@ -183,6 +183,37 @@ struct OutboxOrderTests {
         #expect(try parent(place) == .number("1") && place.field("parent", of: RecordKey(2)) == .null)
     }
 
+    @Test("run sleeps while a change waits for another one whose field is in its URL, and that for its back-off")
+    func idle() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Project: { key: id, attributes: { id: int, slug: string }, write: { update: 'PATCH /projects/{id}' } }
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { project: Project }
+              write: { update: 'PATCH /p/{project.slug}/issues/{id}' }
+            """
+        ) { _ in Answer(status: "503 Later") }
+        try await place.store.write { writer in
+            try writer.put("Project", RecordKey(1), [.init("slug", .string("old"))])
+            try writer.put(
+                "Issue", RecordKey(7), [.init("title", .string("a")), .init("project", .reference(RecordKey(1)))])
+        }
+        var options = Outbox.Options()
+        options.backOff = RetryPolicy(attempts: .max, firstDelay: .seconds(60), longestDelay: .seconds(60))
+        let outbox = place.client.outbox(options: options), drains = Mutex(0)
+        try await outbox.update("Project", RecordKey(1), [.init("slug", .string("new"))])
+        try await outbox.update("Issue", RecordKey(7), [.init("title", .string("b"))])
+        let run = Task { try await outbox.run { _ in drains.withLock { $0 += 1 } } }
+        while drains.withLock(\.self) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(500))
+        run.cancel()
+        _ = await run.result
+        #expect(place.writes == ["PATCH /projects/1"])
+        #expect(drains.withLock(\.self) < 5)
+    }
+
     @Test("a PATCH of other fields does not wait for the deletion")
     func patch() async throws {
         let (place, _) = try await place(update: "PATCH")

@@ -259,6 +259,38 @@ struct RepeatedAnswerTests {
     }
 
     @Test(
+        "a creation whose first answer was lost within the attempt may have arrived, whatever the second one is",
+        arguments: [true, false])
+    func unanswered(isRefused: Bool) async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(body: "[]") }
+        let count = Mutex(0)
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            var error = TransportError(.cutShort, method: request.method, url: request.url, detail: "closed")
+            if number > 1 {
+                if isRefused { return TransportResponse(status: 422) }
+                error.kind = .connect
+            }
+            error.isUnanswered = number == 1
+            throw error
+        }
+        let outbox = try APIClient(place.client.description, store: place.store, transport: transport).outbox()
+        let made = try await outbox.create("Issue", [.init("title", .string("first"))])
+        #expect(try await outbox.drain().sent == 0)
+        #expect(count.withLock(\.self) == 2)
+        let creation = try #require(try outbox.operations().first)
+        #expect(creation.state == (isRefused ? .dead : .pending) && creation.mayHaveArrived)
+        // With another key, the server could create a second record.
+        try await outbox.update("Issue", made, [.init("title", .string("mine"))])
+        let operations = try outbox.operations()
+        #expect(operations.map(\.kind) == [.create, .update])
+        #expect(operations.first?.idempotencyKey == creation.idempotencyKey)
+    }
+
+    @Test(
         "discarding a creation whose record a response has brought keeps the server's record", arguments: [true, false])
     func discardedCreation(isDeleted: Bool) async throws {
         let place = try ScriptedOutbox(

@@ -181,6 +181,21 @@ struct CacheUpkeepTests {
         #expect(try await cache.fetch(CacheRequest("issues"), policy: .cacheOnly).records.count == 1)
     }
 
+    @Test("a record to which a queued deletion refers is not collected: its request or its discard needs it")
+    func collectBesideQueue() async throws {
+        let fixture = try CacheFixture(yaml: Self.graph), cache = try fixture.cache(nil, transport: transport())
+        try await fixture.store.write { writer in
+            try writer.put("User", RecordKey(8), [])
+            try writer.put("Issue", RecordKey(3), [.init("author", .reference(RecordKey(8)))])
+            try writer.enqueueDelete("Issue", RecordKey(3))
+        }
+        #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 0)
+        _ = try await fixture.store.write { try $0.discardOperation(1) }
+        #expect(try fixture.store.read { try $0.record("Issue", RecordKey(3))?["author"] } == .reference(RecordKey(8)))
+        #expect(try fixture.count("User") == 1)
+        #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 2)
+    }
+
     @Test("many requests for the same at the same time are one transfer, and all have the answer")
     func collapsed() async throws {
         let gate = Gate(),

@@ -1,0 +1,105 @@
+// One pass over the outbox: writes that apply answers and claim operations, and that may fail.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: one pass", .timeLimit(.minutes(2)))
+struct OutboxDrainTests {
+    private typealias Answer = ScriptedServer.Answer
+
+    /// Three issues, named a, b and c. The server then has the name d for the second one, which was
+    /// renamed here, and a local change gives the third one the same name.
+    private func renamed(title isFirst: Bool) async throws -> ScriptedOutbox {
+        let second = Mutex("b")
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string, name: { type: string, unique: true } }
+              write: { update: 'PATCH /issues/{id}' }
+            """
+        ) { request in
+            guard request.method == "GET" else { return Answer(status: "204 No Content") }
+            let names = ["a", second.withLock(\.self), "c"]
+            let issues = names.enumerated().map { #"{"id":\#($0 + 1),"title":"t","name":"\#($1)"}"# }
+            guard let id = Int(request.target.dropFirst("/issues/".count)) else {
+                return Answer(body: "[\(issues.joined(separator: ","))]")
+            }
+            return Answer(body: issues[id - 1])
+        }
+        try await place.sync()
+        let outbox = place.outbox()
+        func update(_ id: Int64, _ field: String, _ text: String) async throws {
+            try await outbox.update("Issue", RecordKey(id), [.init(field, .string(text))])
+        }
+        if isFirst { try await update(1, "title", "mine") }
+        try await update(2, "name", "x")
+        try await update(3, "name", "d")
+        if !isFirst { try await update(1, "title", "mine") }
+        second.withLock { $0 = "d" }
+        try await place.sync()
+        return place
+    }
+
+    private func outbox(_ place: ScriptedOutbox, _ policy: ConflictPolicy) -> Outbox {
+        var options = Outbox.Options()
+        options.concurrent = 1
+        return place.client.outbox(conflicts: policy, options: options)
+    }
+
+    @Test("an operation that reached the server is done, also if the next one cannot be claimed")
+    func unclaimable() async throws {
+        let place = try await renamed(title: true), outbox = outbox(place, .server)
+        // The second one is withdrawn when it is claimed: its record would get the name of another.
+        await #expect(throws: StoreWriteError.self) { try await outbox.drain() }
+        #expect(place.writes == ["PATCH /issues/1"])
+        let left = try outbox.operations()
+        #expect(left.map(\.id) == [2, 3] && left.allSatisfy { $0.state == .pending && $0.failure == nil })
+        #expect(try place.store.read { try $0.localChange("Issue", RecordKey(1)) } == nil)
+    }
+
+    @Test("an operation whose claim was rolled back with another one's decision is sent by the same pass")
+    func claimedAgain() async throws {
+        let place = try await renamed(title: false)
+        let outbox = outbox(place, .resolve { _, _, _ in nil })
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.dead == 1 && report.remaining.pending == 0, "\(report)")
+        #expect(place.writes == ["PATCH /issues/3", "PATCH /issues/1"])
+        #expect(try outbox.operations().map(\.id) == [1])
+    }
+
+    @Test("a change of a record that the server has deleted is withdrawn, also if a delete rule keeps the record")
+    func denied() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { comments: { to: [Comment], inverse: issue, on_delete: deny } }
+              write: { update: 'PATCH /issues/{id}', read: '/issues/{id}' }
+            Comment:
+              key: id
+              attributes: { id: int, text: string }
+              relationships: { issue: { to: Issue, inverse: comments } }
+            """
+        ) { _ in Answer(status: "404 Not Found") }
+        try await place.store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))])
+            try writer.put(
+                "Comment", RecordKey(7), [.init("text", .string("c")), .init("issue", .reference(RecordKey(1)))])
+        }
+        let outbox = outbox(place, .server)
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 1 && report.dead == 0, "\(report)")
+        #expect(try outbox.operations().isEmpty && place.field("title") == .string("a"))
+        // Without the comment, the record goes with its change.
+        _ = try await place.store.write { try $0.delete("Comment", RecordKey(7), ifVersion: nil) }
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().withdrawn == 1)
+        #expect(try place.store.read { try $0.record("Issue", RecordKey(1)) } == nil)
+    }
+}

@@ -58,6 +58,10 @@ extension DescriptionReader {
             report(section, "deleted", "$ is the whole record: use a key of it")
             return nil
         }
+        guard !path.hasWildcard else {
+            report(section, "deleted", "\(path) is not a single value of the record: use a key of it, without *")
+            return nil
+        }
         return TombstoneRule(path: path, equals: equals)
     }
 

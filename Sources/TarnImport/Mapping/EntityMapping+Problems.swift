@@ -21,6 +21,12 @@ extension EntityMapping {
         problems += epochProblems(entity)
         problems += urlProblems(entity, schema)
         problems += referenceURLProblems(entity, schema)
+        if let path = tombstone?.path, path.origin != .record || path.steps.isEmpty || path.hasWildcard {
+            problems.append(
+                SchemaError(
+                    entity: entity.name, field: nil,
+                    "the mark of deleted records, \(path), is not a single value of the record: use a key of it"))
+        }
         return problems
     }
 

@@ -93,7 +93,7 @@ struct DescriptionSchemaTests {
     }
 
     @Test("a mapping that does not fit its schema is a problem")
-    func mappingsAreChecked() {
+    func mappingsAreChecked() throws {
         let schema = Schema([
             entity(
                 "Issue", [.init("id", .int), .init("at", .date), .init("times", .array(.date))],
@@ -117,6 +117,15 @@ struct DescriptionSchemaTests {
             ])
         #expect(
             problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: use a key of it"])
+        for path in ["$", "items.*.gone", "@parent.gone"] {
+            var mapping = EntityMapping()
+            mapping.tombstone = TombstoneRule(path: try #require(JSONPath(path)))
+            let found = problems(["Issue": mapping])
+            #expect(
+                found == [
+                    "Issue: the mark of deleted records, \(path), is not a single value of the record: use a key of it"
+                ])
+        }
         #expect(problems(["Issue": .init(declared: ["next"])]) == [])
         #expect(
             problems(["Issue": .init(declared: ["at"])]) == [

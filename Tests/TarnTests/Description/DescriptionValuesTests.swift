@@ -135,6 +135,8 @@ struct DescriptionValuesTests {
             ("", "version: v", "bool", "a version must be a number, a date or a text"),
             ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and its value"),
             ("", "deleted: $", "int", "$ is the whole record"),
+            ("", "deleted: items.*.gone", "int", "items.*.gone is not a single value of the record"),
+            ("", "deleted: { items.*.state: gone }", "int", "without *"),
             ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "to_many is for to-many relationships"),
         ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ expected: String) throws {

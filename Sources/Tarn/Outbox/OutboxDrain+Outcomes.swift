@@ -80,6 +80,7 @@ extension OutboxDrain {
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
+        try noteVersion(behind: operation, record, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.
             try writer.invalidateResponses(listing: record.entity, record.key)
@@ -91,6 +92,24 @@ extension OutboxDrain {
             // Two records may have become one: only the server knows what it has.
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
+        }
+    }
+
+    /// Bases queued deletions of a record on the version that an operation before them has left: no
+    /// later process would know it, and with the version before, the server refuses them.
+    private func noteVersion(
+        behind done: OutboxOperation, _ record: OutboxRecord, _ writer: inout StoreWriter
+    ) throws {
+        for deletion in try writer.outbox.operations(of: record.entity, record.key)
+        where deletion.id > done.id && deletion.kind == .delete
+            && (deletion.etag != nil || deletion.lastModified != nil)
+        {
+            let message = try? lane(of: deletion.entity).builder(writer.access).message(for: deletion)
+            guard let url = message?.recordURL, let written = outbox.validators[url],
+                written.at > deletion.queuedAt
+            else { continue }
+            try writer.noteVersion(
+                ofOperation: deletion.id, etag: written.validators.etag, lastModified: written.validators.lastModified)
         }
     }
 

@@ -144,7 +144,7 @@ final class OutboxDrain: Sendable {
     }
 
     /// The lane of the API that has the records of an entity.
-    private func lane(of entity: String) -> OutboxLane {
+    func lane(of entity: String) -> OutboxLane {
         lanes.isEmpty ? firstLane : lanes[outbox.api(ofEntity: entity)] ?? firstLane
     }
 

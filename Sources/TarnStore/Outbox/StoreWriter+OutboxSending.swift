@@ -139,6 +139,11 @@ extension StoreWriter {
         _ = try change(id) { $0.mayHaveArrived = true }
     }
 
+    /// Notes the version of the record on which an operation is based.
+    package mutating func noteVersion(ofOperation id: UInt64, etag: String?, lastModified: String?) throws {
+        _ = try change(id) { ($0.etag, $0.lastModified) = (etag, lastModified) }
+    }
+
     /// Takes the fields that an operation is about to complete out of earlier dead updates of its
     /// record: the server has later values, which a retry must not replace.
     ///

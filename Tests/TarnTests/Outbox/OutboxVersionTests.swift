@@ -94,6 +94,39 @@ struct OutboxVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
     }
 
+    @Test(
+        "a deletion behind an update has the version that the update has left, after a restart, too",
+        arguments: [true, false])
+    func deletionBehindUpdate(hasTag: Bool) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), count = Counter()
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            let number = count.next()
+            if number == 1 || number == 3 { return Answer(status: "503 Service Unavailable") }
+            guard request.method == "PATCH" else {
+                record.state.withLock { $0.isGone = true }
+                return Answer(status: "204 No Content")
+            }
+            record.change(#"{"id":1,"title":"mine"}"#)
+            return hasTag ? record.read(request) : Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        try await place.outbox(.server).update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await place.outbox(.server).drain().failed == 1)
+        try await place.outbox(.server).delete("Issue", Self.key)
+        let tag: String? = hasTag ? #""v2""# : nil
+        try await Task.sleep(for: .milliseconds(5))
+        let outbox = place.outbox(.server)
+        let first = try await drained(outbox, rounds: 1)
+        #expect(first.sent == 1 && first.failed == 1, "\(first)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v1""#, tag])
+        try await Task.sleep(for: .milliseconds(5))
+        let second = try await place.outbox(.server).drain()
+        #expect(second.sent == 1 && second.withdrawn == 0, "\(second)")
+        #expect(place.changes.last?.field("If-Match") == tag)
+    }
+
     @Test("a 409 to the precondition of an older version is decided as a 412; a retry needs no sync")
     func conflictStatus() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#)

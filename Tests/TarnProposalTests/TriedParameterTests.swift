@@ -331,11 +331,13 @@ struct TriedParameterTests {
         #expect(facts.values["next_cursor"] == "c1")
     }
 
-    @Test("a cursor four levels deep, as GraphQL has it")
-    func deepCursor() async throws {
+    @Test("a cursor beside a list that is deep, as GraphQL has it", arguments: [false, true])
+    func deepCursor(isDeeper: Bool) async throws {
         let server = try server { items, before in
-            #"{"data":{"items":{"nodes":\#(items),"pageInfo":{"hasNextPage":\#(before + 20 < 57),"#
-                + #""endCursor":"c\#(before + 20)"}}}}"#
+            let list =
+                #"{"items":{"nodes":\#(items),"pageInfo":{"hasNextPage":\#(before + 20 < 57),"#
+                + #""endCursor":"c\#(before + 20)"}}}"#
+            return isDeeper ? #"{"data":{"viewer":\#(list)}}"# : #"{"data":\#(list)}"#
         } before: { target in
             QueryParameters.values(in: target).first { $0.name == "after" }
                 .flatMap { Int($0.value.dropFirst()) } ?? 0

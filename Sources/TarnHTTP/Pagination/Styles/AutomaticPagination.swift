@@ -105,6 +105,11 @@ struct AutomaticPagination: PaginationStyle {
                 pagination: .jsonLink(path: named), style: "{ json_link: { path: \(quoted(named)) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
+        if let path = LinkList.path(ofNextIn: facts) {
+            return PaginationChoice(
+                pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
+                reason: "the answer has a link to a next page in the list at \(path)")
+        }
         let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
         let hasMore = paths(facts, .more).first
         if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, parameters) }

@@ -134,6 +134,10 @@ struct EnclosedKeyTests {
         let comments = try record(#"{"author_id":"u$","isPosted":true}"#)
         #expect(comments.text.contains("    key: authorId"), "\(comments.text)")
         #expect(comments.uncertain.contains { $0.contains("others may share it") }, "\(comments.uncertain)")
+        let votes = try propose(
+            Self.list(1...6) { #"{"author_id":"u\#($0 / 2)","type":"t\#($0 % 2)","isOpen":true}"# })
+        #expect(votes.text.contains("    key: [authorId, type]"), "\(votes.text)")
+        #expect(votes.uncertain.contains { $0.contains("others may share them") }, "\(votes.uncertain)")
         let remarks = try record(#"{"author_id":"u","text":"t$"}"#)
         #expect(remarks.text.contains("    key: text"), "\(remarks.text)")
         #expect(remarks.uncertain.contains { $0.contains("others may share it") }, "\(remarks.uncertain)")

@@ -137,7 +137,7 @@ struct KeyChoice {
         if let fields = composite(hasPositions: repeated == nil) {
             return KeyGuess(
                 fields: fields, reason: "no single field differs in all \(distinct.count) samples, these together do",
-                isCertain: false)
+                isCertain: false, doubt: weakness(of: fields))
         }
         guard let named = vague.first(where: { named.contains($0) }) else {
             var guess = KeyGuess(
@@ -182,6 +182,15 @@ struct KeyChoice {
         let name = YAMLText.comment(field, limit: 40)
         return
             "`\(name)` differs in \(distinct.count) samples, and others may share it: the store has one record for them"
+    }
+
+    /// Returns the reason why fields may repeat together in records that are no samples; nil if
+    /// enough samples differ, and none of the fields names a person or an owner.
+    private func weakness(of fields: [String]) -> String? {
+        guard distinct.count < 5 || shape.isPartial || fields.contains(where: isOfOwner) else { return nil }
+        let names = fields.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
+        return
+            "\(names) together differ in \(distinct.count) samples, and others may share them: the store has one record for them"
     }
 
     /// Whether a field is the id of a person or an owner beside the record, such as `author_id`.

@@ -105,11 +105,6 @@ struct AutomaticPagination: PaginationStyle {
                 pagination: .jsonLink(path: named), style: "{ json_link: { path: \(quoted(named)) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
-        if let path = LinkList.path(ofNextIn: facts) {
-            return PaginationChoice(
-                pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
-                reason: "the answer has a link to a next page in the list at \(path)")
-        }
         let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
         let hasMore = paths(facts, .more).first
         if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, parameters) }
@@ -127,7 +122,11 @@ struct AutomaticPagination: PaginationStyle {
                 style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
                 reason: "the answer has the field X-Next-Cursor")
         }
-        return positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
+        let choice = positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
+        guard choice.pagination == .singlePage, let path = LinkList.path(ofNextIn: facts) else { return choice }
+        return PaginationChoice(
+            pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
+            reason: "the answer has a link to a next page in the list at \(path)")
     }
 
     private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: "''") + "'" }

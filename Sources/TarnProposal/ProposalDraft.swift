@@ -278,11 +278,6 @@ struct ProposalDraft {
 
     private mutating func addCredentials(_ options: ProposalOptions, parameters: [String]) {
         let fields = options.headers.filter { ProposalDraft.isSecret(field: $0.name) }
-        for (name, value) in options.headers where !ProposalDraft.isSecret(field: name) {
-            // Environment variables are an error there, and this would be one.
-            guard !value.contains("${") else { continue }
-            description.headers.append(ProposedDescription.Header(name: name, value: value))
-        }
         var left = fields.map(\.name) + parameters
         if let variable = options.tokenVariable {
             description.authentication = "{ bearer: { env: \(variable) } }"
@@ -301,10 +296,32 @@ struct ProposalDraft {
             description.authenticationComment = "the key was in the URL: put it into the environment"
             left.removeAll { $0 == name }
         }
+        left += addHeaders(options.headers.filter { !ProposalDraft.isSecret(field: $0.name) })
         guard !left.isEmpty else { return }
         let names = left.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: ", ")
         let remark = "\(names): not written, and not sent by a sync"
         description.authenticationComment += (description.authenticationComment.isEmpty ? "" : "; ") + remark
+    }
+
+    /// Adds header fields. Several of one name become one (RFC 9110 §5.3).
+    ///
+    /// - Returns: the names of those that a description cannot have, such as `Host`.
+    private mutating func addHeaders(_ fields: [(name: String, value: String)]) -> [String] {
+        var refused: [String] = []
+        for (name, value) in fields {
+            let known = description.headers.firstIndex { $0.name.lowercased() == name.lowercased() }
+            let value = known.map { "\(description.headers[$0].value), \(value)" } ?? value
+            var endpoint = ProposedEndpoint(name: "records", path: "/")
+            endpoint.headers = [ProposedParameter(name: name, value: value)]
+            if ProposalCheck.problem(of: endpoint, authentication: description.authentication) != nil {
+                refused.append(name)
+            } else if let known {
+                description.headers[known].value = value
+            } else {
+                description.headers.append(ProposedDescription.Header(name: name, value: value))
+            }
+        }
+        return refused
     }
 
     // MARK: Comments

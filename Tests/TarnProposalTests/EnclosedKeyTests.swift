@@ -131,6 +131,16 @@ struct EnclosedKeyTests {
         #expect(events.text.contains("    key: resourceId"), "\(events.text)")
         #expect(events.text.contains("no field identifies a record"), "\(events.text)")
         #expect(events.uncertain.contains { $0.contains("others may share it") }, "\(events.uncertain)")
+        let comments = try record(#"{"author_id":"u$","isPosted":true}"#)
+        #expect(comments.text.contains("    key: authorId"), "\(comments.text)")
+        #expect(comments.uncertain.contains { $0.contains("others may share it") }, "\(comments.uncertain)")
+        let votes = try propose(
+            Self.list(1...6) { #"{"author_id":"u\#($0 / 2)","type":"t\#($0 % 2)","isOpen":true}"# })
+        #expect(votes.text.contains("    key: [authorId, type]"), "\(votes.text)")
+        #expect(votes.uncertain.contains { $0.contains("others may share them") }, "\(votes.uncertain)")
+        let remarks = try record(#"{"author_id":"u","text":"t$"}"#)
+        #expect(remarks.text.contains("    key: text"), "\(remarks.text)")
+        #expect(remarks.uncertain.contains { $0.contains("others may share it") }, "\(remarks.uncertain)")
         let tracks = try record(#"{"added_by":{"id":$,"name":"n$"},"track":{"id":9$,"title":"t$"}}"#)
         #expect(tracks.text.contains("    key: trackId"), "\(tracks.text)")
     }
@@ -187,6 +197,27 @@ struct EnclosedKeyTests {
         var entities = [entity]
         ParentKeys(sources, [:]).complete(&entities, [["Entry"], ["Entry"]], [nil, nil])
         #expect(entities[0].keyDoubt?.contains("for every value of `lang`") == true)
+    }
+
+    @Test("the relationship to the record of a list has a name that no kind of its records has")
+    func namesOfKinds() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target != "/boards" else { return .init(body: ItemList.items(1...3)) }
+            let segments = request.target.split(separator: "/")
+            guard segments.count == 3, segments[2] == "events", let board = Int(segments[1]) else {
+                return .init(status: "404 Not Found")
+            }
+            return .init(
+                body: Self.list(1...13) {
+                    let own = $0 % 2 == 0 ? #""type":"moved","board":7,"lane":2"# : #""type":"noted","text":1,"size":2"#
+                    return #"{"id":\#(board * 100 + $0),\#(own)}"#
+                })
+        }
+        let proposal = try await propose(urls: [server.base + "/boards", server.base + "/boards/1/events"])
+        #expect(proposal.text.contains("parent: board2 }"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Event") == 39 && mirror.related("Event", "board2") == (39, 0), "\(proposal.text)")
     }
 
     @Test("an id that is one of several is no key before a name")

@@ -180,6 +180,17 @@ struct InferenceTests {
         #expect(text.contains("header: \(name) } }") && text.contains("`DD-API-KEY`: not written"), "\(text)")
     }
 
+    @Test("header fields of one name are one line, and those that a description cannot have are named")
+    func headerFields() throws {
+        let body = #"[{"id":1}]"#, json = try JSONValue(body), url = "https://api.test.example/things"
+        let sample = Sample(origin: url, isURL: true, pages: [.init(url: url, body: Array(body.utf8), json: json)])
+        var options = ProposalOptions()
+        options.headers = [("Accept", "a/b"), ("Host", "x"), ("accept", "c/d"), ("X-Tenant", "${NAME}")]
+        let text = try Proposal([sample], options: options).text
+        #expect(text.contains("    Accept: 'a/b, c/d'\n") && !text.contains("accept:"), "\(text)")
+        #expect(text.contains("# `Host`, `X-Tenant`: not written, and not sent by a sync"), "\(text)")
+    }
+
     @Test("the answers of a person replace the guesses")
     func answers() throws {
         let body = #"[{"code":"a","nick":"x"},{"code":"b","nick":"y"}]"#

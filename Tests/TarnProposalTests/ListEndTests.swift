@@ -177,7 +177,7 @@ struct ListEndTests {
         "a sign of other pages that names no style is uncertain",
         arguments: [
             (#""more":"/items?t=2""#, true), (#""paging":{"older":"/items?t=2"}"#, true), (#""finished":false"#, true),
-            (#""info":"Page 1 of 5""#, true), (#""links":[{"rel":"next","href":"/items?t=2"}]"#, true),
+            (#""info":"Page 1 of 5""#, true),
             (#""self":"/items?t=1""#, false), (#""paging":{"help":"/help?t=2"}"#, false), (#""finished":true"#, false),
             (#""info":"Page 5 of 5""#, false), (#""links":[{"rel":"self","href":"/items"}]"#, false),
         ])
@@ -189,6 +189,26 @@ struct ListEndTests {
         let proposal = try await propose(urls: [server.base + "/items"])
         #expect(proposal.text.contains("paginate: single_page"), "\(proposal.text)")
         #expect(proposal.uncertain.isEmpty != isUncertain, "\(proposal.text)")
+    }
+
+    @Test(
+        "a list of links is followed to the last page, as of Atom and of FHIR",
+        arguments: [("links", "rel", "href"), ("link", "relation", "url")])
+    func linkList(list: String, relation: String, target: String) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let page = ItemList.number("t", in: request.target) ?? 1
+            var links = [("self", page)]
+            if page > 1 { links.append(("prev", page - 1)) }
+            if page < 5 { links.append(("next", page + 1)) }
+            let texts = links.map { #"{"\#(relation)":"\#($0.0)","\#(target)":"/items?t=\#($0.1)"}"# }
+            let items = ItemList.items(behind: (page - 1) * 50, size: 50)
+            return .init(body: #"{"items":\#(items),"\#(list)":[\#(texts.joined(separator: ","))]}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("paginate: { json_link: { path: '\(list)' } }"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+        try await expectAll(proposal)
     }
 
     // MARK: Totals

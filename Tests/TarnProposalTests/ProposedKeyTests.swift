@@ -87,11 +87,52 @@ struct ProposedKeyTests {
         try await expectNotes(proposal)
     }
 
+    @Test(
+        "numbers and names that differ in the lists of three records need not differ in those of others",
+        arguments: ["number", "slug"])
+    func differing(key: String) async throws {
+        let server = try ScriptedServer { request in
+            if request.target == "/users" { return .init(body: ProposedKeyTests.users) }
+            let segments = request.target.split(separator: "/")
+            guard segments.count == 3, segments[2] == "notes", let user = Int(segments[1]) else {
+                return .init(status: "404 Not Found")
+            }
+            // The last user has the keys of the first one.
+            let notes = (1...4).map { number in
+                let value = "\(user % 4 * 10 + number)"
+                return
+                    #"{"\#(key)":\#(key == "slug" ? JSONValue.string("s" + value).text : value),"text":"\#(user)-\#(number)"}"#
+            }
+            return .init(body: "[" + notes.joined(separator: ",") + "]")
+        }
+        let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/notes"])
+        #expect(proposal.text.contains("key: [user, \(key)]"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Note") == 20 && mirror.related("Note", "user") == (20, 0), "\(proposal.text)")
+    }
+
     @Test("without live answers, an id in lists for each record is uncertain, with the alternative")
     func uncertain() async throws {
         let proposal = try await specification("id", base: "https://a.example").proposal()
         #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].hasPrefix("entity Note: "))
         #expect(proposal.text.contains("# or key: [user, id]"), "\(proposal.text)")
+    }
+
+    @Test(
+        "a list for an unknown value of its path does not show that a key is unique in the whole API",
+        arguments: ["id", "number"])
+    func unknownValue(key: String) async throws {
+        var specification = specification(key, base: "https://a.example")
+        specification.paths.append(
+            (
+                "/projects/{project_id}/notes",
+                Specification.get(Specification.list("Note"), Specification.path("project_id"))
+            ))
+        let proposal = try await specification.proposal()
+        #expect(proposal.uncertain.contains { $0.hasPrefix("entity Note: ") }, "\(proposal.uncertain)")
+        // The records of the other list have no user.
+        #expect(!proposal.text.contains("[user, \(key)]"), "\(proposal.text)")
     }
 
     @Test("an id that alone names a record in another path is unique")

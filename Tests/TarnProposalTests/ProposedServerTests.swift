@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import TestSupport
 import Testing
 
@@ -88,7 +89,24 @@ struct ProposedServerTests {
             ], server: server.base
         ).proposal()
         #expect(!proposal.text.contains("CHANGE_ME") && !proposal.text.contains("X-Org"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
         #expect(try await ProposedMirror(CurlTransport(), proposal).count("Item") == 3, "\(proposal.text)")
+    }
+
+    @Test("values of a path that look like an environment variable are written as they are")
+    func variableInPath() async throws {
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/{lang}/items",
+                    Specification.get(
+                        Specification.list("Item"),
+                        Specification.path("lang", #"{"type":"string","enum":["${HOME}","en"]}"#))
+                )
+            ], server: "https://a.example"
+        ).proposal()
+        let partitions = try Description.parse(proposal.text, file: "tarn.yaml").endpoints[0].partitions
+        #expect(partitions.first?.values == ["${HOME}", "en"], "\(proposal.text)")
     }
 
     @Test(

@@ -22,7 +22,7 @@ struct TriedParameterTests {
     }
 
     @Test(
-        "a server that answers with its last page to larger numbers", arguments: ["", "?page=1"], [37, 57])
+        "a server that answers with its last page to larger numbers", arguments: ["", "?page=1"], [37, 57, 97])
     func repeatedLast(query: String, count: Int) async throws {
         let server = try ScriptedServer { request in
             let page = max(1, min((count + 19) / 20, ItemList.number("page", in: request.target) ?? 1))
@@ -33,6 +33,19 @@ struct TriedParameterTests {
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count("Item") == count)
+    }
+
+    @Test("a full page that the server repeats far behind may be its limit, and is uncertain")
+    func repeatedFull() async throws {
+        let server = try ScriptedServer { request in
+            let page = max(1, min(5, ItemList.number("page", in: request.target) ?? 1))
+            return .init(body: ItemList.items(page * 20 - 19...page * 20))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        #expect(proposal.text.contains("end: repeated"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("one page to all numbers far behind") }, "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(try mirror.count("Item") == 100 && mirror.report.failures.isEmpty, "\(proposal.text)")
     }
 
     @Test("a last page that the server repeats counts once, also for records that their positions name")
@@ -331,11 +344,13 @@ struct TriedParameterTests {
         #expect(facts.values["next_cursor"] == "c1")
     }
 
-    @Test("a cursor four levels deep, as GraphQL has it")
-    func deepCursor() async throws {
+    @Test("a cursor beside a list that is deep, as GraphQL has it", arguments: [false, true])
+    func deepCursor(isDeeper: Bool) async throws {
         let server = try server { items, before in
-            #"{"data":{"items":{"nodes":\#(items),"pageInfo":{"hasNextPage":\#(before + 20 < 57),"#
-                + #""endCursor":"c\#(before + 20)"}}}}"#
+            let list =
+                #"{"items":{"nodes":\#(items),"pageInfo":{"hasNextPage":\#(before + 20 < 57),"#
+                + #""endCursor":"c\#(before + 20)"}}}"#
+            return isDeeper ? #"{"data":{"viewer":\#(list)}}"# : #"{"data":\#(list)}"#
         } before: { target in
             QueryParameters.values(in: target).first { $0.name == "after" }
                 .flatMap { Int($0.value.dropFirst()) } ?? 0

@@ -23,6 +23,7 @@ extension DescriptionReader {
         let aliases = baseURLs(section, "aliases"), follows = baseURLs(section, "follow")
         let (authentication, account) = authentication(section)
         read.authenticationField = authentication.headerField
+        read.authenticationParameter = authentication.queryParameter
         currentAPI = read
         let headers = headers(section), parameters = parameters(section, "parameters")
         read.parameters = parameters

@@ -19,6 +19,8 @@ extension DescriptionReader {
         var parameters: [Endpoint.Parameter] = []
         /// The header field that the authentication sets.
         var authenticationField: String?
+        /// The query parameter that the authentication sets.
+        var authenticationParameter: String?
 
         init(name: String?, field: String) {
             self.name = name

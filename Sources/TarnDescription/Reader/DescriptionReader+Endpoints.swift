@@ -58,6 +58,7 @@ extension DescriptionReader {
             check(template, all, forEach, section, schema)
             check(pagination, parameters, template, section)
             check(body, all, forEach, section)
+            check(partitions, own, incremental, deep, template, section)
         }
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }

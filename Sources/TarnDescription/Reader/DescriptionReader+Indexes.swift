@@ -28,6 +28,7 @@ extension DescriptionReader {
     ) -> IndexDefinition? {
         guard case .mapping = entry.value.content else {
             let fields = list(entry.value, field)
+            if fields.isEmpty, !isReported(field) { report(field, entry.value.mark, DescriptionReader.noAttribute) }
             return fields.isEmpty ? nil : IndexDefinition(entry.key, on: fields.map { IndexDefinition.Component($0) })
         }
         guard
@@ -36,6 +37,9 @@ extension DescriptionReader {
                 example: ["on": "on: [state, updatedAt]"])
         else { return nil }
         let fields = texts(section, "on").map(\.text), ignoringCase = texts(section, "ignore_case")
+        if fields.isEmpty, section["on"] != nil, !isReported(section.path("on")) {
+            report(section, "on", DescriptionReader.noAttribute)
+        }
         for (name, mark) in ignoringCase where !fields.contains(name) {
             report(section.path("ignore_case"), mark, Spelling.unknown("attribute", name, among: fields))
         }
@@ -63,6 +67,8 @@ extension DescriptionReader {
                     IndexDefinition.Component(name, ignoringCase: ignoringCase.contains { $0.text == name })
                 }, unique: isUnique, where: conditions, renamedFrom: was)
     }
+
+    private static let noAttribute = "missing attribute: write one, or remove the index"
 
     private mutating func list(_ value: YAMLValue, _ field: String) -> [String] {
         let values = if case .list(let list) = value.content { list } else { [value] }

@@ -144,7 +144,12 @@ extension DescriptionReader {
 
     /// Reads statuses and ranges of statuses: one, or a list.
     mutating func statuses(_ section: Section, _ key: String) -> [ClosedRange<Int>] {
-        texts(section, key).compactMap { text, mark in
+        let texts = texts(section, key)
+        // A rule without a status would apply to every response.
+        if texts.isEmpty, section[key] != nil, !isReported(section.path(key)) {
+            report(section, key, "missing status: write one, such as 404, or remove the line")
+        }
+        return texts.compactMap { text, mark in
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
             guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last,
                 first >= 200, last <= 599

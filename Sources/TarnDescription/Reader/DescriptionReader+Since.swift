@@ -131,4 +131,25 @@ extension DescriptionReader {
         }
         return found
     }
+
+    /// Reports parameters of partitions and of `with` that the authentication, `since` or `restart`
+    /// would replace.
+    mutating func check(
+        _ partitions: [Endpoint.Partition], _ parameters: [Endpoint.Parameter], _ incremental: Incremental?,
+        _ deep: DeepPages?, _ template: PathTemplate, _ endpoint: Section
+    ) {
+        let secret = currentAPI.authenticationParameter.flatMap { template.variables.contains($0) ? nil : $0 }
+        if let secret, parameters.contains(where: { $0.name == secret }) {
+            report(
+                at: field(ofParameter: secret, endpoint), "auth already sets this parameter: remove one of the two")
+        }
+        for partition in partitions {
+            let field = "\(endpoint.path("partitions")).\(partition.name)",
+                place = Pagination.ParameterPlace.query(partition.name)
+            let other =
+                partition.name == secret
+                ? "auth" : incremental?.sends == place ? "since" : deep?.sends == place ? "restart" : nil
+            if let other { report(field, keyMark(field), "\(other) sends this parameter: choose another name") }
+        }
+    }
 }

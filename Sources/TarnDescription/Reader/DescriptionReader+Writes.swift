@@ -159,7 +159,8 @@ extension DescriptionReader {
         }
         guard urlTemplate(words[1], section, key) else { return nil }
         var request = WriteRequest(words[0], words[1])
-        request.place = "\(file):\(section[key]?.mark.line ?? section.mark.line)"
+        let mark = section[key]?.mark ?? section.mark
+        request.place = "\(mark.file ?? file):\(mark.line)"
         return request
     }
 

@@ -79,6 +79,8 @@ package enum YAMLDocument {
                         throw Refused(
                             mark: keyMark, field: field, message: "a key must be text: write it as name: value")
                     }
+                    // Yams compares keys with their tags: an equal one would be another key to it.
+                    try requireNoTag(key.tag, [.implicit, .nonSpecific, .str], keyMark, field)
                     guard !(key.style == .plain && key.string == "<<") else {
                         throw Refused(
                             mark: keyMark, field: field,

@@ -305,7 +305,17 @@ struct TemplateExpander {
                     key: filled(entry.key, entry.keyMark, field, known) ?? entry.key, keyMark: entry.keyMark,
                     value: filled(entry.value, "\(field).\(entry.key)", known))
             }
+            reportEqualKeys(all, entries, field)
             return YAMLValue(mark: value.mark, content: .mapping(all))
+        }
+    }
+
+    /// Reports keys of a mapping that are equal once their placeholders are filled.
+    private mutating func reportEqualKeys(_ filled: [Entry], _ written: [Entry], _ field: String) {
+        guard zip(filled, written).contains(where: { $0.key != $1.key }) else { return }
+        var seen: Set<String> = []
+        for entry in filled where !seen.insert(entry.key).inserted {
+            report("\(field).\(entry.key)", entry.keyMark, "duplicate key \"\(entry.key)\" in this mapping: remove one")
         }
     }
 

@@ -154,18 +154,22 @@ struct EndpointBuilder {
             endpoint.forEach = (parentName, nil)
             return
         }
-        let known = entities[child].relationships.first { $0.target == parentName && !$0.isToMany }
-        if let known {
-            endpoint.forEach = (parentName, known.name)
+        let own = entities[child].relationships.first { $0.target == parentName && !$0.isToMany }
+        if let own {
+            endpoint.forEach = (parentName, own.name)
             return
         }
-        let name = EnglishName.unique(EnglishName.uncapitalized(parentName)) { entities[child].has($0) }
+        // A kind inherits the fields of its entity: it must not have one of the same name.
+        let known = entities
+        func isTaken(_ name: String, in entity: String) -> Bool {
+            known.contains { ($0.name == entity || $0.parent == entity) && $0.has(name) }
+        }
+        let name = EnglishName.unique(EnglishName.uncapitalized(parentName)) { isTaken($0, in: childName) }
         var relationship = ProposedRelationship(name: name, target: parentName)
         relationship.comment = "not in the JSON: set by the endpoint \(endpoint.name)"
         let plural = EnglishName.plural(EnglishName.uncapitalized(childName))
-        let target = entities.first { $0.name == parentName }
         let isFree =
-            target?.has(plural) == false
+            entities.contains { $0.name == parentName } && !isTaken(plural, in: parentName)
             && !entities.contains { $0.relationships.contains { $0.target == parentName && $0.inverse == plural } }
         if isFree { relationship.inverse = plural }
         entities[child].relationships.append(relationship)

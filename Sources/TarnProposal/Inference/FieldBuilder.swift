@@ -118,7 +118,7 @@ struct FieldBuilder {
     /// Objects that hold what identifies the record around them.
     private static let envelopes: Set = ["sys", "data", "metadata", "node"]
     /// Words of people and owners: several records may have the same one, such as `added_by`.
-    private static let sharedWords: Set = [
+    static let sharedWords: Set = [
         "by", "user", "author", "owner", "creator", "customer", "parent", "person", "member", "sender", "assignee",
         "reporter", "reviewer",
     ]

@@ -12,7 +12,7 @@ struct KeyChoice {
 
     /// The maximum number of samples that are compared.
     private static let comparisonLimit = 5000
-    private static let certainNames: Set = ["id", "uuid", "guid", "pk", "oid", "gid"]
+    static let certainNames: Set = ["id", "uuid", "guid", "pk", "oid", "gid"]
     /// Names of keys, the best first.
     private static let likelyNames = [
         "key", "slug", "sha", "hash", "code", "isbn", "sku", "symbol", "iso", "number", "iid", "login", "username",
@@ -137,7 +137,7 @@ struct KeyChoice {
         if let fields = composite(hasPositions: repeated == nil) {
             return KeyGuess(
                 fields: fields, reason: "no single field differs in all \(distinct.count) samples, these together do",
-                isCertain: false)
+                isCertain: false, doubt: weakness(of: fields))
         }
         guard let named = vague.first(where: { named.contains($0) }) else {
             var guess = KeyGuess(
@@ -145,7 +145,8 @@ struct KeyChoice {
                 isCertain: false, alternatives: Array(vague.prefix(3)))
             if repeated == nil, distinct.count >= 5, let value = values.first {
                 guess.lastResort = KeyGuess.LastResort(
-                    field: value, reason: "different in all \(distinct.count) samples", doubt: weakness(of: value))
+                    field: value, reason: "different in all \(distinct.count) samples",
+                    doubt: weakness(of: value, isLastResort: true))
                 guess.alternatives = Array(values.prefix(4))
             }
             return guess
@@ -169,16 +170,34 @@ struct KeyChoice {
     private static let sharedNames: Set = ["name", "title", "label"]
 
     /// Returns the reason why a field may repeat in records that are no samples; nil if its name is
-    /// that of a key, or enough samples differ.
-    private func weakness(of field: String) -> String? {
+    /// that of a key, or enough samples differ. A person or an owner may have many records.
+    private func weakness(of field: String, isLastResort: Bool = false) -> String? {
         guard distinct.count > 1, let value = shape.fields[field]?.key else { return nil }
         let isNamed = likelihood(field) != nil
         let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
         let isFew = distinct.count < 5 || shape.isPartial
-        guard !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew else { return nil }
+        guard
+            !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew || isLastResort || isOfOwner(field)
+        else { return nil }
         let name = YAMLText.comment(field, limit: 40)
         return
             "`\(name)` differs in \(distinct.count) samples, and others may share it: the store has one record for them"
+    }
+
+    /// Returns the reason why fields may repeat together in records that are no samples; nil if
+    /// enough samples differ, and none of the fields names a person or an owner.
+    private func weakness(of fields: [String]) -> String? {
+        guard distinct.count < 5 || shape.isPartial || fields.contains(where: isOfOwner) else { return nil }
+        let names = fields.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
+        return
+            "\(names) together differ in \(distinct.count) samples, and others may share them: the store has one record for them"
+    }
+
+    /// Whether a field is the id of a person or an owner beside the record, such as `author_id`.
+    private func isOfOwner(_ field: String) -> Bool {
+        var words = EnglishName.words(of: field)
+        guard !isCertain(field), words.popLast().map(KeyChoice.certainNames.contains) ?? false else { return false }
+        return !FieldBuilder.sharedWords.isDisjoint(with: words)
     }
 
     /// The number of fields whose repeated values are compared: each takes a pass over all samples.

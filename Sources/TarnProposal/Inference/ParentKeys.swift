@@ -56,17 +56,22 @@ struct ParentKeys {
         let isPosition = entity.hasPositionKey
         let names = entity.key.map { "`\($0)`" }.joined(separator: " and ")
         let key = [parent.relationship] + entity.key
+        let isAlone = listings.allSatisfy {
+            $0.parent?.entity == parent.entity && $0.parent?.relationship == parent.relationship
+        }
         switch isPosition ? .parent : scope(of: entity, listings) {
         case .everywhere: return
         case .unknown:
-            entities[index].keyAlternative = (key, "if the key is unique only within one \(parent.entity)")
+            // Records in other lists have no parent that a key could contain.
+            let other = "describe these lists by an entity of their own"
+            if isAlone {
+                entities[index].keyAlternative = (key, "if the key is unique only within one \(parent.entity)")
+            }
             entities[index].keyDoubt =
                 "the list is requested for every \(parent.entity): if \(names) is unique only within one, the lists overwrite each other's records"
+                + (isAlone ? "" : "; then \(other)")
         case .parent:
-            // Records in other lists, or in other records, have no parent.
-            let isAlone = listings.allSatisfy {
-                $0.parent?.entity == parent.entity && $0.parent?.relationship == parent.relationship
-            }
+            // Records in other records have no parent, either.
             let isReferred = entities.contains { $0.relationships.contains { $0.target == entity.name } }
             guard isAlone, !isReferred, !isPosition || listings.count == 1 else {
                 entities[index].keyDoubt =
@@ -125,19 +130,27 @@ struct ParentKeys {
         }
         guard attribute.type != "uuid", entity.url == nil else { return .everywhere }
         let fields = attribute.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: name)
+        let word = EnglishName.words(of: name).last ?? name
+        // Names, dates and numbers of a few lists may differ by chance; ids hardly do.
+        let isID = KeyChoice.certainNames.contains(word) || word.hasSuffix("id")
         for listing in listings {
-            if let found = scopeBySiblings(listing.source, fields) { return found }
+            guard let found = scopeBySiblings(listing.source, fields), isID || found == .parent else { continue }
+            return found
         }
         // A path such as `/users/{id}/notes/{number}` names a note by its user and its number.
         let details = listings.map { sources[$0.source] }
         if details.contains(where: { $0.globalKey.map(fields.contains) ?? false }) { return .everywhere }
         if details.contains(where: { $0.localKey.map(fields.contains) ?? false }) { return .parent }
-        let word = EnglishName.words(of: name).last ?? name
         if ParentKeys.globalNames.contains(word) { return .everywhere }
-        if listings.contains(where: { $0.parent == nil && sources[$0.source].partitions.isEmpty }) {
-            return .everywhere
-        }
+        if listings.contains(where: isOfWholeAPI) { return .everywhere }
         return ParentKeys.localNames.contains(word) ? .parent : .unknown
+    }
+
+    /// Whether a list is requested once, and not for one of several values of its path.
+    private func isOfWholeAPI(_ listing: Listing) -> Bool {
+        let source = sources[listing.source]
+        return listing.parent == nil && source.partitions.isEmpty
+            && !source.path.split(separator: "/").contains { Operation.variable(String($0)) != nil }
     }
 
     /// Returns the scope that the lists of several parents show; nil if they show none.

@@ -172,7 +172,8 @@ struct SpecificationSources {
                 name: parameter.name, value: "CHANGE_ME",
                 comment: "a credential, by its name: `auth` reads it from the environment")
         }
-        var placeholder = ProposedParameter(name: parameter.name, value: parameter.value ?? "CHANGE_ME")
+        var placeholder = ProposedParameter(
+            name: parameter.name, value: parameter.value ?? parameter.values.first ?? "CHANGE_ME")
         if parameter.value == nil {
             placeholder.values = parameter.values
             if parameter.values.isEmpty { placeholder.comment = "required: write its value" }
@@ -412,8 +413,8 @@ struct SpecificationSources {
             guard source.parent == nil, !source.parameters.contains(where: { $0.value == "CHANGE_ME" }),
                 source.headers.isEmpty, !operation.segments.contains(where: { Operation.variable($0) != nil })
             else { continue }
-            var parameters = source.parameters.map { ($0.name, $0.value) }, plain: String?
-            if let size = source.counted?.size, !parameters.contains(where: { $0.0 == size.name }) {
+            var parameters = source.parameters.flatMap(\.pairs), plain: String?
+            if let size = source.counted?.size, !parameters.contains(where: { $0.name == size.name }) {
                 plain = QueryParameters.append(parameters, to: base + operation.path)
                 parameters.append((size.name, String(size.value)))
             }

@@ -18,7 +18,7 @@ enum PageReader {
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
             for (envelope, steps) in envelopes(of: first, in: page.json) {
-                collect(envelope, steps, &values)
+                collect(envelope, steps, beside: first, &values)
             }
         }
         for path in wants.values where values[path] == nil {
@@ -98,10 +98,31 @@ enum PageReader {
         return elements.enumerated().filter { $0.offset != index }.map { ($0.element, [.index($0.offset)]) }
     }
 
+    /// The number of links that are read of a list.
+    private static let linkLimit = 16
+
+    /// Collects the relations and the targets of a list of links, as the reader of a sync does.
+    private static func collect(
+        _ elements: [JSONValue], ofLinks name: String, _ steps: [JSONPath.Step], _ values: inout [String: String]
+    ) {
+        guard PageSign.linkLists.contains(name.lowercased()) else { return }
+        let list = JSONPath(.record, steps: steps).description
+        for (index, element) in elements.prefix(linkLimit).enumerated() {
+            for name in ["rel", "relation", "href", "url", "uri"] {
+                if let text = element[name]?.scalarText { values["\(list)[\(index)].\(name)"] = text }
+            }
+        }
+    }
+
     /// Collects the scalars of an object, those of the outer objects first.
-    private static func collect(_ json: JSONValue, _ steps: [JSONPath.Step], _ values: inout [String: String]) {
+    ///
+    /// Beyond the depth, only the objects beside the list are read, such as its `pageInfo`.
+    private static func collect(
+        _ json: JSONValue, _ steps: [JSONPath.Step], beside list: FoundList, _ values: inout [String: String]
+    ) {
+        let way = list.path.steps
         var level = [(json: json, steps: steps)]
-        for _ in steps.count..<depthLimit {
+        for depth in steps.count...depthLimit {
             var inner: [(json: JSONValue, steps: [JSONPath.Step])] = []
             for (json, steps) in level {
                 for member in json.members.prefix(100) where values.count < valueLimit && !member.key.isEmpty {
@@ -110,8 +131,11 @@ enum PageReader {
                     case .number(let text), .string(let text): values[JSONPath(.record, steps: path).description] = text
                     case .bool(let flag):
                         values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
-                    case .object: inner.append((member.value, path))
-                    case .null, .array: break
+                    case .object where depth + 1 < depthLimit || path.dropLast() == way.prefix(path.count - 1):
+                        inner.append((member.value, path))
+                    case .object: break
+                    case .array(let elements): collect(elements, ofLinks: member.key, path, &values)
+                    case .null: break
                     }
                 }
             }

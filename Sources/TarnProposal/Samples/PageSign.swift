@@ -46,9 +46,12 @@ struct PageSign: Equatable {
         }
     }
 
+    /// The names of lists of links.
+    static let linkLists: Set = ["link", "links", "_links"]
+
     /// Whether a list has a link with the relation `next`, as in Atom and FHIR.
     static func isNextLink(_ name: String, _ elements: [JSONValue]) -> Bool {
-        ["link", "links", "_links"].contains(name.lowercased())
+        linkLists.contains(name.lowercased())
             && elements.prefix(20).contains { link in
                 let relation = (link["rel"] ?? link["relation"])?.scalarText?.lowercased()
                 let target = (link["href"] ?? link["url"] ?? link["uri"])?.scalarText ?? ""

@@ -25,13 +25,35 @@ extension Sampler {
             return
         }
         let found = PageReader.lists(page, like: lists)
-        guard Sampler.statedError(page, found, isFirst: false) == nil,
-            found.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty })
-        else { return }
+        guard Sampler.statedError(page, found, isFirst: false) == nil else { return }
+        guard found.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty }) else {
+            return await noteRepetition(of: page, by: parameter, &sample, lists)
+        }
         if ListFinder.isEmpty(list, in: page.json) || EndPage.lacks(list, page) {
             sample.endPage = page
             sample.style.endAtEmptyPage()
         }
+    }
+
+    /// Notes that the server answers with its last page to all larger numbers, if it does so to two
+    /// numbers far behind.
+    private func noteRepetition(
+        of page: Sample.Page, by parameter: String, _ sample: inout Sample, _ lists: [FoundList]
+    ) async {
+        let request = PageRequest(url: sample.origin)
+            .setting(.query(parameter), to: String(Sampler.farNumber + 1), isNumber: true)
+        // The first page is that of a number that the server does not understand.
+        guard PageReader.relation(of: page, to: sample.pages[0], like: lists) == .other,
+            let next = try? await self.page(request.url, like: lists),
+            PageReader.relation(of: next, to: page, like: lists) == .same
+        else { return }
+        sample.style.endAtRepeatedPage()
+        // A page that is shorter than the first one is the last one.
+        let count = PageReader.identities(page, like: lists).count
+        guard count >= PageReader.identities(sample.pages[0], like: lists).count else { return }
+        sample.gaps.append(
+            "the server answers with one page to all numbers far behind: the list ends at it. If the server has a limit there, and more records, remove `end: repeated`, and see `restart`."
+        )
     }
 
     /// Notes the status of a page far behind the last one as that of every page there.

@@ -64,7 +64,14 @@ extension Sampler {
             sample = trial
             return
         }
-        guard isFull, moved.isEmpty else { return }
+        guard moved.isEmpty else { return }
+        if isFull || isLikely, declared == nil, options.pages > 1,
+            let trial = await byRecords(sample, lists, &bounds)
+        {
+            sample = trial
+            return
+        }
+        guard isFull else { return }
         let names = tried.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
         let outcome = names.isEmpty ? "" : ", and \(names) \(tried.count == 1 ? "leads" : "lead") to no others"
         sample.style.reason = "UNCERTAIN: \(count) records may be a first page"

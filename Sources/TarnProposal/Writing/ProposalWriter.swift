@@ -162,7 +162,7 @@ struct ProposalWriter {
             }
         }
         if !endpoint.partitions.isEmpty {
-            let lists = endpoint.partitions.map { "\(YAMLText.scalar($0.name)): \(YAMLText.literals($0.values))" }
+            let lists = endpoint.partitions.map { "\(YAMLText.scalar($0.name)): \(YAMLText.list($0.values))" }
             line(4, "partitions: { \(lists.joined(separator: ", ")) }", "one list for each value")
         }
         if let forEach = endpoint.forEach {

@@ -33,6 +33,12 @@ struct AutomaticPaginationTests {
         Row(
             name: "JSON:API", page: page(2, ["links.next": "/items?page=2"]), pagination: .jsonLink(path: "links.next")),
         Row(
+            name: "a list of links",
+            page: page(
+                2,
+                ["meta.links[0].rel": "self", "meta.links[1].rel": "next", "meta.links[1].href": "/items?page=2"]),
+            pagination: .jsonLink(path: "meta.links")),
+        Row(
             name: "OData", page: page(2, ["@odata\\.nextLink": "http://h/items?$skip=2"]),
             pagination: .jsonLink(path: "@odata\\.nextLink")),
         Row(

@@ -61,6 +61,24 @@ struct PaginationStyleTests {
             ],
             asked: ["/items?state=all", "/items?c=1", "/items?c=2"]),
         Row(
+            name: "json_link to a list of links (FHIR)", pagination: .jsonLink(path: "link"),
+            pages: [
+                page(
+                    2,
+                    [
+                        "link": PageFacts.container, "link[0].relation": "self", "link[0].url": "/items",
+                        "link[1].relation": "Next", "link[1].url": "/items?c=1",
+                    ]),
+                page(
+                    2,
+                    [
+                        "link": PageFacts.container, "link[0].relation": "next", "link[0].url": "/items?c=2",
+                        "link[1].relation": "previous", "link[1].url": "/items",
+                    ]),
+                page(1, ["link": PageFacts.container, "link[0].relation": "self", "link[0].url": "/items?c=2"]),
+            ],
+            asked: ["/items?state=all", "/items?c=1", "/items?c=2"]),
+        Row(
             name: "header_cursor", pagination: .headerCursor(field: "X-Next", sends: .query("after")),
             pages: [page(2, [:], ["x-next": "a+b/="]), page(0, [:], ["X-Next": "c"]), page(2, [:], ["X-Next": ""])],
             asked: ["/items?state=all", "/items?state=all&after=a%2Bb%2F%3D", "/items?state=all&after=c"]),

@@ -185,6 +185,14 @@ struct DescriptionIndexTests {
                 "entities.A.indexes.i.on: missing: write on: [state, updatedAt]"
             ),
             (
+                "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: , unique: true } } }\n",
+                "entities.A.indexes.i.on: missing attribute: write one, or remove the index"
+            ),
+            (
+                "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: [] } }\n",
+                "3:61: entities.A.indexes.i: missing attribute: write one, or remove the index"
+            ),
+            (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: [n] }\n",
                 "entities.A.indexes: expected a mapping from names to attributes"
             ),

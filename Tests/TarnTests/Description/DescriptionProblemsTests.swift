@@ -264,6 +264,17 @@ struct DescriptionProblemsTests {
                 "    records: $", "    partitions: { a: [..] }\n    records: $",
                 "37:22: endpoints.issues.partitions.a: a value cannot be empty"
             ),
+            .init(
+                "    records: $",
+                "    partitions: { since: [a, b] }\n    since: { param: since, field: x }\n    records: $",
+                "37:19: endpoints.issues.partitions.since: since sends this parameter: choose another name"),
+            .init(
+                "    records: $",
+                "    partitions: { from: [a, b] }\n    restart: { param: from, field: x, pages: 9 }\n    records: $",
+                "37:19: endpoints.issues.partitions.from: restart sends this parameter: choose another name"),
+            .init(
+                "auth: { bearer: { env: FORGE_TOKEN } }", "auth: { api_key: { key: { env: KEY }, query: state } }",
+                "36:61: endpoints.issues.with.state: auth already sets this parameter: remove one of the two"),
         ] as [BrokenDescription])
     func changesAndPartitions(row: BrokenDescription) { row.check() }
 

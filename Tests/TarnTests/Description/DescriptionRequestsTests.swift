@@ -220,6 +220,7 @@ struct DescriptionRequestsTests {
                 "responses: [{ status: 4xx, then: empty }]",
                 "3:25: api.responses[0].status: expected a status from 200 to 599, or a range such as 500-599, found \"4xx\""
             ),
+            ("responses: [{ status: [], then: empty }]", "3:25: api.responses[0].status: missing status"),
             (
                 "responses: [{ status: 404, then: skip }]",
                 "3:36: api.responses[0].then: unknown action \"skip\": expected one of ignore, fail, retry, empty, stop, refresh_token"
@@ -318,6 +319,10 @@ struct DescriptionRequestsTests {
             (
                 "restart: { param: s, field: a, status: 99 }",
                 "15:44: endpoints.things.restart.status: expected a status"
+            ),
+            (
+                "restart: { param: s, field: a, status: [] }",
+                "15:44: endpoints.things.restart.status: missing status"
             ),
             ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number of at least 1"),
             (

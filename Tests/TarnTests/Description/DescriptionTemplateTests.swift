@@ -253,7 +253,40 @@ struct DescriptionTemplateTests {
                 == true)
     }
 
+    @Test("keys of a mapping that placeholders make equal are an error at the second one")
+    func equalKeys() {
+        let text =
+            Self.api + """
+                templates:
+                  List: { path: /l, with: { <a>: 1, <b>: 2 }, entity: Item }
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  items: { like: { List: { a: x, b: x } } }
+                """
+        #expect(
+            Self.problems(text).first
+                == "t.yaml:3:37: endpoints.items.with.x: duplicate key \"x\" in this mapping: remove one")
+        #expect(Self.problems(text.replacing("b: x", with: "b: y")) == [])
+    }
+
     // MARK: Includes
+
+    @Test("requests for local changes in an included file have their place there")
+    func includedWrites() throws {
+        let folder = try TemporaryFolder()
+        let common = try folder.write(
+            "common.yaml",
+            """
+            entities:
+              Item:
+                key: id
+                attributes: { id: int }
+                write: { update: 'PATCH /items/{id}' }
+            """)
+        let file = try folder.write("tarn.yaml", "include: common.yaml\napi: { base: 'https://a.example' }\n")
+        #expect(try Description.load(path: file).writes["Item"]?.update?.place == "\(common):5")
+    }
 
     @Test("an included file has sections of the description; the file's own lines win, and errors name their file")
     func includes() throws {

@@ -125,6 +125,7 @@ struct DescriptionYAMLTests {
             ("a: !thing b\n", "1:4: a: the tag \"!thing\" is not supported: remove it"),
             ("a: !!binary b\n", "1:4: a: the tag \"tag:yaml.org,2002:binary\" is not supported"),
             ("a: !thing { b: c }\n", "1:4: a: the tag \"!thing\" is not supported: remove it"),
+            ("a:\n  b: c\n  !x b: d\n", "3:3: a: the tag \"!x\" is not supported: remove it"),
             ("a:\n  ? [b]\n  : c\n", "2:5: a: a key must be text"),
             ("a: { ? : c }\n", "1:8: a: a key must be text"),
             ("", " the file is empty"), ("# only a comment\n", " the file is empty"),

@@ -26,6 +26,14 @@ struct MirrorPaginationTests {
                 ("/v1/items?page=2", [3], #""links":{"next":null}"#, []),
             ]),
         Row(
+            name: "json_link to a list of links", paginate: "{ json_link: { path: links } }",
+            pages: [
+                (
+                    "/v1/items", [1, 2],
+                    #""links":[{"rel":"self","href":"/v1/items"},{"rel":"next","href":"/v1/items?page=2"}]"#, []
+                ), ("/v1/items?page=2", [3], #""links":[{"rel":"prev","href":"/v1/items"}]"#, []),
+            ]),
+        Row(
             name: "header_cursor", paginate: "{ header_cursor: { field: X-Next, param: after } }",
             pages: [("/v1/items", [1, 2], "", ["X-Next: a=b"]), ("/v1/items?after=a%3Db", [3], "", [])]),
         Row(

@@ -122,7 +122,11 @@ struct AutomaticPagination: PaginationStyle {
                 style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
                 reason: "the answer has the field X-Next-Cursor")
         }
-        return positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
+        let choice = positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
+        guard choice.pagination == .singlePage, let path = LinkList.path(ofNextIn: facts) else { return choice }
+        return PaginationChoice(
+            pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
+            reason: "the answer has a link to a next page in the list at \(path)")
     }
 
     private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: "''") + "'" }

@@ -6,7 +6,7 @@ struct JSONLinkPagination: LastingStyle {
         "json_link", keys: [.path("path", required: true, example: "meta.next")],
         bare: JSONLinkPagination(path: "next"), make: JSONLinkPagination.init(values:))
 
-    /// The path of the URL, or of an object with `href` or `url`.
+    /// The path of the URL, of an object with `href` or `url`, or of a list of links.
     var path: String
 
     var name: String { "json_link" }
@@ -38,6 +38,7 @@ struct JSONLinkPagination: LastingStyle {
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let values = places.compactMap { page.facts.values[$0] }
         guard let link = values.first(where: { $0 != PageFacts.container }) else {
+            if let list = LinkList(at: path, page.facts) { return try next(in: list) }
             guard values.isEmpty else {
                 throw .refused(
                     by: name,
@@ -48,11 +49,24 @@ struct JSONLinkPagination: LastingStyle {
         // In place of a URL, some servers write false or 0 on the last page.
         return ["", "false", "0"].contains(link) ? .end : .next(link)
     }
+
+    /// Returns the link with the relation `next` of a list.
+    private func next(in list: LinkList) throws(PaginationError) -> NextPage {
+        guard list.mayHave("next") else { return .end }
+        guard let link = list.target("next") else {
+            throw .refused(
+                by: name,
+                reason: "the list of links at `\(path)` cannot be read as a whole: name another place of the next URL")
+        }
+        return link.isEmpty ? .end : .next(link)
+    }
 }
 
 extension JSONLinkPagination: ReversiblePagination {
     func previous(before page: FetchedPage) -> PreviousPage {
-        let link = (previousPlaces + AutomaticPagination.previousLinks).lazy.compactMap { page.facts.values[$0] }.first
+        let link =
+            (previousPlaces + AutomaticPagination.previousLinks).lazy.compactMap { page.facts.values[$0] }.first
+            ?? LinkList(at: path, page.facts)?.target("prev", "previous")
         guard let link, !link.isEmpty else { return .unknown("the response links no previous page") }
         return .previous(link)
     }
@@ -63,6 +77,7 @@ extension JSONLinkPagination {
 }
 
 extension Pagination {
-    /// The next page is a URL in the body: a text, or `href` or `url` of an object.
+    /// The next page is a URL in the body: a text, `href` or `url` of an object, or the link with
+    /// the relation `next` of a list.
     public static func jsonLink(path: String) -> Pagination { Pagination(JSONLinkPagination(path: path)) }
 }

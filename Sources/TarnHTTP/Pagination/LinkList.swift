@@ -1,0 +1,59 @@
+// Lists of links in a body: `links: [{ rel: next, href: … }]`, as in Atom and FHIR. Pure.
+
+/// The links of a list around the records of a page.
+struct LinkList {
+    /// A link of the list.
+    struct Link {
+        /// The relation in lower case; nil without one.
+        var relation: String?
+        var target: String?
+    }
+
+    /// The names of the relation and of the target in a link.
+    static let relations = ["rel", "relation"], targets = ["href", "url", "uri"]
+    /// The numbers of links of a list, and of members of a page, that are read at most.
+    private static let linkLimit = 16, memberLimit = 64
+
+    private(set) var links: [Link] = []
+    /// Whether the list may have links that were not read.
+    private let isPartial: Bool
+
+    /// Creates the list at a path; nil if no list of links was read there.
+    init?(at path: String, _ facts: PageFacts) {
+        var last = -1
+        for index in 0..<LinkList.linkLimit {
+            let element = "\(path)[\(index)]"
+            func value(_ names: [String]) -> String? {
+                names.lazy.compactMap { facts.values["\(element).\($0)"] }.first
+            }
+            let link = Link(relation: value(LinkList.relations)?.lowercased(), target: value(LinkList.targets))
+            guard link.relation != nil || link.target != nil else { continue }
+            links.append(link)
+            last = index
+        }
+        guard links.contains(where: { $0.relation != nil }) else { return nil }
+        isPartial =
+            last == LinkList.linkLimit - 1 || facts.values.count >= LinkList.memberLimit
+            || links.contains { $0.relation == nil }
+    }
+
+    /// Whether a link with one of several relations may be in the list.
+    func mayHave(_ relations: String...) -> Bool {
+        isPartial || links.contains { $0.relation.map(relations.contains) ?? false }
+    }
+
+    /// Returns the target of the first link with one of several relations; nil without one.
+    func target(_ relations: String...) -> String? {
+        links.first { $0.relation.map(relations.contains) ?? false }?.target
+    }
+
+    /// Returns the path of the first list with a link to a next page; nil without one.
+    static func path(ofNextIn facts: PageFacts) -> String? {
+        facts.values.keys.sorted().lazy.compactMap { name -> String? in
+            guard relations.contains(where: { name.hasSuffix("].\($0)") }), let start = name.lastIndex(of: "["),
+                let target = LinkList(at: String(name[..<start]), facts)?.target("next"), !target.isEmpty
+            else { return nil }
+            return String(name[..<start])
+        }.first
+    }
+}

@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 
 /// The statements of an export for SQLite. Each statement is one line.
@@ -166,14 +165,20 @@ struct SQLExport {
     private func views(_ names: inout UniqueNames) throws {
         for entity in layout.catalog.entities where entity.root != entity.id {
             guard let table = layout.table(of: entity.id), let column = table.entityColumn else { continue }
-            let kinds = layout.catalog.entities.filter { layout.catalog.isKind($0.id, of: entity.id) }.map { kind in
-                "'" + kind.name.replacingOccurrences(of: "'", with: "''") + "'"
-            }
             let name = ExportCell.identifier(names.name(entity.name))
             try line(
                 "CREATE VIEW \(name) AS SELECT * FROM \(ExportCell.identifier(table.name)) "
-                    + "WHERE \(ExportCell.identifier(table.columns[column].name)) IN (\(kinds.joined(separator: ",")));"
-            )
+                    + "WHERE \(condition(of: entity, table.columns[column].name));")
         }
+    }
+
+    /// Returns the condition of the records of an entity and of those below it.
+    private func condition(of entity: Catalog.Entity, _ column: String) -> String {
+        let kinds = layout.catalog.entities.filter { layout.catalog.isKind($0.id, of: entity.id) }.map { kind in
+            var literal = ""
+            ExportCell.text(kind.name).appendSQL(to: &literal)
+            return literal
+        }
+        return "\(ExportCell.identifier(column)) IN (\(kinds.joined(separator: ",")))"
     }
 }

@@ -167,6 +167,16 @@ struct ExportTests {
         #expect(try sql("SELECT name, \"unique\" FROM pragma_index_list('N') WHERE origin = 'c'") == ["N_u|0"])
     }
 
+    @Test(
+        "a name with a quotation mark stays one identifier of SQL, whatever marks follow",
+        arguments: ["a\"b", "f\"\u{301}); SELECT 1;--", "\"\u{200D}\"", "é\"\u{FE0F} TEXT, x\""])
+    func hostileNames(_ name: String) throws {
+        let found = try run(
+            "/usr/bin/sqlite3", ":memory:",
+            "CREATE TABLE t (\(ExportCell.identifier(name)) TEXT); SELECT hex(name) FROM pragma_table_info('t')")
+        #expect(found == name.utf8.map { String(format: "%02X", $0) }.joined() + "\n")
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

@@ -116,7 +116,8 @@ struct SQLExport {
             // Two texts of one number, or two NaNs, are other values in SQLite.
             try create(field.name, columns, isUnique: field.isUnique)
         }
-        let tree = layout.catalog.entities.filter { $0.root == table.root.id }
+        // Parents have smaller ids than their descendants: the first one with an index declares it.
+        let tree = layout.catalog.entities.filter { $0.root == table.root.id }.sorted { $0.id < $1.id }
         var seen: Set<UInt32> = []
         for index in tree.flatMap(\.indexes) where seen.insert(index.id).inserted {
             var columns: [String] = []
@@ -127,13 +128,20 @@ struct SQLExport {
                     ExportCell.identifier(table.columns[$0].name) + (component.folding == nil ? "" : " COLLATE NOCASE")
                 }
             }
-            let conditions = index.conditions.compactMap { condition($0, table) }
+            var conditions = index.conditions.compactMap { condition($0, table) }
             guard !columns.isEmpty, conditions.count == index.conditions.count else { continue }
             // NOCASE compares texts up to a NUL: different ones may be equal in SQLite.
             let comparesAlike =
                 index.conditions.allSatisfy(isExact) && index.components.allSatisfy { $0.folding == nil }
+            let isUnique = index.isUnique && comparesAlike
+            // Other records of the table may have the values.
+            if isUnique, let owner = tree.first(where: { $0.indexes.contains { $0.id == index.id } }),
+                owner.id != owner.root, let column = table.entityColumn
+            {
+                conditions.append(condition(of: owner, table.columns[column].name))
+            }
             try create(
-                index.name, columns, isUnique: index.isUnique && comparesAlike,
+                index.name, columns, isUnique: isUnique,
                 where: conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
         }
     }

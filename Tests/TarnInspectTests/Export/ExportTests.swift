@@ -177,6 +177,31 @@ struct ExportTests {
         #expect(found == name.utf8.map { String(format: "%02X", $0) }.joined() + "\n")
     }
 
+    @Test("a unique index of an entity with a parent is unique among its records, not in the whole table")
+    func uniqueIndexBelow() throws {
+        let path = folder.path + "/below.tarn"
+        let schema = Schema([
+            EntityDefinition("Person", key: ["id"], attributes: [.init("id", .int), .init("name", .string)]),
+            EntityDefinition(
+                "Employee", parent: "Person", attributes: [],
+                indexes: [IndexDefinition("byName", on: "name", unique: true)]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, entity, name) in [
+                (1, "Person", "Ada"), (2, "Person", "Ada"), (3, "Employee", "Ada"), (4, "Employee", "Bea"),
+            ] as [(Int64, String, String)] {
+                try writer.put(entity, RecordKey(id), [.init("name", .string(name))])
+            }
+        }
+        try export(path)
+        #expect(try sql("SELECT count(*) FROM Person; SELECT count(*) FROM Employee") == ["4", "2"])
+        #expect(
+            try sql("SELECT name, \"unique\", partial FROM pragma_index_list('Person') WHERE origin = 'c'") == [
+                "Person_byName|1|1"
+            ])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

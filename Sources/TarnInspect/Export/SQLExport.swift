@@ -26,6 +26,9 @@ struct SQLExport {
 
     /// Writes the statements that create the tables.
     func begin() throws {
+        // References may precede their records, and some lead to none. `~/.sqliterc` may have
+        // turned on the check.
+        try line("PRAGMA foreign_keys=OFF;")
         try line("BEGIN;")
         for table in layout.tables {
             var parts = table.columns.map { ExportCell.identifier($0.name) + ($0.type.isEmpty ? "" : " \($0.type)") }

@@ -202,6 +202,19 @@ struct ExportTests {
             ])
     }
 
+    @Test("references to missing records do not fail an export where SQLite checks foreign keys")
+    func foreignKeysOn() throws {
+        let store = try RichStore(), file = folder.path + "/out.sql"
+        var lines = ""
+        _ = try StoreInspector(at: store.path).exportSQL(
+            line: { lines += $0 + "\n" }, damaged: { Issue.record("\($0)") })
+        try lines.write(toFile: file, atomically: true, encoding: .utf8)
+        // As with `PRAGMA foreign_keys=ON;` in ~/.sqliterc.
+        _ = try run(
+            "/usr/bin/sqlite3", "-bail", "-cmd", "PRAGMA foreign_keys=ON", folder.path + "/out.db", ".read \(file)")
+        #expect(try sql("SELECT count(*) FROM Issue_parts WHERE owner = 5") == ["1200"])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

@@ -215,6 +215,31 @@ struct ExportTests {
         #expect(try sql("SELECT count(*) FROM Issue_parts WHERE owner = 5") == ["1200"])
     }
 
+    @Test("the columns of a join table have different names, also if those of the key's components are alike")
+    func joinColumns() throws {
+        let path = folder.path + "/rooms.tarn"
+        let schema = Schema([
+            EntityDefinition("Area", key: ["b", "c"], attributes: [.init("b", .int), .init("c", .int)]),
+            EntityDefinition(
+                "Room", key: ["a", "a_b"], attributes: [.init("a_b", .int)],
+                relationships: [
+                    .init("a", to: "Area", inverse: "rooms"), .init("doors", to: "Room", many: true, inverse: "from"),
+                ]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        let rooms = [RecordKey([.int(1), .int(2), .int(3)]), RecordKey([.int(1), .int(2), .int(4)])]
+        try store.write { writer in
+            try writer.put("Room", rooms[0], [.init("doors", .references([rooms[1]]))])
+            try writer.put("Room", rooms[1], [])
+        }
+        try export(path)
+        #expect(
+            try sql("SELECT name FROM pragma_table_info('Room_doors')") == [
+                "owner_a_b", "owner_a_c", "owner_a_b_2", "position", "target_a_b", "target_a_c", "target_a_b_2",
+            ])
+        #expect(try sql("SELECT * FROM Room_doors") == ["1|2|3|0|1|2|4"])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

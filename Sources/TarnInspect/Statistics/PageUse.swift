@@ -138,7 +138,8 @@ private struct PageUseScan {
         use.usedRange = Int(clamping: meta.lastPage == .max ? .max : meta.lastPage + 1)
         use.filePages = Int(clamping: snapshot.file.pageCount)
         use.transaction = meta.transaction
-        use.findings = findings.list
+        // The scan finds the faults of pages again, but not those of the file.
+        use.findings = file.findings.list.filter(\.code.isOfFile) + findings.list
         use.aloneBecause = file.aloneBecause
         return use
     }

@@ -1,6 +1,7 @@
 // Look-ups that meet damaged pages: what is unreadable is not reported as missing.
 
 import Foundation
+import LMDB
 import LMDBPages
 import Testing
 
@@ -55,6 +56,30 @@ struct DamagedLookUpTests {
             return page
         }
         throw StoreOpenError.noSuchStore(path: table)
+    }
+
+    @Test("pages of responses go on behind damaged ones, and repeat none")
+    func damagedResponses() throws {
+        let store = try RichStore(), inspector = StoreInspector(at: store.path)
+        var ids: [UInt64] = [], found: [UInt64] = [], damages: [String] = [], next: UInt64?, pages = 0
+        try inspector.responses({ id, _ in ids.append(id) }, damaged: { Issue.record("\($0)") })
+        try store.damage { transaction, _ in
+            let raw = transaction.raw, table = try transaction.table(TableName.responses)
+            for id in ids.suffix(3) {
+                try withUnsafeBytes(of: id.bigEndian) { key in
+                    var row = Array(try #require(try raw.get(table, key)))
+                    row[row.count - 1] ^= 1
+                    try row.withUnsafeBytes { try raw.put(table, key, $0) }
+                }
+            }
+        }
+        repeat {
+            next = try inspector.responses(
+                before: next, limit: 2, { id, _ in found.append(id) }, damaged: { damages.append($0.place) })
+            pages += 1
+        } while next != nil && pages < 10
+        #expect(found == ids.dropLast(3).reversed())
+        #expect(damages == ids.suffix(3).reversed().map { "response \($0)" })
     }
 
     @Test("a record on a damaged page is unreadable, not missing, and the page is named", arguments: damages)

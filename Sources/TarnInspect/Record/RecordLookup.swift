@@ -155,7 +155,7 @@ struct RecordLookup {
             }
             read += 1
             cursor.withKey { entry in
-                // 00 FF inside an encoded text is a NUL: the entry belongs to a longer target or value.
+                // 00 FF inside an encoded text is a NUL: the entry belongs to a longer text.
                 guard !(entry.count > prefix.count && entry[prefix.count] == 0xFF),
                     let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned),
                     isReferrer(key)

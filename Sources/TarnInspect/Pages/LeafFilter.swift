@@ -100,7 +100,8 @@ final class LeafFilter<Question: LeafQuestion>: @unchecked Sendable {
         guard isParallel, branches.count > 1 else { return }
         let other = file.reopened(progress: nil)
         nonisolated(unsafe) var reader = LeafReader(other.snapshot, question(other))
-        thread = SecondThread { [unowned self] in
+        // Before the scan, it would wait for what the scan uses.
+        thread = SecondThread(isNeeded: false) { [unowned self] in
             withExtendedLifetime(other) {
                 while self.work(with: &reader) {}
             }

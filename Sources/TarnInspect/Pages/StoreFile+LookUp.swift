@@ -66,6 +66,10 @@ extension StoreFile {
             guard let (page, isSound) = checkedPage(number, of: table, within: bounds) else { return .unreadable }
             // In a damaged page, a key that is not found may exist.
             isCertain = isCertain && isSound
+            if level == 1, isSound, let problem = page.withView({ StoreFile.rootProblem($0, record) }) {
+                note(.tableCounts, table, problem)
+                isCertain = false
+            }
             guard page.withView({ $0.kind == .branch }) else {
                 if level != record.depth {
                     // The tree may have another root, from which the key is found.
@@ -93,6 +97,23 @@ extension StoreFile {
     /// The problem of a leaf that is not at the depth of its tree.
     static func depthProblem(_ level: Int, _ record: TableRecord) -> String {
         "a leaf at level \(level) of a tree that is \(record.depth) deep"
+    }
+
+    /// Returns the contradiction between a sound root page and the record of its table; nil if there
+    /// is none, or if the tree has more levels than the root tells of.
+    ///
+    /// A damaged number in the record may lead to the root of another table, or to an old one.
+    static func rootProblem(_ page: PageView, _ record: TableRecord) -> String? {
+        let count = UInt64(page.count)
+        func problem(_ expected: UInt64, _ what: String) -> String? {
+            count == expected ? nil : "its root should have \(expected) \(what), and has \(count)"
+        }
+        return switch (page.kind, record.depth) {
+        case (.leaf, 1): problem(record.entries, "entries")
+        case (.branch, 2): problem(record.leafPages, "leaves")
+        case (.branch, 3): problem(record.branchPages &- 1, "branches")
+        default: nil
+        }
     }
 
     /// Returns the value of a key in a leaf; nil if the leaf does not have the key.

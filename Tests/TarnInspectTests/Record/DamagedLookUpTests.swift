@@ -126,6 +126,22 @@ struct DamagedLookUpTests {
         #expect(found.damage?.contains("page \(page) of responses") == true)
     }
 
+    @Test("a record of a table whose root is that of another one is unreadable, not missing")
+    func rootOfAnother() throws {
+        let store = try RichStore()
+        var image = try DamagedPagesTests.Image(store.path)
+        #expect(image.tables["r/3"]?.depth == 1 && image.tables["r/5"]?.depth == 1)
+        image.set(try image.record("r/5") + 40, 8, try image.root("r/3"))
+        try store.write(image.bytes)
+        let inspector = StoreInspector(at: store.path), found = try inspector.record("Event", RecordKey(1))
+        #expect(!found.isStored && found.isUnreadable && found.damage != nil, "\(found.lines())")
+        var damages: [StoreInspector.Damage] = []
+        try inspector.keys(
+            of: "Event", within: { _ in KeySpan(from: RecordKey(100)) }, damaged: { damages.append($0) },
+            visit: { Issue.record("\($0)") })
+        #expect(damages.map(\.place) == ["r/5"], "\(damages)")
+    }
+
     @Test("a table whose name is damaged is reported by a look-up")
     func missingTable() throws {
         let store = try RichStore()

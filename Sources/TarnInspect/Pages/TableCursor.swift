@@ -206,7 +206,7 @@ final class TableCursor {
         }
         if let problem = page.withView(\.problem) {
             fault(.pageForm, number, problem)
-        } else if levels.isEmpty, let record, let problem = page.withView({ StoreFile.rootProblem($0, record) }) {
+        } else if levels.isEmpty, let record, let problem = page.withView({ file.rootProblem($0, of: table, record) }) {
             isWhole = false
             file.note(.tableCounts, table, problem)
         }

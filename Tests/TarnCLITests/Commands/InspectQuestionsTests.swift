@@ -33,7 +33,7 @@ struct InspectQuestionsTests {
         do {
             // Long keys: a branch has few leaves.
             let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
-            try store.write { writer in
+            try await store.write { writer in
                 for number in 10_000..<30_000 {
                     try writer.put("A", RecordKey("\(number)" + String(repeating: "k", count: 190)), [])
                 }

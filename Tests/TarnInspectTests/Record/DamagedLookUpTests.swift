@@ -3,6 +3,7 @@
 import Foundation
 import LMDB
 import LMDBPages
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -140,6 +141,26 @@ struct DamagedLookUpTests {
             of: "Event", within: { _ in KeySpan(from: RecordKey(100)) }, damaged: { damages.append($0) },
             visit: { Issue.record("\($0)") })
         #expect(damages.map(\.place) == ["r/5"], "\(damages)")
+    }
+
+    @Test("a root of another table is found also if it has as many leaves as the own one")
+    func rootOfAlike() throws {
+        let folder = try TemporaryFolder(), path = folder("alike.tarn")
+        let schema = Schema(["A", "B"].map { EntityDefinition($0, key: ["id"], attributes: [.init("id", .int)]) })
+        do {
+            let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .relaxed))
+            try store.write { writer in
+                for id: Int64 in 1...201 { try writer.put("A", RecordKey(id), []) }
+                for id: Int64 in 1...200 { try writer.put("B", RecordKey(id), []) }
+            }
+        }
+        var image = try DamagedPagesTests.Image(path)
+        let own = try #require(image.tables["r/1"]), other = try #require(image.tables["r/2"])
+        try #require(own.depth == 2 && other.depth == 2 && own.leafPages == other.leafPages)
+        image.set(try image.record("r/1") + 40, 8, try image.root("r/2"))
+        try Data(image.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        let found = try StoreInspector(at: path).record("A", RecordKey(201))
+        #expect(!found.isStored && found.isUnreadable && found.damage != nil, "\(found.lines())")
     }
 
     @Test("a table whose name is damaged is reported by a look-up")

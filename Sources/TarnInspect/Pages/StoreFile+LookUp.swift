@@ -99,8 +99,9 @@ extension StoreFile {
         "a leaf at level \(level) of a tree that is \(record.depth) deep"
     }
 
-    /// Returns the contradiction between a sound root page and the record of its table; nil if there
-    /// is none, or if the tree has more levels than are compared.
+    /// Returns the contradiction between a sound root page and the record of its table.
+    ///
+    /// Nil if there is none, or if the tree has more levels than are compared.
     ///
     /// A damaged number in the record may lead to the root of another table, or to an old one. Each
     /// table is compared once.

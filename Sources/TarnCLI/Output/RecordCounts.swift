@@ -23,8 +23,13 @@ struct RecordCounts {
         }
     }
 
-    /// The total, with every record counted once.
-    var total: Int { entities.reduce(0) { $0 + ($1.parent == nil ? $1.count : 0) } }
+    /// The total, with every record counted once. A damaged file may state any numbers.
+    var total: Int {
+        entities.reduce(0) { total, entity in
+            let (sum, isTooLarge) = total.addingReportingOverflow(entity.parent == nil ? entity.count : 0)
+            return isTooLarge ? .max : sum
+        }
+    }
 
     /// The counts as text: `117 Ticket (30 Bug), 12 User`.
     var text: String {

@@ -32,28 +32,31 @@ extension StoreInspector {
     /// - Parameters:
     ///   - id: The response before the first one, in this order; nil for the beginning.
     ///   - limit: The most entries that are read.
-    /// - Returns: Whether there are more.
+    /// - Returns: The id before which the next entries begin; nil if there are no more.
     /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
     package func responses(
         before id: UInt64?, limit: Int, _ body: (_ id: UInt64, ResponseEntry) -> Void, damaged: (Damage) -> Void
-    ) throws -> Bool {
+    ) throws -> UInt64? {
         try open { file in
             try checkIsReadable(file)
             let interval = KeyInterval(below: id.map { withUnsafeBytes(of: $0.bigEndian) { Array($0) } })
             let cursor = TableCursor(file, TableName.responses, in: interval, reversed: true)
-            var count = 0, hasMore = false
+            var count = 0, last: UInt64?, next: UInt64?
             while cursor.next() {
                 guard count < limit else {
-                    hasMore = true
+                    next = last
                     break
                 }
                 count += 1
+                // Also of a damaged one: the next entries are behind it.
+                let id: UInt64?? = cursor.withKey { $0.count == 8 ? $0.loadBigEndian(0) : nil }
+                last = id ?? nil ?? last
                 cursor.withEntry { key, value in
                     if let (id, entry) = StoreInspector.response(key, value, damaged) { body(id, entry) }
                 }
             }
             file.reportFindings(to: damaged)
-            return hasMore
+            return next
         }
     }
 

@@ -136,6 +136,9 @@ extension Finding.Code {
     /// Whether the finding concerns the file, its pages or LMDB's tables, not their content.
     public var isOfPages: Bool { ["file", "page", "free", "table"].contains(rawValue.prefix { $0 != "." }) }
 
+    /// Whether the finding concerns the file as a whole: its length, or its meta pages.
+    var isOfFile: Bool { rawValue.hasPrefix("file.") }
+
     /// Whether an answer may be incomplete because of the finding.
     ///
     /// Opening a file checks all settings of the store, and few answers depend on them.

@@ -45,7 +45,11 @@ extension StoreInspector {
         var entities = try file.entities(named: name)
         let form = try SelectedFields(selection, file.catalog, among: entities)
         if selection.isReversed { entities.reverse() }
-        if let entity = progress.entity { entities = Array(entities.drop { $0.id != entity }) }
+        if let last = progress.entity, entities.first?.id != last {
+            // Ids ascend. An entity that was removed meanwhile is followed by those behind it.
+            if name == nil { entities = Array(entities.drop { selection.isReversed ? $0.id > last : $0.id < last }) }
+            if entities.first?.id != last { progress.key = nil }
+        }
         for entity in entities where progress.left > 0 {
             try select(entity, name == nil, selection, file, &progress, damaged) { try body(form.apply(to: $0)) }
             guard !progress.isDue else { return }

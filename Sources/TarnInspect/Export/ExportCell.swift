@@ -72,9 +72,12 @@ enum ExportCell {
     }
 
     /// Returns a name of a table or a column as an identifier of SQL.
+    ///
+    /// A file from elsewhere may have any names: `sqlite3` must not run a part of one.
     static func identifier(_ name: String) -> String {
-        "\"" + String(name.map { $0.isNewline || $0 == "\0" ? "_" : $0 }).replacingOccurrences(of: "\"", with: "\"\"")
-            + "\""
+        var name = String(name.map { $0.isNewline || $0 == "\0" ? "_" : $0 }), identifier = "\""
+        identifier.append(&name, doubling: UInt8(ascii: "\""))
+        return identifier + "\""
     }
 
     // MARK: - CSV

@@ -103,10 +103,14 @@ struct ExportLayout {
     ) -> JoinTable {
         let owner = keyColumns(of: tables[number].root, named: "owner")
         let target = catalog.entity(id: reference.destination).map { keyColumns(of: $0, named: "target") } ?? []
+        // A field of the key may have the name that a component of another one gets.
+        var columnNames = UniqueNames()
+        let columns = (owner + [Column(name: "position", type: "INTEGER")] + target).map { column in
+            Column(name: columnNames.name(column.name), type: column.type)
+        }
         return JoinTable(
             name: names.name("\(tables[number].name)_\(field.name)"), owner: 0..<owner.count, position: owner.count,
-            target: owner.count + 1..<owner.count + 1 + target.count,
-            columns: owner + [Column(name: "position", type: "INTEGER")] + target, ownerTable: number,
+            target: owner.count + 1..<owner.count + 1 + target.count, columns: columns, ownerTable: number,
             destination: reference.destination)
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 
 /// The statements of an export for SQLite. Each statement is one line.
@@ -27,6 +26,9 @@ struct SQLExport {
 
     /// Writes the statements that create the tables.
     func begin() throws {
+        // References may precede their records, and some lead to none. `~/.sqliterc` may have
+        // turned on the check.
+        try line("PRAGMA foreign_keys=OFF;")
         try line("BEGIN;")
         for table in layout.tables {
             var parts = table.columns.map { ExportCell.identifier($0.name) + ($0.type.isEmpty ? "" : " \($0.type)") }
@@ -117,7 +119,8 @@ struct SQLExport {
             // Two texts of one number, or two NaNs, are other values in SQLite.
             try create(field.name, columns, isUnique: field.isUnique)
         }
-        let tree = layout.catalog.entities.filter { $0.root == table.root.id }
+        // Parents have smaller ids than their descendants: the first one with an index declares it.
+        let tree = layout.catalog.entities.filter { $0.root == table.root.id }.sorted { $0.id < $1.id }
         var seen: Set<UInt32> = []
         for index in tree.flatMap(\.indexes) where seen.insert(index.id).inserted {
             var columns: [String] = []
@@ -128,13 +131,20 @@ struct SQLExport {
                     ExportCell.identifier(table.columns[$0].name) + (component.folding == nil ? "" : " COLLATE NOCASE")
                 }
             }
-            let conditions = index.conditions.compactMap { condition($0, table) }
+            var conditions = index.conditions.compactMap { condition($0, table) }
             guard !columns.isEmpty, conditions.count == index.conditions.count else { continue }
             // NOCASE compares texts up to a NUL: different ones may be equal in SQLite.
             let comparesAlike =
                 index.conditions.allSatisfy(isExact) && index.components.allSatisfy { $0.folding == nil }
+            let isUnique = index.isUnique && comparesAlike
+            // Other records of the table may have the values.
+            if isUnique, let owner = tree.first(where: { $0.indexes.contains { $0.id == index.id } }),
+                owner.id != owner.root, let column = table.entityColumn
+            {
+                conditions.append(condition(of: owner, table.columns[column].name))
+            }
             try create(
-                index.name, columns, isUnique: index.isUnique && comparesAlike,
+                index.name, columns, isUnique: isUnique,
                 where: conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
         }
     }
@@ -166,14 +176,20 @@ struct SQLExport {
     private func views(_ names: inout UniqueNames) throws {
         for entity in layout.catalog.entities where entity.root != entity.id {
             guard let table = layout.table(of: entity.id), let column = table.entityColumn else { continue }
-            let kinds = layout.catalog.entities.filter { layout.catalog.isKind($0.id, of: entity.id) }.map { kind in
-                "'" + kind.name.replacingOccurrences(of: "'", with: "''") + "'"
-            }
             let name = ExportCell.identifier(names.name(entity.name))
             try line(
                 "CREATE VIEW \(name) AS SELECT * FROM \(ExportCell.identifier(table.name)) "
-                    + "WHERE \(ExportCell.identifier(table.columns[column].name)) IN (\(kinds.joined(separator: ",")));"
-            )
+                    + "WHERE \(condition(of: entity, table.columns[column].name));")
         }
+    }
+
+    /// Returns the condition of the records of an entity and of those below it.
+    private func condition(of entity: Catalog.Entity, _ column: String) -> String {
+        let kinds = layout.catalog.entities.filter { layout.catalog.isKind($0.id, of: entity.id) }.map { kind in
+            var literal = ""
+            ExportCell.text(kind.name).appendSQL(to: &literal)
+            return literal
+        }
+        return "\(ExportCell.identifier(column)) IN (\(kinds.joined(separator: ",")))"
     }
 }

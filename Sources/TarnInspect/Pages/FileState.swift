@@ -36,7 +36,7 @@ struct FileState: Sendable {
     static func hold<Result>(
         at path: String, findsLostMeta: Bool = false, _ body: (FileState) throws -> Result
     ) throws -> Result {
-        let directory = path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
+        let directory = directory(of: path)
         var reason = "its newest state could not be held, since others write all the time", isTruncated = false
         for _ in 0..<100 {
             var isLent = false
@@ -76,6 +76,12 @@ struct FileState: Sendable {
             }
             return try body(state)
         }
+    }
+
+    /// Returns the directory whose locks belong to a path: of a store, or of its `data.mdb`.
+    static func directory(of path: String) -> String {
+        if path == "data.mdb" { return "." }
+        return path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
     }
 }
 

@@ -81,7 +81,9 @@ final class LeafFilter<Question: LeafQuestion>: @unchecked Sendable {
                 let page = file.snapshot.file.page(number), branches.count <= Int(clamping: file.snapshot.meta.lastPage)
             else { return false }
             return page.withView { page in
-                guard page.kind == .branch, page.number == number else { return false }
+                // Each branch leads to one above leaves at least, and no two to the same one: the
+                // search ends.
+                guard page.kind == .branch, page.number == number, page.count > 0 else { return false }
                 return (0..<page.count).allSatisfy { index in
                     guard let child = page.child(index), let key = page.key(index) else { return false }
                     let next = index + 1 < page.count ? page.key(index + 1).map { Array($0) } : below
@@ -98,7 +100,8 @@ final class LeafFilter<Question: LeafQuestion>: @unchecked Sendable {
         guard isParallel, branches.count > 1 else { return }
         let other = file.reopened(progress: nil)
         nonisolated(unsafe) var reader = LeafReader(other.snapshot, question(other))
-        thread = SecondThread { [unowned self] in
+        // Before the scan, it would wait for what the scan uses.
+        thread = SecondThread(isNeeded: false) { [unowned self] in
             withExtendedLifetime(other) {
                 while self.work(with: &reader) {}
             }
@@ -185,7 +188,8 @@ private struct LeafReader<Question: LeafQuestion> {
 
     /// Reads the leaves below a branch: see `LeafFilter.answer(for:)`.
     mutating func read(_ number: UInt64, above: [UInt8]?, below: [UInt8]?) -> [Int32?] {
-        guard number >= PageLayout.metaPages, number <= snapshot.meta.lastPage,
+        // A damaged meta page may declare any last page.
+        guard number >= PageLayout.metaPages, number <= snapshot.meta.lastPage, number < snapshot.file.pageCount,
             snapshot.file.isCancelled?() != true
         else { return [] }
         // Apart from the leaves: their buffer is used again.

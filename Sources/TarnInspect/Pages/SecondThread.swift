@@ -12,8 +12,11 @@ final class SecondThread: @unchecked Sendable {
     private var isRunning = false
     private let isDone = Atomic(false)
 
-    /// Starts the closure. If the system has no thread to give, runs it before this returns.
-    init(_ body: @escaping () -> Void) {
+    /// Starts the closure.
+    ///
+    /// - Parameter isNeeded: Whether it runs before this returns if the system has no thread to
+    ///   give. Otherwise it does not run then.
+    init(isNeeded: Bool = true, _ body: @escaping () -> Void) {
         self.body = body
         let own = Unmanaged.passRetained(self)
         isRunning =
@@ -28,7 +31,7 @@ final class SecondThread: @unchecked Sendable {
                 }, own.toOpaque()) == 0
         guard !isRunning else { return }
         own.release()
-        body()
+        if isNeeded { body() }
     }
 
     /// Waits for the end of the closure.

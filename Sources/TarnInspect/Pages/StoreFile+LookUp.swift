@@ -66,6 +66,10 @@ extension StoreFile {
             guard let (page, isSound) = checkedPage(number, of: table, within: bounds) else { return .unreadable }
             // In a damaged page, a key that is not found may exist.
             isCertain = isCertain && isSound
+            if level == 1, isSound, let problem = page.withView({ rootProblem($0, of: table, record) }) {
+                note(.tableCounts, table, problem)
+                isCertain = false
+            }
             guard page.withView({ $0.kind == .branch }) else {
                 if level != record.depth {
                     // The tree may have another root, from which the key is found.
@@ -93,6 +97,43 @@ extension StoreFile {
     /// The problem of a leaf that is not at the depth of its tree.
     static func depthProblem(_ level: Int, _ record: TableRecord) -> String {
         "a leaf at level \(level) of a tree that is \(record.depth) deep"
+    }
+
+    /// Returns the contradiction between a sound root page and the record of its table.
+    ///
+    /// Nil if there is none, or if the tree has more levels than are compared.
+    ///
+    /// A damaged number in the record may lead to the root of another table, or to an old one. Each
+    /// table is compared once.
+    func rootProblem(_ page: PageView, of table: String, _ record: TableRecord) -> String? {
+        if let known = rootProblems[table] { return known }
+        let count = UInt64(page.count)
+        func problem(_ found: UInt64, _ expected: UInt64, _ what: String) -> String? {
+            found == expected ? nil : "its root should lead to \(expected) \(what), and leads to \(found)"
+        }
+        let found: String? =
+            switch (page.kind, record.depth) {
+            case (.leaf, 1): problem(count, record.entries, "entries")
+            case (.branch, 2):
+                problem(count, record.leafPages, "leaves")
+                    ?? entries(below: page).flatMap { problem($0, record.entries, "entries") }
+            case (.branch, 3): problem(count, record.branchPages &- 1, "branches")
+            default: nil
+            }
+        rootProblems[table] = .some(found)
+        return found
+    }
+
+    /// Returns the number of entries in the leaves of a branch; nil if one of them is damaged.
+    private func entries(below branch: PageView) -> UInt64? {
+        var count: UInt64 = 0
+        for index in 0..<branch.count {
+            guard let number = branch.child(index), let leaf = snapshot.file.page(number),
+                leaf.withView({ $0.kind == .leaf && $0.number == number && $0.problem == nil })
+            else { return nil }
+            count += UInt64(leaf.withView(\.count))
+        }
+        return count
     }
 
     /// Returns the value of a key in a leaf; nil if the leaf does not have the key.

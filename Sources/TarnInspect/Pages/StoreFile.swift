@@ -35,6 +35,8 @@ final class StoreFile: RecordSource {
     let mainCounts: TreeScan.Counts
     /// Whether faults that look-ups meet are findings. Not if scans report all of them anyway.
     var notesLookUps = true
+    /// The problems of the root pages that look-ups have met, nil for none, by table.
+    var rootProblems = TableValues<String?>()
     /// The pages that look-ups have checked: `sound` or `unsound`.
     var lookedUp = PageMap()
     /// The number of owners of pages when the file was opened: the tables that opening reads.

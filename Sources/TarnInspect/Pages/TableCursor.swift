@@ -204,7 +204,12 @@ final class TableCursor {
         guard kind == .leaf || kind == .branch else {
             return fault(.pageKind, number, "it is neither a leaf nor a branch, and a tree leads to it")
         }
-        if let problem = page.withView(\.problem) { fault(.pageForm, number, problem) }
+        if let problem = page.withView(\.problem) {
+            fault(.pageForm, number, problem)
+        } else if levels.isEmpty, let record, let problem = page.withView({ file.rootProblem($0, of: table, record) }) {
+            isWhole = false
+            file.note(.tableCounts, table, problem)
+        }
         let isLeaf = kind == .leaf
         if isLeaf, let record, levels.count + 1 != record.depth {
             fault(.pageDepth, number, StoreFile.depthProblem(levels.count + 1, record))

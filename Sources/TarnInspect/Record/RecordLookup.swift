@@ -155,7 +155,9 @@ struct RecordLookup {
             }
             read += 1
             cursor.withKey { entry in
-                guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned),
+                // 00 FF inside an encoded text is a NUL: the entry belongs to a longer text.
+                guard !(entry.count > prefix.count && entry[prefix.count] == 0xFF),
+                    let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned),
                     isReferrer(key)
                 else { return }
                 found.count += 1

@@ -40,7 +40,11 @@ struct SchemaOutline {
         switch field.kind {
         case .attribute(let type):
             texts.append("\(type)" + (field.isOptional ? "?" : ""))
-            if case .enumeration(let values) = type { texts.append("one of " + values.joined(separator: ", ")) }
+            switch type {
+            case .enumeration(let values), .array(.enumeration(let values)):
+                texts.append("one of " + values.joined(separator: ", "))
+            default: break
+            }
             if field.isUnique { texts.append("unique") } else if field.index != nil { texts.append("indexed") }
             if let value = field.defaultValue { texts.append("default \(value.jsonText)") }
         case .reference(let reference):

@@ -88,8 +88,7 @@ extension StoreInspector {
     package func pageUse(
         largest: Int = 0, cells: Int = 0, progress: ((Progress) -> Void)? = nil
     ) throws -> PageUse {
-        let directory = path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
-        let readers = try? Store.readers(ofStoreAt: directory)
+        let readers = try? Store.readers(ofStoreAt: FileState.directory(of: path))
         return try open(progress: progress) { file in
             var scan = PageUseScan(file, largest: min(max(largest, 0), 1000), cells: min(max(cells, 0), 10_000))
             return scan.run(oldestReader: readers?.compactMap(\.transaction).min().map { UInt64(clamping: $0) })
@@ -138,7 +137,8 @@ private struct PageUseScan {
         use.usedRange = Int(clamping: meta.lastPage == .max ? .max : meta.lastPage + 1)
         use.filePages = Int(clamping: snapshot.file.pageCount)
         use.transaction = meta.transaction
-        use.findings = findings.list
+        // The scan finds the faults of pages again, but not those of the file.
+        use.findings = file.findings.list.filter(\.code.isOfFile) + findings.list
         use.aloneBecause = file.aloneBecause
         return use
     }

@@ -53,7 +53,9 @@ extension StoreCheck {
         var found = 0
         let chunkSize = ResponseBody.chunkSize(format: file.format)
         for chunk in 0..<(size + chunkSize - 1) / chunkSize {
-            found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
+            let count = ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count }
+            guard let count else { break }
+            found += count
         }
         if found != size {
             findings.add(.responseMissing, "response \(id)", "expected a body of \(size) bytes, found \(found)")

@@ -23,7 +23,7 @@ struct ResponsesAnswer: Encodable {
     init(_ inspector: StoreInspector, before id: UInt64?) throws {
         let now = Int(Date().timeIntervalSince1970)
         var responses: [Response] = [], damages: [String] = []
-        let hasMore = try inspector.responses(
+        let next = try inspector.responses(
             before: id, limit: Self.limit,
             { id, entry in
                 let found = StoredResponse(id, entry, at: now)
@@ -36,6 +36,6 @@ struct ResponsesAnswer: Encodable {
                         bytes: found.bytes, keeper: found.keeper.rawValue))
             }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
         (self.responses, self.damages) = (responses, damages)
-        if hasMore { next = responses.last?.id }
+        self.next = next.map { String($0) }
     }
 }

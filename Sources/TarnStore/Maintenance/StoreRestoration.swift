@@ -8,6 +8,8 @@ package final class StoreRestoration {
     private let target: NewDirectory
     private var store: Store?
     private let durability = Environment.Durability.volatile
+    /// The quota, which begins with the finished store: a store may be larger than its quota.
+    private let quota: [UInt8]?
 
     /// Creates the store under a temporary name.
     ///
@@ -18,9 +20,11 @@ package final class StoreRestoration {
     /// - Throws: `StoreMaintenanceError.destinationExists`, `StoreError.lmdb`.
     package init(at path: String, catalog: Catalog, settings: [(key: [UInt8], value: [UInt8])]) throws {
         target = NewDirectory(path)
+        let quotaKey = Array("\(MetaKey.quota)".utf8)
+        quota = settings.last { $0.key == quotaKey }?.value
         try target.make()
         do {
-            try make(catalog, settings)
+            try make(catalog, settings.filter { $0.key != quotaKey })
             store = try Store.open(at: target.unfinished, options: Store.Options(durability: durability))
         } catch {
             target.remove()
@@ -60,6 +64,9 @@ package final class StoreRestoration {
             let raw = writer.access.raw, meta = writer.access.state.meta
             try raw.put(meta, key: MetaKey.sequence, number: sequence)
             try raw.put(meta, key: MetaKey.trimmedChanges, number: sequence)
+            guard let quota, quota.contains(where: { $0 != 0 }) else { return }
+            try raw.put(meta, Array("\(MetaKey.quota)".utf8), quota)
+            try raw.put(meta, key: MetaKey.quotaBase, number: UInt64(try raw.fileSize(meta)))
         }
         store = nil
         let file = open(target.unfinished + "/data.mdb", O_RDONLY | O_CLOEXEC)

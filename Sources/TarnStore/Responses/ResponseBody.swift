@@ -11,6 +11,9 @@ package enum ResponseBody {
         16 * 4096 - 16 - (format >= ChecksummedTable.firstFormat ? ValueChecksum.size : 0)
     }
 
+    /// The largest size of a body in bytes: the keys of chunks have no more numbers.
+    static let longest = Int(UInt32.max) * chunkSize(format: Store.format)
+
     /// Calls the closure with the key of a chunk.
     package static func withKey<Result>(_ id: UInt64, _ chunk: Int, _ body: (Bytes) -> Result) -> Result {
         var key = ByteWriter()

@@ -21,6 +21,8 @@ extension ResponseEntry {
             let status = row.number(ID.status), let fetchedAt = row.date(ID.fetchedAt),
             let validatedAt = row.date(ID.validatedAt), let scan = row.unsigned(ID.scan)
         else { return nil }
+        let bodySize = row.number(ID.bodySize)
+        guard (0...ResponseBody.longest).contains(bodySize ?? 0) else { return nil }
         func texts(_ id: UInt16) -> [String] {
             var texts: [String] = []
             row.body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
@@ -37,7 +39,7 @@ extension ResponseEntry {
         let caching = row.date(ID.requestedAt).map {
             ResponseCaching(
                 requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt,
-                bodySize: row.number(ID.bodySize),
+                bodySize: bodySize,
                 parts: ResponseEntry.parts(row))
         }
         self.init(

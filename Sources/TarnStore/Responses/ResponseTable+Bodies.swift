@@ -8,7 +8,8 @@ extension ResponseTable {
         guard let table = state.bodies else { return nil }
         let size = ResponseBody.chunkSize(format: state.format)
         var key = ByteWriter(), bytes: [UInt8] = []
-        bytes.reserveCapacity(range.count)
+        // A damaged entry may declare any size.
+        bytes.reserveCapacity(min(range.count, 16 << 20))
         var position = range.lowerBound
         while position < range.upperBound {
             let chunk = position / size, start = chunk * size

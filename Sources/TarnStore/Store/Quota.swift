@@ -96,7 +96,7 @@ extension WriteTransaction {
 
 extension RawTransaction {
     /// The size in bytes that the file has if this write transaction commits.
-    fileprivate func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int {
+    func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int {
         pageCount * (try statistics(table).pageSize)
     }
 

@@ -59,6 +59,14 @@ struct InspectDamageTests {
         #expect(none.lines.contains("  Page.next (previous): 298 in all"), "\(none.output)")
     }
 
+    @Test("the data file of a store is read with its locks from inside of the directory, too")
+    func insideOfStore() async throws {
+        let store = try makeStore()
+        let result = try await shell("cd '\(store)' && \"$TARN\" inspect stat data.mdb")
+        #expect(result.status == 0 && result.error == "", "\(result.error)")
+        #expect(result.output.contains(" reader slots used"), "\(result.output)")
+    }
+
     @Test("a missing related record in the shell has its key as JSON")
     func shellRelated() async throws {
         let store = try makeStore()

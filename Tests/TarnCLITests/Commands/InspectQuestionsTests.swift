@@ -26,6 +26,24 @@ struct InspectQuestionsTests {
         #expect(piped.lines.count == 2 && piped.error == "", "\(piped)")
     }
 
+    @Test("grep ends where the system has no second thread to give", .timeLimit(.minutes(1)))
+    func withoutSecondThread() async throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn")
+        let schema = Schema([EntityDefinition("A", key: ["id"], attributes: [.init("id", .string)])])
+        do {
+            // Long keys: a branch has few leaves.
+            let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+            try await store.write { writer in
+                for number in 10_000..<30_000 {
+                    try writer.put("A", RecordKey("\(number)" + String(repeating: "k", count: 190)), [])
+                }
+            }
+        }
+        // No address space has room for a stack of 128 TiB.
+        let result = try await shell("ulimit -s 137438953472; \"$TARN\" inspect grep '\(path)' 15000 --count")
+        #expect(result.status == 0 && result.output == "1\n", "\(result)")
+    }
+
     @Test("the schema is a description that tarn check accepts, and that makes the same catalog")
     func schema() async throws {
         let folder = try TemporaryFolder(), store = try await Forge.store

@@ -56,6 +56,16 @@ struct RecordCountTests {
         #expect(try await tarn("inspect", "salvage", store, folder.path + "/new").output.contains(": 7 records ("))
     }
 
+    @Test("numbers of records that no file can have are no trap in their total")
+    func impossibleCounts() {
+        let counts = RecordCounts(entities: [
+            .init(name: "A", count: .max, parent: nil), .init(name: "B", count: 3, parent: nil),
+            .init(name: "C", count: .max, parent: "A"),
+        ])
+        #expect(counts.total == .max)
+        #expect(counts.text == "\(Int.max) A (\(Int.max) C), 3 B")
+    }
+
     @Test("the line below a list says how many records meet its condition, not how many the table has")
     func footer() async throws {
         let (folder, file, _, _) = try await mirrored()

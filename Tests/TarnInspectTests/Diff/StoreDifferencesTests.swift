@@ -102,6 +102,27 @@ struct StoreDifferencesTests {
         #expect(outcome.summary.entities.map(\.same).reduce(0, +) == 3)
     }
 
+    @Test("other values of an enumeration are a difference, also if the attribute is a list of them")
+    func enumerations() throws {
+        let folder = try TemporaryFolder()
+        for (name, values) in [("a", ["x"]), ("b", ["x", "y"])] {
+            let entity = EntityDefinition(
+                "A", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("one", .enumeration(values)), .init("many", .array(.enumeration(values))),
+                ])
+            _ = try Store.open(
+                at: folder(name), schema: Schema([entity]), options: Store.Options(durability: .volatile))
+        }
+        let outcome = try Self.compare(folder("a"), folder("b"))
+        #expect(!outcome.summary.isEqual)
+        #expect(
+            outcome.summary.schema.map(\.line) == [
+                "~ schema A.one: enum, one of x → enum, one of x, y",
+                "~ schema A.many: [enum], one of x → [enum], one of x, y",
+            ])
+    }
+
     @Test("a changed schema is a difference, part by part")
     func schema() throws {
         let one = try InspectedStore(), two = try InspectedStore()

@@ -3,6 +3,7 @@
 
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -33,6 +34,36 @@ struct SelectedRecordsTests {
         let decoded = try select(rich.path, nil) { _, _ in }
             .map { StoreInspector.line($0, withVersion: withVersions) }
         #expect(lines == decoded && lines.count > 500)
+    }
+
+    @Test(
+        "a selection that takes new snapshots goes on behind an entity that is removed meanwhile",
+        arguments: [false, true])
+    func removedEntity(isReversed: Bool) throws {
+        let folder = try TemporaryFolder(), path = folder("removed.tarn"), names = ["A", "B", "C"]
+        let schema = Schema(names.map { EntityDefinition($0, key: ["id"], attributes: [.init("id", .int)]) })
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for name in names { for id in 1...100 { try writer.put(name, RecordKey(Int64(id)), []) } }
+        }
+        var found: [String: Int] = [:]
+        let removed = isReversed ? "C" : "A"
+        try StoreInspector(at: path).selectRecords(
+            of: nil, renewal: 0,
+            { _ in
+                var selection = RecordSelection()
+                selection.isReversed = isReversed
+                return selection
+            },
+            record: { record in
+                found[record.entity, default: 0] += 1
+                guard record.entity == removed, found[removed] == 10 else { return }
+                nonisolated(unsafe) var failure: (any Error)?
+                // This thread reads.
+                SecondThread { do { try store.remove(entity: removed) } catch { failure = error } }.join()
+                #expect(failure == nil)
+            }, damaged: { Issue.record("\($0)") })
+        #expect(found == ["A": isReversed ? 100 : 64, "B": 100, "C": isReversed ? 64 : 100])
     }
 
     private func keys(_ path: String, _ entity: String, _ condition: String) throws -> [RecordKey] {

@@ -167,6 +167,79 @@ struct ExportTests {
         #expect(try sql("SELECT name, \"unique\" FROM pragma_index_list('N') WHERE origin = 'c'") == ["N_u|0"])
     }
 
+    @Test(
+        "a name with a quotation mark stays one identifier of SQL, whatever marks follow",
+        arguments: ["a\"b", "f\"\u{301}); SELECT 1;--", "\"\u{200D}\"", "é\"\u{FE0F} TEXT, x\""])
+    func hostileNames(_ name: String) throws {
+        let found = try run(
+            "/usr/bin/sqlite3", ":memory:",
+            "CREATE TABLE t (\(ExportCell.identifier(name)) TEXT); SELECT hex(name) FROM pragma_table_info('t')")
+        #expect(found == name.utf8.map { String(format: "%02X", $0) }.joined() + "\n")
+    }
+
+    @Test("a unique index of an entity with a parent is unique among its records, not in the whole table")
+    func uniqueIndexBelow() throws {
+        let path = folder.path + "/below.tarn"
+        let schema = Schema([
+            EntityDefinition("Person", key: ["id"], attributes: [.init("id", .int), .init("name", .string)]),
+            EntityDefinition(
+                "Employee", parent: "Person", attributes: [],
+                indexes: [IndexDefinition("byName", on: "name", unique: true)]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, entity, name) in [
+                (1, "Person", "Ada"), (2, "Person", "Ada"), (3, "Employee", "Ada"), (4, "Employee", "Bea"),
+            ] as [(Int64, String, String)] {
+                try writer.put(entity, RecordKey(id), [.init("name", .string(name))])
+            }
+        }
+        try export(path)
+        #expect(try sql("SELECT count(*) FROM Person; SELECT count(*) FROM Employee") == ["4", "2"])
+        #expect(
+            try sql("SELECT name, \"unique\", partial FROM pragma_index_list('Person') WHERE origin = 'c'") == [
+                "Person_byName|1|1"
+            ])
+    }
+
+    @Test("references to missing records do not fail an export where SQLite checks foreign keys")
+    func foreignKeysOn() throws {
+        let store = try RichStore(), file = folder.path + "/out.sql"
+        var lines = ""
+        _ = try StoreInspector(at: store.path).exportSQL(
+            line: { lines += $0 + "\n" }, damaged: { Issue.record("\($0)") })
+        try lines.write(toFile: file, atomically: true, encoding: .utf8)
+        // As with `PRAGMA foreign_keys=ON;` in ~/.sqliterc.
+        _ = try run(
+            "/usr/bin/sqlite3", "-bail", "-cmd", "PRAGMA foreign_keys=ON", folder.path + "/out.db", ".read \(file)")
+        #expect(try sql("SELECT count(*) FROM Issue_parts WHERE owner = 5") == ["1200"])
+    }
+
+    @Test("the columns of a join table have different names, also if those of the key's components are alike")
+    func joinColumns() throws {
+        let path = folder.path + "/rooms.tarn"
+        let schema = Schema([
+            EntityDefinition("Area", key: ["b", "c"], attributes: [.init("b", .int), .init("c", .int)]),
+            EntityDefinition(
+                "Room", key: ["a", "a_b"], attributes: [.init("a_b", .int)],
+                relationships: [
+                    .init("a", to: "Area", inverse: "rooms"), .init("doors", to: "Room", many: true, inverse: "from"),
+                ]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        let rooms = [RecordKey([.int(1), .int(2), .int(3)]), RecordKey([.int(1), .int(2), .int(4)])]
+        try store.write { writer in
+            try writer.put("Room", rooms[0], [.init("doors", .references([rooms[1]]))])
+            try writer.put("Room", rooms[1], [])
+        }
+        try export(path)
+        #expect(
+            try sql("SELECT name FROM pragma_table_info('Room_doors')") == [
+                "owner_a_b", "owner_a_c", "owner_a_b_2", "position", "target_a_b", "target_a_c", "target_a_b_2",
+            ])
+        #expect(try sql("SELECT * FROM Room_doors") == ["1|2|3|0|1|2|4"])
+    }
+
     @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
     func failures() throws {
         let store = try InspectedStore(), path = folder.path + "/there.db"

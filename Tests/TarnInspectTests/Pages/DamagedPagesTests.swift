@@ -120,6 +120,12 @@ struct DamagedPagesTests {
             image.set(image.meta.number * 4096 + 136, 8, -1)
             image.set(image.meta.number * 4096 + 144, 8, -2)
         },
+        // A search ended by a trap.
+        Fault("a table whose root no file can have, and a last page behind it", .pageMissing) { image in
+            image.set(image.meta.number * 4096 + 136, 8, 1 << 62)
+            image.set(try image.record("r/2") + 6, 2, 2)
+            image.set(try image.record("r/2") + 40, 8, 1 << 60)
+        },
         Fault("a value whose pages lie beyond the file", .pageOutOfBounds) { image in
             let page = try image.overflowingNode("r/2")
             image.set(page, 8, 1 << 40)
@@ -226,6 +232,28 @@ struct DamagedPagesTests {
         }
     }
 
+    @Test(
+        "a search ends where the many nodes of a branch lead to one page, and so on to an empty one",
+        .timeLimit(.minutes(1)))
+    func sharedBranches() throws {
+        let store = try RichStore()
+        var image = try Image(store.path)
+        let last = Int(image.meta.lastPage), root = try image.root("r/2"), added = (1...5).map { last + $0 }
+        image.bytes = Array(image.bytes.prefix((last + 1) * 4096))
+        image.bytes += Array(repeating: 0, count: (last + 6) * 4096 - image.bytes.count)
+        image.set(image.meta.number * 4096 + 136, 8, last + 5)
+        for (page, next) in zip([root] + added, added) {
+            image.makeBranch(page, of: Array(repeating: next, count: 300))
+        }
+        image.makeBranch(last + 5, of: [])
+        image.set(try image.record("r/2") + 6, 2, 12)
+        try store.write(image.bytes)
+        var options = SearchOptions()
+        options.entity = "Issue"
+        let found = try searchEveryWay(StoreInspector(at: store.path), "e", options)
+        #expect(found.matches.isEmpty && !found.damages.isEmpty)
+    }
+
     @Test("a loop anywhere in any branch comes to an end", .timeLimit(.minutes(1)))
     func loops() throws {
         let store = try RichStore()
@@ -276,6 +304,23 @@ extension DamagedPagesTests.Image {
     mutating func shiftKey(of index: Int, in table: String, by distance: Int, byte: Int = 0) throws {
         let node = node(try root(table), index), place = node + 8 + number(node + 6, 2) - 1 - byte
         bytes[place] = try #require(UInt8(exactly: Int(bytes[place]) + distance))
+    }
+
+    /// Writes a branch with keys of one byte in place of a page.
+    mutating func makeBranch(_ page: Int, of children: [Int]) {
+        let start = page * 4096
+        bytes.replaceSubrange(start..<start + 4096, with: Array(repeating: 0, count: 4096))
+        set(start, 8, page)
+        set(start + 10, 2, 1)
+        set(start + 12, 2, 16 + 2 * children.count)
+        set(start + 14, 2, 4096 - 10 * children.count)
+        for (index, child) in children.enumerated() {
+            let node = 4096 - 10 * (index + 1)
+            set(start + 16 + 2 * index, 2, node)
+            set(start + node, 6, child)
+            set(start + node + 6, 2, 1)
+            set(start + node + 8, 1, index)
+        }
     }
 
     /// The location of the number of the first page of a value with its own pages.

@@ -22,6 +22,17 @@ struct PageFindingsTests {
         #expect(found.contains { $0.code == fault.code }, "\(found.prefix(3))")
     }
 
+    @Test("the use of pages names a fault of the meta pages, and none of a sound file")
+    func metaPagesOfUse() throws {
+        let store = try RichStore()
+        #expect(try StoreInspector(at: store.path).pageUse().findings.isEmpty)
+        var image = try DamagedPagesTests.Image(store.path)
+        image.setTransaction(older: -4)
+        try store.write(image.bytes)
+        let findings = try StoreInspector(at: store.path).pageUse().findings
+        #expect(findings.map(\.code) == [.meta], "\(findings)")
+    }
+
     /// A branch key that is more than the first key below it: a search for that key ends in the
     /// page before. Runs have 16 pages. In the first run, liblmdb removes all pages before the node,
     /// and with them the need for its key.

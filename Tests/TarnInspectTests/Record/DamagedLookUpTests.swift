@@ -1,7 +1,9 @@
 // Look-ups that meet damaged pages: what is unreadable is not reported as missing.
 
 import Foundation
+import LMDB
 import LMDBPages
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -57,6 +59,30 @@ struct DamagedLookUpTests {
         throw StoreOpenError.noSuchStore(path: table)
     }
 
+    @Test("pages of responses go on behind damaged ones, and repeat none")
+    func damagedResponses() throws {
+        let store = try RichStore(), inspector = StoreInspector(at: store.path)
+        var ids: [UInt64] = [], found: [UInt64] = [], damages: [String] = [], next: UInt64?, pages = 0
+        try inspector.responses({ id, _ in ids.append(id) }, damaged: { Issue.record("\($0)") })
+        try store.damage { transaction, _ in
+            let raw = transaction.raw, table = try transaction.table(TableName.responses)
+            for id in ids.suffix(3) {
+                try withUnsafeBytes(of: id.bigEndian) { key in
+                    var row = Array(try #require(try raw.get(table, key)))
+                    row[row.count - 1] ^= 1
+                    try row.withUnsafeBytes { try raw.put(table, key, $0) }
+                }
+            }
+        }
+        repeat {
+            next = try inspector.responses(
+                before: next, limit: 2, { id, _ in found.append(id) }, damaged: { damages.append($0.place) })
+            pages += 1
+        } while next != nil && pages < 10
+        #expect(found == ids.dropLast(3).reversed())
+        #expect(damages == ids.suffix(3).reversed().map { "response \($0)" })
+    }
+
     @Test("a record on a damaged page is unreadable, not missing, and the page is named", arguments: damages)
     func row(_ damage: Damage) throws {
         let store = try RichStore(), key = RecordKey(7)
@@ -99,6 +125,42 @@ struct DamagedLookUpTests {
         found = try StoreInspector(at: listed.path).record("Issue", RecordKey(17))
         #expect(found.listings.count == 1 && found.listings[0].request == nil)
         #expect(found.damage?.contains("page \(page) of responses") == true)
+    }
+
+    @Test("a record of a table whose root is that of another one is unreadable, not missing")
+    func rootOfAnother() throws {
+        let store = try RichStore()
+        var image = try DamagedPagesTests.Image(store.path)
+        #expect(image.tables["r/3"]?.depth == 1 && image.tables["r/5"]?.depth == 1)
+        image.set(try image.record("r/5") + 40, 8, try image.root("r/3"))
+        try store.write(image.bytes)
+        let inspector = StoreInspector(at: store.path), found = try inspector.record("Event", RecordKey(1))
+        #expect(!found.isStored && found.isUnreadable && found.damage != nil, "\(found.lines())")
+        var damages: [StoreInspector.Damage] = []
+        try inspector.keys(
+            of: "Event", within: { _ in KeySpan(from: RecordKey(100)) }, damaged: { damages.append($0) },
+            visit: { Issue.record("\($0)") })
+        #expect(damages.map(\.place) == ["r/5"], "\(damages)")
+    }
+
+    @Test("a root of another table is found also if it has as many leaves as the own one")
+    func rootOfAlike() throws {
+        let folder = try TemporaryFolder(), path = folder("alike.tarn")
+        let schema = Schema(["A", "B"].map { EntityDefinition($0, key: ["id"], attributes: [.init("id", .int)]) })
+        do {
+            let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .relaxed))
+            try store.write { writer in
+                for id: Int64 in 1...201 { try writer.put("A", RecordKey(id), []) }
+                for id: Int64 in 1...200 { try writer.put("B", RecordKey(id), []) }
+            }
+        }
+        var image = try DamagedPagesTests.Image(path)
+        let own = try #require(image.tables["r/1"]), other = try #require(image.tables["r/2"])
+        try #require(own.depth == 2 && other.depth == 2 && own.leafPages == other.leafPages)
+        image.set(try image.record("r/1") + 40, 8, try image.root("r/2"))
+        try Data(image.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        let found = try StoreInspector(at: path).record("A", RecordKey(201))
+        #expect(!found.isStored && found.isUnreadable && found.damage != nil, "\(found.lines())")
     }
 
     @Test("a table whose name is damaged is reported by a look-up")

@@ -46,6 +46,34 @@ struct RecordInspectionTests {
         #expect(damaged.lines().contains { $0.hasSuffix("(missing)") })
     }
 
+    @Test("a record whose text key goes on with a NUL has referrers of its own")
+    func keysWithNUL() throws {
+        let folder = try TemporaryFolder(), path = folder("nul.tarn")
+        let schema = Schema([
+            EntityDefinition(
+                "Tag", key: ["name"], attributes: [.init("name", .string), .init("code", .string, unique: true)]),
+            EntityDefinition(
+                "Item", key: ["id"], attributes: [.init("id", .int), .init("code", .string, indexed: true)],
+                relationships: [
+                    .init("tag", to: "Tag", inverse: "items"),
+                    .init("same", to: "Tag", inverse: "alike", joinedBy: .init("code", equals: "code")),
+                ]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try store.write { writer in
+            for (id, name) in [(1, "a"), (2, "a\0b"), (3, "a\0b"), (4, "a\0")] as [(Int64, String)] {
+                try writer.put("Tag", RecordKey(name), [.init("code", .string(name))])
+                try writer.put(
+                    "Item", RecordKey(id), [.init("tag", .reference(RecordKey(name))), .init("code", .string(name))])
+            }
+        }
+        for (name, keys) in [("a", ["1"]), ("a\0", ["4"]), ("a\0b", ["2", "3"])] {
+            let found = try look(path, "Tag", RecordKey(name))
+            #expect(found.referrers.map(\.relationship) == ["Item.tag", "Item.same"], "\(found.lines())")
+            #expect(found.referrers.allSatisfy { $0.keys == keys && $0.count == keys.count }, "\(found.lines())")
+        }
+    }
+
     @Test("referrers are counted by relationship, the first ones named, also those of a missing record")
     func referrers() throws {
         let store = try RichStore()

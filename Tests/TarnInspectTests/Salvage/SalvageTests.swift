@@ -1,6 +1,7 @@
 // Salvage: the readable records of a damaged store are in a new one, which is sound.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -36,6 +37,27 @@ struct SalvageTests {
             #expect(try store.read { try $0.checkpoint("issues")?.state } == .complete)
             #expect(try store.read { try $0.outbox.window(limit: 10) }.map(\.operation.id) == [1, 3, 4])
             try store.write { try $0.put("User", RecordKey(1), [.init("name", .string("goes on"))]) }
+            #expect(try StoreInspector(at: new).verification().isSound)
+        }
+    }
+
+    @Test("a store that is larger than its quota is salvaged with all records, and keeps the quota")
+    func quota() throws {
+        let damaged = try InspectedStore { writer in
+            var dice = SeededRandom(seed: 44)
+            for number: Int64 in 0..<400 {
+                let name = (0..<1500).map { _ in String(dice.roll(0..<1000)) }.joined()
+                try writer.put("Author", RecordKey(number), [.init("name", .string(name))])
+            }
+        }
+        let store = try Store.open(at: damaged.path)
+        try store.setQuota(1 << 20)
+        #expect(try damaged.bytes.count > 1_500_000)
+        try withNew { new in
+            let report = try StoreInspector(at: damaged.path).salvage(to: new)
+            #expect(report.lostCount == 0 && report.records.first?.count == 400)
+            #expect(try dump(new) == dump(damaged.path))
+            #expect(try Store.open(at: new).quota == 1 << 20)
             #expect(try StoreInspector(at: new).verification().isSound)
         }
     }

@@ -29,6 +29,25 @@ struct VerificationTests {
         #expect(after == before, "something was written")
     }
 
+    @Test(
+        "a response with a size that no body has is a finding, and not the end of the process",
+        arguments: [-1, .max, .max - 100_000])
+    func impossibleBodySize(_ size: Int) throws {
+        let store = try RichStore(), time = Timestamp(microseconds: 1)
+        let entry = ResponseEntry(
+            request: RequestKey(url: "https://api.example.org/huge", endpoint: "*"),
+            validation: .init(status: 200, headers: [], fetchedAt: time, validatedAt: time),
+            listing: .init(count: 0), caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: size))
+        try store.damage { transaction, _ in
+            try entry.store(transaction.raw, try transaction.table(TableName.responses), id: 1000, sequence: 1)
+        }
+        let findings = try verify(store.path).findings
+        #expect(findings.contains { $0.code == .responseForm && $0.place == "response 1000" }, "\(findings)")
+        var places: [String] = []
+        try StoreInspector(at: store.path).responses({ _, _ in }, damaged: { places.append($0.place) })
+        #expect(places == ["response 1000"])
+    }
+
     @Test("two owners of one target in a one-to-one relationship are reported, and no others")
     func severalOwners() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-owners-\(UUID().uuidString)"

@@ -236,6 +236,30 @@ struct SchemaChangeTests {
         #expect(try IndexVerification.problem(in: store) == nil)
     }
 
+    @Test("an index that is renamed and gets other attributes at once is a new one in kinds that descend, too")
+    func renamedAndChangedIndex() throws {
+        func schema(_ index: IndexDefinition) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("a", .string, optional: true), .init("b", .string, optional: true),
+                    ],
+                    indexes: [index]),
+                EntityDefinition("Bug", parent: "Item", attributes: []),
+            ])
+        }
+        let path = folder("s")
+        do { try Forge.open(path, schema(.init("old", on: "a"))).put("Bug", 1, ["a": .string("x")]) }
+        let new = schema(.init("new", on: "a", "b", renamedFrom: "old")), store = try Forge.open(path, new)
+        #expect(store.catalog.entity("Bug")?.indexes.map(\.name) == ["new"])
+        #expect(store.catalog.entity("Bug")?.indexes == store.catalog.entity("Item")?.indexes)
+        let query = Query("Bug", where: .compare("a", .equal, .string("x")))
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == [1])
+        #expect(try IndexVerification.problem(in: store) == nil)
+        #expect(try store.catalog.applying(new).catalog == store.catalog)
+    }
+
     @Test("a name of before that is still declared is a problem of the schema")
     func formerNameInUse() {
         let problems = Schema([

@@ -20,7 +20,7 @@ extension Store {
         typealias Results = IncludingResults<Record, repeat each Column>
         let plain = query.records.query, paths = query.paths
         return StoreObservation(
-            store: self, sharing: .including(ObjectIdentifier(Results.self), plain, paths: paths),
+            store: self, sharing: .including(ObjectIdentifier(Results.self), .init(plain), paths: paths),
             isSame: { (a: Results, b: Results) in Results.areEqual(a, b) }, value: { $0.tuples }
         ) { reader in
             var next: ContinuationToken?

@@ -57,13 +57,25 @@ extension ObserverHub {
     ///
     /// Equal keys have equal results in the same state of the store.
     enum EvaluationKey: Hashable, Sendable {
-        case records(Query)
-        case structs(ObjectIdentifier, Query)
-        case including(ObjectIdentifier, Query, paths: [[String]])
-        case count(Query)
-        case existence(Query)
+        case records(ExactQuery)
+        case structs(ObjectIdentifier, ExactQuery)
+        case including(ObjectIdentifier, ExactQuery, paths: [[String]])
+        case count(ExactQuery)
+        case existence(ExactQuery)
         case record(String, RecordKey)
         case oneStruct(ObjectIdentifier, RecordKey)
+    }
+
+    /// A query whose texts are compared by their bytes, as in the store: for `==`, two encodings
+    /// of a letter are equal.
+    struct ExactQuery: Hashable, Sendable {
+        private let query: Query
+        private let condition: [UInt8]
+
+        init(_ query: Query) {
+            self.query = query
+            condition = Array(query.condition.text.utf8)
+        }
     }
 
     struct WeakEvaluation: Sendable {

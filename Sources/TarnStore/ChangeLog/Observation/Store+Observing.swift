@@ -28,7 +28,7 @@ extension Store {
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:)-(Query)`` does.
     public func observe(_ query: Query) -> StoreObservation<[Record]> {
         StoreObservation(
-            store: self, sharing: .records(query), isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }
+            store: self, sharing: .records(.init(query)), isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }
         ) { reader in
             try reader.fetch(query)
         } interest: { state in
@@ -40,7 +40,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
     public func observe<R: StoredRecord & Equatable>(_ type: R.Type, _ query: Query) -> StoreObservation<[R]> {
-        StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), .init(query)), isSame: ==) { reader in
             try reader.fetch(type, query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -75,7 +75,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
     public func observe(countOf query: Query) -> StoreObservation<Int> {
-        StoreObservation(store: self, sharing: .count(query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .count(.init(query)), isSame: ==) { reader in
             try reader.count(query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -93,7 +93,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/exists(_:)-(Query)`` does.
     public func observe<R: StoredRecord>(existenceOf query: TypedQuery<R>) -> StoreObservation<Bool> {
-        StoreObservation(store: self, sharing: .existence(query.query), isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .existence(.init(query.query)), isSame: ==) { reader in
             try reader.exists(query)
         } interest: { state in
             .entities(try query.query.entities(in: state))
@@ -176,7 +176,20 @@ extension StoreObservation {
 extension Record {
     /// Whether another record is equal except for its version.
     fileprivate func saysTheSame(as other: Record) -> Bool {
-        entity == other.entity && key == other.key && isPartial == other.isPartial && fields == other.fields
+        entity == other.entity && key == other.key && isPartial == other.isPartial
+            && fields.elementsEqual(other.fields) { $0.name == $1.name && $0.value.saysTheSame(as: $1.value) }
+    }
+}
+
+extension Value {
+    /// Whether another value is equal, with texts compared by their bytes.
+    fileprivate func saysTheSame(as other: Value) -> Bool {
+        switch (self, other) {
+        case (.string(let a), .string(let b)), (.url(let a), .url(let b)), (.json(let a), .json(let b)):
+            a == b && a.utf8.elementsEqual(b.utf8)
+        case (.array(let a), .array(let b)): a.elementsEqual(b) { $0.saysTheSame(as: $1) }
+        default: self == other
+        }
     }
 }
 

@@ -14,6 +14,8 @@ public struct Change: Sendable, Equatable {
     /// The kind of the change.
     public internal(set) var operation: Operation
     /// The concrete entity after the change; of a deleted record, before it.
+    ///
+    /// An entity that was removed from the store since is named by its id: `#12`.
     public var entity: String { source.name }
     /// The key of the record, also if it was deleted.
     public internal(set) var key: RecordKey

@@ -337,6 +337,13 @@ struct SchemaChangeTests {
         #expect(try store.remove(entity: "Issue", step: 7) == 30)
         #expect(store.catalog.entity("Issue") == nil)
         #expect(try store.changes().suffix(30).allSatisfy { $0.operation == 3 && $0.entity == id })
+        // The log can be read further on. The catalog no longer has the name.
+        let start = try store.read { try $0.oldestChangeToken }
+        let changes = try store.read { try $0.changes(since: start).changes }
+        #expect(
+            changes.map(\.operation) == Array(repeating: .created, count: 30) + Array(repeating: .deleted, count: 30))
+        #expect(changes.allSatisfy { $0.entity == "#\(id)" } && changes.last?.key == 29)
+        #expect(try store.read { try $0.netChanges(since: start).changes } == [])
         let again = try Forge.open(path)
         #expect(try again.count("Issue") == 0)
         #expect(again.catalog.entity("Issue")?.id != id)

@@ -260,6 +260,31 @@ struct SchemaChangeTests {
         #expect(try store.catalog.applying(new).catalog == store.catalog)
     }
 
+    @Test("a value of an enumeration and a default that get other bytes are changes, although they look the same")
+    func encodings() throws {
+        func schema(_ text: String) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("state", .enumeration([text]), optional: true),
+                        .init("title", .string, optional: true, default: .string(text)),
+                    ])
+            ])
+        }
+        let path = folder("s"), composed = "ferm\u{E9}", decomposed = "ferme\u{301}"
+        do { _ = try Forge.open(path, schema(decomposed)) }
+        #expect(try Forge.open(path, nil).evolution(to: schema(composed)).changes.map(\.field) == ["state", "title"])
+        let store = try Forge.open(path, schema(composed))
+        try store.put("Item", 1, ["state": .string(composed)])
+        guard case .string(let title)? = try store.record("Item", 1)?["title"] else {
+            Issue.record("no default")
+            return
+        }
+        #expect(Array(title.utf8) == Array(composed.utf8))
+        #expect(storeError { try store.put("Item", 2, ["state": .string(decomposed)]) } != nil)
+    }
+
     @Test("a name of before that is still declared is a problem of the schema")
     func formerNameInUse() {
         let problems = Schema([

@@ -243,6 +243,12 @@ public struct Catalog: Sendable, Hashable {
         return self.entity(id: parent)?.field(id: field) == nil
     }
 
+    /// Returns whether an index is declared by the entity itself, not by an ancestor.
+    func declares(_ entity: Entity, index: UInt32) -> Bool {
+        guard let parent = entity.parent.flatMap({ self.entity(id: $0) }) else { return true }
+        return !parent.indexes.contains { $0.id == index }
+    }
+
     /// Returns every relationship of an entity, stored, derived and joined, sorted by name.
     package func relationships(of entity: Entity) -> [Relationship] {
         if !known.lists.isEmpty, let position = position(of: entity.id) { return known.lists[position] }

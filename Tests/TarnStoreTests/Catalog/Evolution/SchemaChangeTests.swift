@@ -285,6 +285,37 @@ struct SchemaChangeTests {
         #expect(storeError { try store.put("Item", 2, ["state": .string(decomposed)]) } != nil)
     }
 
+    @Test("what an ancestor has by another program's schema is not taken from it by the schema of a descendant")
+    func ancestorOfAnotherSchema() throws {
+        func schema(
+            _ item: [AttributeDefinition] = [], _ bug: [AttributeDefinition] = [], itemIndexes: [IndexDefinition] = [],
+            bugIndexes: [IndexDefinition] = []
+        ) -> Schema {
+            let own: [AttributeDefinition] = [.init("id", .int), .init("a", .string, optional: true)]
+            return Schema([
+                EntityDefinition("Item", key: ["id"], attributes: own + item, indexes: itemIndexes),
+                EntityDefinition("Bug", parent: "Item", attributes: bug, indexes: bugIndexes),
+            ])
+        }
+        let path = folder("s"), plain = AttributeDefinition("b", .string, optional: true)
+        let store = try Forge.open(path, schema([plain], itemIndexes: [.init("byA", on: "a")]))
+        try store.put("Item", 1, ["a": .string("x")])
+        let indexed = AttributeDefinition("b", .string, optional: true, indexed: true)
+        for (other, words) in [
+            (schema(bugIndexes: [.init("byA", on: "a", "id")]), "has another index of this name"),
+            (schema(bugIndexes: [.init("mine", on: "a", "id", renamedFrom: "byA")]), "declares byA: rename it there"),
+            (schema([], [indexed]), "has the attribute, without an index"),
+        ] {
+            let refusal = storeError { _ = try Forge.open(path, other) }
+            #expect(refusal?.description.contains(words) == true, "\(String(describing: refusal))")
+        }
+        _ = try Forge.open(path, schema([], [plain], bugIndexes: [.init("byA", on: "a")]))
+        let query = Query("Item", where: .compare("a", .equal, .string("x")))
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == [1])
+        #expect(try IndexVerification.problem(in: store) == nil)
+        try store.put("Item", 2, ["a": .string("x")])
+    }
+
     @Test("a name of before that is still declared is a problem of the schema")
     func formerNameInUse() {
         let problems = Schema([

@@ -374,9 +374,9 @@ public struct Catalog: Sendable, Hashable {
         entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted {
             $0.id < $1.id
         }
-        let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
-        // Ids are compared as well: the parent's index may have been renamed since it was
-        // inherited.
+        // The parent's index may have been renamed since it was inherited, and rebuilt with other
+        // attributes. A descendant has no index of its own under a former name: `rename` refuses it.
+        let indexes = Set(parent.indexes.flatMap { [$0.name] + ($0.was ?? []) }), joins = Set(parent.joins.map(\.name))
         let ids = Set(parent.indexes.map(\.id))
         entities[e].indexes =
             parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }

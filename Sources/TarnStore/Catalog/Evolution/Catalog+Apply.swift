@@ -222,10 +222,6 @@ extension Catalog.Change {
                     continue
                 }
                 oldIndexes.append(compiled.id)
-                // Descendants have copies, under the former name if the index is renamed as well.
-                for other in catalog.entities.indices where other != e {
-                    catalog.entities[other].indexes.removeAll { $0.id == compiled.id }
-                }
             }
             compiled.id = catalog.nextIndex
             catalog.nextIndex += 1

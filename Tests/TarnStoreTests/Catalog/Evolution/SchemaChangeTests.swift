@@ -258,6 +258,13 @@ struct SchemaChangeTests {
         #expect(try store.read { try $0.fetch(query).map(\.key) } == [1])
         #expect(try IndexVerification.problem(in: store) == nil)
         #expect(try store.catalog.applying(new).catalog == store.catalog)
+        // An earlier version has left the emptied index in the catalog of a store.
+        var known = store.catalog
+        let bug = try #require(known.entities.firstIndex { $0.name == "Bug" })
+        known.entities[bug].indexes.append(
+            .init(id: 1, name: "old", components: [], isUnique: false, conditions: []))
+        var text = try StoredCatalog.text(of: known)
+        #expect(text.withUTF8 { StoredCatalog(Bytes($0))?.catalog } == store.catalog)
     }
 
     @Test("a value of an enumeration and a default that get other bytes are changes, although they look the same")

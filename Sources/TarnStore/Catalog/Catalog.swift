@@ -375,7 +375,7 @@ public struct Catalog: Sendable, Hashable {
             $0.id < $1.id
         }
         // The parent's index may have been renamed since it was inherited, and rebuilt with other
-        // attributes. A descendant has no index of its own under a former name: `rename` refuses it.
+        // attributes. A descendant has no own index under a former name: `rename` refuses it.
         let indexes = Set(parent.indexes.flatMap { [$0.name] + ($0.was ?? []) }), joins = Set(parent.joins.map(\.name))
         let ids = Set(parent.indexes.map(\.id))
         entities[e].indexes =

@@ -230,7 +230,7 @@ struct LockFileTests {
             let reader = Thread {
                 // The copy has begun.
                 _ = pipe.fileHandleForReading.readData(ofLength: 1)
-                FileManager.default.createFile(atPath: folder("go"), contents: nil)
+                _ = FileManager.default.createFile(atPath: folder("go"), contents: nil)
                 while !FileManager.default.fileExists(atPath: folder("done")) { usleep(1000) }
                 _ = pipe.fileHandleForReading.readDataToEndOfFile()
             }

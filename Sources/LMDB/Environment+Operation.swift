@@ -12,11 +12,15 @@ extension Environment {
     ///     has the minimum size; while the copy is written, the snapshot's pages are not reused.
     ///     Otherwise the pages are copied as they are, and writers wait briefly at the beginning.
     /// - Throws: `LMDBError`: `.nestedWrite` if this thread is inside a `read` or `write`,
-    ///   `.diskFull`, `.inputOutput`; `.corrupted` if a compacted copy would lack pages.
+    ///   `.diskFull`, `.inputOutput`; `.corrupted` if a compacted copy would lack pages;
+    ///   `.notImmutable` if the environment is immutable and the copy may mix several commits.
     public func copy(to descriptor: Int32, isCompacted: Bool) throws(LMDBError) {
         try checkProcess("copy")
         guard threadDepth.value == 0 else { throw LMDBError(.nestedWrite, operation: "copy", path: path) }
+        let last = lastTransaction
         let code = mdb_env_copyfd2(env, descriptor, isCompacted ? UInt32(MDB_CP_COMPACT) : 0)
+        // Checked first: mixed pages may look like damage.
+        if options.isImmutable { try checkIsUnchanged(since: last, "copy") }
         // "page leak or corrupt DB" (mdb.c, `mdb_env_copyfd1`).
         guard code != MDB_INCOMPATIBLE else { throw LMDBError(.corrupted, operation: "copy", path: path) }
         try check(code, "copy", path: path)

@@ -21,7 +21,7 @@ extension Environment {
         }
         let raw = RawTransaction(reader.transaction, trees: options.readsPagesDirectly ? reader.trees : nil)
         let result = try body(ReadTransaction(raw, owner: self))
-        if options.isImmutable { try checkIsUnchanged(since: mdb_txn_id(reader.transaction)) }
+        if options.isImmutable { try checkIsUnchanged(since: mdb_txn_id(reader.transaction), "read") }
         return result
     }
 
@@ -31,11 +31,12 @@ extension Environment {
     /// `mdb_page_alloc`). It begins after two commits.
     ///
     /// - Throws: `.notImmutable` if pages of the snapshot may have been reused.
-    private func checkIsUnchanged(since transaction: Int) throws(LMDBError) {
+    func checkIsUnchanged(since transaction: Int, _ operation: StaticString) throws(LMDBError) {
         var information = MDB_envinfo()
-        try check(mdb_env_info(env, &information), "read", path: path)
-        guard information.me_last_txnid <= transaction + 1 else {
-            throw LMDBError(.notImmutable, operation: "read", path: path)
+        try check(mdb_env_info(env, &information), operation, path: path)
+        // A damaged file may have any number.
+        guard information.me_last_txnid &- transaction <= 1 else {
+            throw LMDBError(.notImmutable, operation: "\(operation)", path: path)
         }
     }
 

@@ -214,6 +214,38 @@ struct LockFileTests {
     }
 
     @Test(
+        "a copy that is made without locks, and that commits have overtaken, is an error; one commit disturbs nothing",
+        arguments: [1, 2], [false, true])
+    func copyIsOvertaken(_ commits: Int, _ isCompacted: Bool) async throws {
+        let path = folder("e"), go = folder("go"), done = folder("done")
+        do {
+            let environment = try Environment.open(at: path)
+            // More than a pipe holds.
+            try environment.put(try environment.makeTable("t"), [("b", String(repeating: "b", count: 1 << 20))])
+        }
+        async let other: Void = commit(path, commits, after: go, done)
+        let failure = try await Task.detached { [folder] in
+            let environment = try Environment.open(at: folder("e"), options: .init(isImmutable: true))
+            let pipe = Pipe()
+            let reader = Thread {
+                // The copy has begun.
+                _ = pipe.fileHandleForReading.readData(ofLength: 1)
+                _ = FileManager.default.createFile(atPath: folder("go"), contents: nil)
+                while !FileManager.default.fileExists(atPath: folder("done")) { usleep(1000) }
+                _ = pipe.fileHandleForReading.readDataToEndOfFile()
+            }
+            reader.start()
+            defer { try? pipe.fileHandleForWriting.close() }
+            return kindOfError {
+                try environment.copy(to: pipe.fileHandleForWriting.fileDescriptor, isCompacted: isCompacted)
+            }
+        }.value
+        _ = await other
+        // A complete copy in a pipe cannot be flushed.
+        #expect(failure == (commits > 1 ? .notImmutable : .other))
+    }
+
+    @Test(
         "a reader that may not write to the lock file is told so and how to read without it; with permission for that file alone it reads"
     )
     func unprivilegedReader() async throws {

@@ -60,6 +60,7 @@ struct PageTree {
             number <= UInt64(last)
         else { throw damaged }
         let root = PageView(start: base + Int(number) * size, size: size)
+        guard root.number == number else { throw damaged }
         return PageTree(base: base, pageSize: size, lastPage: last, root: root, branches: record.depth - 1)
     }
 

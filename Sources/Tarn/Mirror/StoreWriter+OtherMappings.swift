@@ -94,14 +94,10 @@ extension StoreWriter {
     /// Resets the incremental progress of all lists of an endpoint: a request for changes would
     /// miss values that only another mapping has changed.
     mutating func forgetLists(of endpoint: String) throws {
-        let prefix = "\(endpoint) "
-        var forgotten: [String: Checkpoint] = [:]
-        try reader().forEachCheckpoint { name, checkpoint in
-            let isList = name.hasPrefix(prefix) && !EndpointScan.isVariant(name.dropFirst(prefix.count))
-            guard name == endpoint || isList, let other = checkpoint.forgotten else { return }
-            forgotten[name] = other
+        if let other = try access.checkpoints.checkpoint(endpoint)?.forgotten { try setCheckpoint(endpoint, other) }
+        try replaceCheckpoints(withPrefix: "\(endpoint) ") { rest, checkpoint in
+            EndpointScan.isVariant(rest) ? nil : checkpoint.forgotten
         }
-        for (name, checkpoint) in forgotten { try setCheckpoint(name, checkpoint) }
     }
 }
 

@@ -9,6 +9,13 @@ extension Catalog {
 
         init(_ value: Value) { self.value = value }
 
+        /// Texts are compared by their bytes, as in rows.
+        static func == (a: Constant, b: Constant) -> Bool { Value.haveSameBytes(a.value, b.value) }
+
+        func hash(into hasher: inout Hasher) {
+            value.withEncoded { encoded in hasher.combine(bytes: encoded.bytes) }
+        }
+
         private struct Name: CodingKey {
             var stringValue: String
             var intValue: Int? { nil }
@@ -54,6 +61,29 @@ extension Catalog {
                 }
                 try container.encode(type.catalogText(value), forKey: Name(stringValue: type.name))
             }
+        }
+    }
+}
+
+extension Catalog.Kind {
+    /// The values of enumerations are compared by their bytes, as in rows: a schema may correct the
+    /// encoding of one.
+    package static func == (a: Catalog.Kind, b: Catalog.Kind) -> Bool {
+        switch (a, b) {
+        case (.attribute(let a), .attribute(let b)): a == b && a.hasSameTexts(as: b)
+        case (.reference(let a), .reference(let b)): a == b
+        default: false
+        }
+    }
+}
+
+extension AttributeType {
+    /// Returns whether the values of an equal type have the same bytes.
+    func hasSameTexts(as other: AttributeType) -> Bool {
+        switch (self, other) {
+        case (.enumeration(let a), .enumeration(let b)): a.elementsEqual(b) { $0.utf8.elementsEqual($1.utf8) }
+        case (.array(let a), .array(let b)): a.hasSameTexts(as: b)
+        default: true
         }
     }
 }

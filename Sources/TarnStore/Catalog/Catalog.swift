@@ -243,6 +243,12 @@ public struct Catalog: Sendable, Hashable {
         return self.entity(id: parent)?.field(id: field) == nil
     }
 
+    /// Returns whether an index is declared by the entity itself, not by an ancestor.
+    func declares(_ entity: Entity, index: UInt32) -> Bool {
+        guard let parent = entity.parent.flatMap({ self.entity(id: $0) }) else { return true }
+        return !parent.indexes.contains { $0.id == index }
+    }
+
     /// Returns every relationship of an entity, stored, derived and joined, sorted by name.
     package func relationships(of entity: Entity) -> [Relationship] {
         if !known.lists.isEmpty, let position = position(of: entity.id) { return known.lists[position] }
@@ -368,9 +374,9 @@ public struct Catalog: Sendable, Hashable {
         entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted {
             $0.id < $1.id
         }
-        let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
-        // Ids are compared as well: the parent's index may have been renamed since it was
-        // inherited.
+        // The parent's index may have been renamed since it was inherited, and rebuilt with other
+        // attributes. A descendant has no own index under a former name: `rename` refuses it.
+        let indexes = Set(parent.indexes.flatMap { [$0.name] + ($0.was ?? []) }), joins = Set(parent.joins.map(\.name))
         let ids = Set(parent.indexes.map(\.id))
         entities[e].indexes =
             parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }

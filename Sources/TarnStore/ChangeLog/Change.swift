@@ -14,10 +14,13 @@ public struct Change: Sendable, Equatable {
     /// The kind of the change.
     public internal(set) var operation: Operation
     /// The concrete entity after the change; of a deleted record, before it.
+    ///
+    /// An entity that was removed from the store since is named by its id: `#12`.
     public var entity: String { source.name }
     /// The key of the record, also if it was deleted.
     public internal(set) var key: RecordKey
-    /// The new values of the changed fields; all fields of a new record.
+    /// The new values of the changed fields, null for one that the record no longer has; all fields
+    /// of a new record.
     ///
     /// Nil if the log does not keep values (``Store/setChangeValues(_:)``), or if the record was
     /// deleted. References are as in ``Record/fields``.

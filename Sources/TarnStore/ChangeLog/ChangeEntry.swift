@@ -7,7 +7,8 @@
 //           u8 operation, u16 entity, u8 length, storage key,
 //             16  u32 length, the tuple of the whole key: if the storage key is a digest
 //             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the changed
-//                 fields, all fields of a new record; long lists in the form of short ones
+//                 fields, null for lost ones, all fields of a new record; long lists in the form of
+//                 short ones
 
 /// A change in the change log, as it is stored.
 package struct ChangeEntry {

@@ -5,8 +5,24 @@ struct ChangedFields {
     let new: RowBody
     /// The long lists of the change. The row itself only contains references to them.
     let lists: [EdgeListChanges.Change]
+    /// The ids of the fields that the record no longer has, ascending. Their new value is null.
+    let lost: [UInt16]
 
     private func forEach(_ body: (UInt16, EncodedValue) -> Void) {
+        var lost = lost[...]
+        withUnsafeBytes(of: ValueTag.null) { null in
+            forEachPresent { id, value in
+                while let first = lost.first, first < id {
+                    body(first, EncodedValue(null))
+                    lost.removeFirst()
+                }
+                body(id, value)
+            }
+            for id in lost { body(id, EncodedValue(null)) }
+        }
+    }
+
+    private func forEachPresent(_ body: (UInt16, EncodedValue) -> Void) {
         var known = 0
         for index in 0..<new.count {
             let id = new.id(at: index)

@@ -23,8 +23,13 @@ extension StoreAccess {
             guard examine(entry) else { return false }
             if let wanted, !wanted.contains(entry.entity) { return true }
             return try body(entry) {
-                guard let entity = entities[entry.entity] else { throw ChangeLogError.damagedChange(entry) }
-                return try lending { try change(entry, entity, withValues: withValues) }
+                if let entity = entities[entry.entity] {
+                    return try lending { try change(entry, entity, withValues: withValues) }
+                }
+                guard let entity = catalog.removedEntity(entry.entity) else {
+                    throw ChangeLogError.damagedChange(entry)
+                }
+                return try change(entry, entity, withValues: false)
             }
         }
     }
@@ -34,6 +39,14 @@ extension StoreAccess {
             throw ChangeLogError.damagedChange(entry)
         }
         return change
+    }
+}
+
+extension Catalog {
+    /// Returns an entity that was removed, of which only the id is known; nil if there was none.
+    fileprivate func removedEntity(_ id: UInt16) -> Entity? {
+        guard id > 0, id < nextEntity else { return nil }
+        return Entity(id: id, name: "#\(id)", parent: nil, root: id, key: [], fields: [])
     }
 }
 

@@ -22,7 +22,8 @@ extension Store {
     /// - Returns: the size, the commit and the incarnation of the copy.
     /// - Throws: `StoreMaintenanceError.destinationExists`; `StoreError.lmdb` with `.diskFull`,
     ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.nestedWrite` if this thread is
-    ///   inside a `read` or `write`, `.corrupted` if the file is too damaged to be compacted.
+    ///   inside a `read` or `write`, `.corrupted` if the file is too damaged to be compacted,
+    ///   `.notImmutable` if the store is open as immutable and a process has written to it.
     ///   Nothing is left then.
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {

@@ -100,7 +100,7 @@ extension StoreWriter {
         }
         let access = access
         return try edges.replaceLists(body, old: old) {
-            try access.raw.number(access.state.meta, key: MetaKey.nextList) + 1
+            try access.raw.nextNumber(access.state.meta, key: MetaKey.nextList)
         } ?? body
     }
 

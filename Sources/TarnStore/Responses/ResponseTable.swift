@@ -46,7 +46,7 @@ package struct ResponseTable {
         // Two requests do not share a digest in practice. If they did, the newer one would replace
         // the older.
         if id == nil || old == nil {
-            let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
+            let next = try raw.nextNumber(state.meta, key: MetaKey.nextResponse)
             try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
             id = next
             try digest.withKey(format: state.format) { digest in

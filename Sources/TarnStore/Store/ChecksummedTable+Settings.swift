@@ -50,6 +50,15 @@ extension RawTransaction {
         return value.loadBigEndian(0, UInt64.self)
     }
 
+    /// Returns the number after one in `meta`, for ids that are never reused.
+    ///
+    /// - Throws: `LMDBError.corrupted` if no store can have counted so far; as ``number(_:key:)``.
+    func nextNumber(_ table: ChecksummedTable, key: StaticString) throws(LMDBError) -> UInt64 {
+        let last = try number(table, key: key)
+        guard last < 1 << 62 else { throw table.damage(Bytes(key)) }
+        return last + 1
+    }
+
     /// Returns whether the store is at a generation.
     /// Also false if another process has upgraded the format since.
     func isAtGeneration(_ generation: UInt64, _ meta: ChecksummedTable) throws(LMDBError) -> Bool {

@@ -8,6 +8,8 @@ internal import LMDB
 /// The limits of quotas and of their reserves, in bytes.
 enum Quota {
     static let smallest = 1 << 20
+    /// The bound of the numbers that a store has: together with a reserve they are no overflow.
+    static let most = 1 << 62
     /// The smallest map for a store without a quota.
     static let smallestMap = 1 << 30
 
@@ -89,7 +91,10 @@ extension WriteTransaction {
     mutating func limitFile(byQuotaIn meta: ChecksummedTable) throws(LMDBError) {
         let quota = try raw.quota(meta)
         var reserve = Quota.reserve(of: quota)
-        if let quota { reserve += max(0, Int(clamping: try raw.number(meta, key: MetaKey.quotaBase)) - quota) }
+        if let quota {
+            let base = min(Int(clamping: try raw.number(meta, key: MetaKey.quotaBase)), Quota.most)
+            reserve += max(0, base - quota)
+        }
         try limitFile(to: quota, reserve: reserve)
     }
 }
@@ -103,6 +108,6 @@ extension RawTransaction {
     /// Returns the quota in this transaction's snapshot.
     func quota(_ meta: ChecksummedTable) throws(LMDBError) -> Int? {
         let quota = try number(meta, key: MetaKey.quota)
-        return quota == 0 ? nil : Int(clamping: quota)
+        return quota == 0 ? nil : min(Int(clamping: quota), Quota.most)
     }
 }

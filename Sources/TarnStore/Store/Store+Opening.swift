@@ -242,50 +242,63 @@ extension Store {
     static func apply(
         _ schema: Schema, to state: StoreState, _ environment: Environment, _ build: IndexBuildOptions
     ) throws -> StoreState {
-        do throws(SchemaError) {
-            guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
-        } catch {
-            throw StoreOpenError.schema(error)
-        }
-        try environment.writeOpeningTables { transaction in
-            let raw = transaction.raw
-            try transaction.limitFile(byQuotaIn: state.meta)
-            try raw.willAdd()
-            // Another process may have changed the catalog in the meantime.
-            let current = try readCatalog(raw, state.meta, environment.path)
-            let change: Catalog.Change
-            do throws(SchemaError) { change = try current.applying(schema) } catch {
+        var state = state
+        while true {
+            do throws(SchemaError) {
+                guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
+            } catch {
                 throw StoreOpenError.schema(error)
             }
-            guard change.catalog != current else { return }
-            do throws(SchemaError) { try change.catalog.checkTableCount() } catch { throw StoreOpenError.schema(error) }
-            var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]
-            for entity in change.catalog.entities where entity.root == entity.id {
-                records[entity.id] = try transaction.table(TableName.records(entity.id))
+            var isCurrent = false
+            try environment.writeOpeningTables { transaction in
+                // Another process may have changed the catalog, added a dictionary, or upgraded the
+                // format.
+                isCurrent = try transaction.raw.isAtGeneration(state.generation, state.meta)
+                if isCurrent { try apply(schema, to: state, environment, in: &transaction, build) }
             }
-            for index in change.oldIndexes {
-                try raw.removeAll(try transaction.table(TableName.index(index)))
-                try IndexMark.remove(index, raw, state.meta)
-            }
-            for new in change.newIndexes { indexes[new.index] = try transaction.table(TableName.index(new.index)) }
-            let isBuilt = Set(change.indexesToBuild.map(\.index))
-            for index in isBuilt { try IndexMark(.building, isNew: true).put(index, raw, state.meta) }
-            for unique in change.newlyUnique where indexes[unique.index] == nil {
-                // An index that is still being built is checked afterwards.
-                var mark = try IndexMark.of(unique.index, raw, state.meta) ?? IndexMark(.checking, isNew: false)
-                mark.isNew = false
-                try mark.put(unique.index, raw, state.meta)
-            }
-            try raw.put(state.meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: change.catalog))
-            try raw.advanceGeneration(state.meta)
-            for index in try IndexMark.all(raw, state.meta).keys where indexes[index] == nil {
-                indexes[index] = try transaction.table(TableName.index(index))
-            }
-            let context = state.takeContext()
-            defer { state.give(back: context) }
-            try buildAtOnce(change.catalog, StoreAccess(raw, state, context), records, indexes, build)
+            state = try load(environment, state.verification)
+            if isCurrent { return state }
         }
-        return try load(environment, state.verification)
+    }
+
+    /// Changes the catalog in a transaction that is at the generation of the state.
+    private static func apply(
+        _ schema: Schema, to state: StoreState, _ environment: Environment, in transaction: inout WriteTransaction,
+        _ build: IndexBuildOptions
+    ) throws {
+        let raw = transaction.raw
+        try transaction.limitFile(byQuotaIn: state.meta)
+        try raw.willAdd()
+        let current = try readCatalog(raw, state.meta, environment.path)
+        let change: Catalog.Change
+        do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreOpenError.schema(error) }
+        guard change.catalog != current else { return }
+        do throws(SchemaError) { try change.catalog.checkTableCount() } catch { throw StoreOpenError.schema(error) }
+        var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]
+        for entity in change.catalog.entities where entity.root == entity.id {
+            records[entity.id] = try transaction.table(TableName.records(entity.id))
+        }
+        for index in change.oldIndexes {
+            try raw.removeAll(try transaction.table(TableName.index(index)))
+            try IndexMark.remove(index, raw, state.meta)
+        }
+        for new in change.newIndexes { indexes[new.index] = try transaction.table(TableName.index(new.index)) }
+        let isBuilt = Set(change.indexesToBuild.map(\.index))
+        for index in isBuilt { try IndexMark(.building, isNew: true).put(index, raw, state.meta) }
+        for unique in change.newlyUnique where indexes[unique.index] == nil {
+            // An index that is still being built is checked afterwards.
+            var mark = try IndexMark.of(unique.index, raw, state.meta) ?? IndexMark(.checking, isNew: false)
+            mark.isNew = false
+            try mark.put(unique.index, raw, state.meta)
+        }
+        try raw.put(state.meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: change.catalog))
+        try raw.advanceGeneration(state.meta)
+        for index in try IndexMark.all(raw, state.meta).keys where indexes[index] == nil {
+            indexes[index] = try transaction.table(TableName.index(index))
+        }
+        let context = state.takeContext()
+        defer { state.give(back: context) }
+        try buildAtOnce(change.catalog, StoreAccess(raw, state, context), records, indexes, build)
     }
 
     /// Runs the build steps that are small enough for the transaction of the catalog change.

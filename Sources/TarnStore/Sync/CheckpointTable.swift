@@ -45,6 +45,14 @@ package struct CheckpointTable {
     ///
     /// Names that are stored as digests are left out. The work is that for the found checkpoints.
     func forEach(withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void) throws {
+        try forEachKey(withPrefix: prefix) { key, checkpoint in
+            if let name = RecordKey(storageKey: key)?.description { try body(name, checkpoint) }
+        }
+    }
+
+    /// Calls the closure with the keys of checkpoints whose names begin with a text, long names
+    /// included: the key of one has its beginning.
+    func forEachKey(withPrefix prefix: String, _ body: (Bytes, Checkpoint) throws -> Void) throws {
         var start = ByteWriter()
         start.appendTuple(.string(prefix))
         // Without the end of the text.
@@ -53,11 +61,7 @@ package struct CheckpointTable {
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
         while let (key, value) = entry, key.hasPrefix(start.bytes) {
-            if let name = RecordKey(storageKey: key)?.description,
-                let checkpoint = Checkpoint(try raw.systemRow(value, "checkpoints", key))
-            {
-                try body(name, checkpoint)
-            }
+            if let checkpoint = Checkpoint(try raw.systemRow(value, "checkpoints", key)) { try body(key, checkpoint) }
             entry = try cursor.next()
         }
     }
@@ -89,9 +93,11 @@ package struct CheckpointTable {
     }
 
     func put(_ checkpoint: Checkpoint, _ name: String, sequence: UInt64) throws {
-        try CheckpointTable.key(name).withUnsafeBytes { key in
-            try checkpoint.store(raw, state.checkpoints, key, sequence: sequence)
-        }
+        try put(checkpoint, key: CheckpointTable.key(name), sequence: sequence)
+    }
+
+    func put(_ checkpoint: Checkpoint, key: [UInt8], sequence: UInt64) throws {
+        try key.withUnsafeBytes { try checkpoint.store(raw, state.checkpoints, $0, sequence: sequence) }
     }
 }
 
@@ -115,6 +121,23 @@ extension StoreWriter {
     /// Saves a checkpoint under a name, within this transaction.
     package mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
         try access.checkpoints.put(checkpoint, name, sequence: sequence)
+    }
+
+    /// Replaces checkpoints whose names begin with a text, within this transaction.
+    ///
+    /// - Parameter replacement: returns the new checkpoint, or nil to keep it. It gets the rest of
+    ///   the name; of a name of more than 205 bytes, the part of the rest before that.
+    package mutating func replaceCheckpoints(
+        withPrefix prefix: String, _ replacement: (Substring, Checkpoint) -> Checkpoint?
+    ) throws {
+        var replaced: [(key: [UInt8], checkpoint: Checkpoint)] = []
+        try access.checkpoints.forEachKey(withPrefix: prefix) { key, checkpoint in
+            // Behind the code of a text. A digest follows the beginning, else a NUL.
+            let end = StorageKey.isDigest(key) ? StorageKey.longest : key.count - 1
+            let rest = String(decoding: key[(1 + prefix.utf8.count)..<end], as: UTF8.self)
+            if let other = replacement(rest[...], checkpoint) { replaced.append((Array(key), other)) }
+        }
+        for (key, checkpoint) in replaced { try access.checkpoints.put(checkpoint, key: key, sequence: sequence) }
     }
 
     /// Removes a checkpoint, within this transaction.

@@ -423,7 +423,10 @@ public struct StoreWriter: ~Copyable {
         if StorageKey.isDigest(key), let row = new ?? old { wholeKey = try access.wholeKey(rules.entity, row)?.tuple }
         var values: ChangedFields?
         if let new, access.state.changeOptions.keepsValues(of: rules.id) {
-            values = ChangedFields(old: operation == .create ? nil : old, new: new, lists: edges.changes)
+            let before = operation == .create ? nil : old
+            // Those of another kind are lost with the change of the kind.
+            let lost = before?.fields(notIn: new).filter { rules.entity.field(id: $0) != nil }.sorted() ?? []
+            values = ChangedFields(old: before, new: new, lists: edges.changes, lost: lost)
         }
         ChangeEntry.append(
             operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)

@@ -144,4 +144,19 @@ struct ForwardScanTests {
         }
         print("\(errors) errors")
     }
+
+    @Test("a root that has the number of another page is an error, also where a value is behind its own pages")
+    func damagedRoot() throws {
+        try environment.put(table, [("the only key", String(repeating: "v", count: 10_000))])
+        let errors = try Environment.damagedCopies(
+            of: folder("e") + "/data.mdb", in: folder("d"), at: 6, step: 1, having: "the only key"
+        ) { copy, table in
+            try copy.read { transaction in
+                var scan = try ForwardScan(transaction.raw, table, name: "t")
+                try [UInt8]().withUnsafeBytes { try scan.seek($0) }
+                _ = try entries(&scan, batch: 32)
+            }
+        }
+        #expect(errors == 1)
+    }
 }

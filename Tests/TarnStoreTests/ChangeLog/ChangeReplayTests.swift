@@ -97,6 +97,26 @@ struct ChangeReplayTests {
         return found.count == wanted.count ? nil : "\(found.count) lines, not \(wanted.count)"
     }
 
+    @Test("a copy loses the value of a field that the record loses, as when a local change is taken back")
+    func lostField() throws {
+        let store = try Forge.open(folder("s")), copy = try Forge.open(folder("copy"))
+        try store.setChangeValues(.all)
+        let start = try store.read { try $0.changeToken }
+        try store.put("Issue", 1, ["title": .string("a"), "number": .int(3)])
+        let issue = try #require(store.catalog.entity("Issue")), number = try #require(issue.field("number")).id
+        try store.write { writer in
+            let record = ListedRecord(entity: issue.root, storageKey: RecordKey(1).storageKey)
+            try writer.setFields(record, [number: nil])
+        }
+        #expect(try store.record("Issue", 1)?.fields.map(\.name) == ["id", "title"])
+        let last = try #require(try store.read { try $0.changes(since: start).changes.last })
+        #expect(last.fields == [.init("number", .null)])
+        try replay(store, since: start, onto: copy)
+        let record = try #require(try copy.record("Issue", 1))
+        #expect(record["title"] == .string("a") && record["number"] == .null)
+        #expect(try IndexVerification.problem(in: copy) == nil)
+    }
+
     @Test("an update tells the fields that changed, a new record all of them, a deleted one none")
     func values() throws {
         let store = try Forge.open(folder("s"))

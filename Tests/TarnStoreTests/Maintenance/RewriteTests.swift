@@ -109,6 +109,23 @@ struct RewriteTests {
         #expect(try store.related("Page", RecordKey(7), "previous") == [RecordKey(6)])
     }
 
+    @Test(
+        "a schema is applied to the store as it is now: a new index has rows of a dictionary that this process missed")
+    func dictionaryOfOthers() throws {
+        let path = folder("s")
+        let first = try Store.open(at: path, schema: Wiki.schema()), stale = first.state
+        let store = try Wiki.mixed(path)
+        #expect(store === first)
+        #expect(try store.rowsByDictionary()[1] == 1800)
+        var schema = Wiki.schema()
+        schema.entities[0].attributes.append(.init("rank", .int, optional: true, indexed: true))
+        // As in a process that was idle while another one trained the dictionary.
+        let state = try Store.apply(schema, to: stale, store.environment, IndexBuildOptions())
+        #expect(!state.hasIndexWork)
+        #expect(try store.indexEntries("Page", "rank").count == 3000)
+        #expect(try Store.apply(schema, to: stale, store.environment, IndexBuildOptions()).catalog == state.catalog)
+    }
+
     @Test("all entities are rewritten if none is named, and one that is not there is an error")
     func whichEntities() throws {
         let store = try Wiki.mixed(folder("s"))

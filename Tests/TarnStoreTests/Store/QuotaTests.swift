@@ -221,6 +221,34 @@ struct QuotaTests {
         #expect(try store.quota == QuotaTests.quota)
     }
 
+    @Test(
+        "impossible numbers in the settings of a store are errors: the quota when it is opened, ids when one is needed")
+    func impossibleSettings() throws {
+        let path = folder("s")
+        do {
+            let store = try Forge.open(path)
+            func set(_ key: StaticString) throws {
+                try store.write { try $0.access.raw.put($0.access.state.meta, key: key, number: .max) }
+            }
+            let labels = (0..<800).map { RecordKey("label \($0)") }
+            try set(MetaKey.nextList)
+            let failure = storeError { try store.put("Issue", 1, ["labels": .references(labels)]) }
+            guard case StoreError.lmdb(let error)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(error.kind == .corrupted && error.operation.contains("`next list`"))
+            try store.put("Issue", 1)
+            try set(MetaKey.quota)
+        }
+        let failure = storeError { _ = try Forge.open(path) }
+        guard case StoreOpenError.addressSpace(path, let needed, let granted)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(needed > granted)
+    }
+
     @Test("a quota that another process sets is this one's as well")
     func otherProcessSetsTheQuota() async throws {
         let path = folder("s"), store = try QuotaTests.open(path)

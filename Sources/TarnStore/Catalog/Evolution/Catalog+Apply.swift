@@ -153,6 +153,12 @@ extension Catalog.Change {
                     "the type changed from \(was) to \(attribute.type), but records have values of the old type; use another name, or start a new store"
                 )
             }
+            guard catalog.declares(catalog.entities[e], stored.id) || !attribute.needsIndex(besides: stored) else {
+                throw SchemaError(
+                    entity: entity, field: attribute.name,
+                    "in this store, an ancestor of this entity has the attribute, \(stored.index == nil ? "without an index" : "and it is not unique"): declare it there, or use another name"
+                )
+            }
             catalog.entities[e].fields[f].kind = .attribute(attribute.type)
             catalog.entities[e].fields[f].isOptional = attribute.isOptional
             catalog.entities[e].fields[f].constant = constant
@@ -201,6 +207,11 @@ extension Catalog.Change {
             if let known {
                 let old = catalog.entities[e].indexes[known]
                 (compiled.id, compiled.was) = (old.id, old.was)
+                guard catalog.declares(catalog.entities[e], index: old.id) || compiled == old else {
+                    throw SchemaError(
+                        entity: definition.name, field: index.name,
+                        "in this store, an ancestor of this entity has another index of this name: rename one of them")
+                }
                 if compiled.components == old.components, compiled.conditions == old.conditions {
                     // The entries are the same, so the table stays.
                     catalog.entities[e].indexes[known] = compiled
@@ -379,6 +390,13 @@ extension Catalog {
             entity: nil, field: nil,
             "the schema needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship, and \(own) of the store itself), but a store can have \(TableName.limit): use several stores, or fewer indexes"
         )
+    }
+}
+
+extension AttributeDefinition {
+    /// Returns whether a stored attribute lacks the index, or its uniqueness.
+    fileprivate func needsIndex(besides stored: Catalog.Field) -> Bool {
+        isIndexed && stored.index == nil || isUnique && !stored.isUnique
     }
 }
 

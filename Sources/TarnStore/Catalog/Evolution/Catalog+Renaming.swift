@@ -33,6 +33,11 @@ extension Catalog.Change {
         let entity = catalog.entities[e]
         if let old = index.renamedFrom, let i = entity.indexes.firstIndex(where: { $0.name == old }) {
             if entity.index(index.name) != nil { throw bothNames(entity.name, index.name, "indexes", old, index.name) }
+            guard catalog.declares(entity, index: entity.indexes[i].id) else {
+                throw SchemaError(
+                    entity: entity.name, field: index.name,
+                    "an ancestor of this entity declares \(old): rename it there")
+            }
             catalog.entities[e].indexes[i].name = index.name
             catalog.entities[e].indexes[i].was = former(entity.indexes[i].was, old, now: index.name)
         } else if entity.index(index.name) == nil,

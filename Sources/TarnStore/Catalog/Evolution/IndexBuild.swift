@@ -120,10 +120,7 @@ extension Catalog {
                 return NewIndex(entity: entity.id, field: field.id, index: id)
             }
             guard entity.indexes.contains(where: { $0.id == id }) else { continue }
-            let parent = entity.parent.flatMap { self.entity(id: $0) }
-            if !(parent?.indexes.contains { $0.id == id } ?? false) {
-                return NewIndex(entity: entity.id, field: nil, index: id)
-            }
+            if declares(entity, index: id) { return NewIndex(entity: entity.id, field: nil, index: id) }
         }
         return nil
     }

@@ -67,7 +67,7 @@ private struct EntityDifference {
         }
         var texts = stored.name != field.name ? ["renamed from \(stored.name)"] : []
         switch (stored.kind, field.kind) {
-        case (.attribute(let was), .attribute(let type)) where was != type:
+        case (.attribute(let was), .attribute(let type)) where stored.kind != field.kind:
             let change = "\(was)" == "\(type)" ? "other values are allowed" : "the type changes from \(was) to \(type)"
             texts.append(change + ": stored values stay, also those that are no longer listed")
         case (.reference(let was), .reference(let reference)): texts += self.texts(from: was, to: reference)
@@ -76,7 +76,7 @@ private struct EntityDifference {
         if stored.isOptional != field.isOptional {
             texts.append(field.isOptional ? "becomes optional" : "becomes required: stored records stay")
         }
-        if stored.defaultValue != field.defaultValue {
+        if stored.constant != field.constant {
             let change = field.defaultValue == nil ? "no longer has a default" : "another default"
             texts.append(change + ": for records that are stored from then on")
         }

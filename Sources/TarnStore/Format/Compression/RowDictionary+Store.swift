@@ -59,7 +59,7 @@ extension RowDictionary {
         -> UInt16?
     {
         // Ids have 16 bits and are never reused.
-        guard let id = UInt16(exactly: try raw.number(meta, key: MetaKey.nextDictionary) + 1) else { return nil }
+        guard let id = UInt16(exactly: try raw.nextNumber(meta, key: MetaKey.nextDictionary)) else { return nil }
         try raw.willAdd()
         var value = ByteWriter(capacity: dictionary.count + 2)
         value.appendLittleEndian(entity)

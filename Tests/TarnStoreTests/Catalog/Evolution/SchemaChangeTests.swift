@@ -236,6 +236,93 @@ struct SchemaChangeTests {
         #expect(try IndexVerification.problem(in: store) == nil)
     }
 
+    @Test("an index that is renamed and gets other attributes at once is a new one in kinds that descend, too")
+    func renamedAndChangedIndex() throws {
+        func schema(_ index: IndexDefinition) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("a", .string, optional: true), .init("b", .string, optional: true),
+                    ],
+                    indexes: [index]),
+                EntityDefinition("Bug", parent: "Item", attributes: []),
+            ])
+        }
+        let path = folder("s")
+        do { try Forge.open(path, schema(.init("old", on: "a"))).put("Bug", 1, ["a": .string("x")]) }
+        let new = schema(.init("new", on: "a", "b", renamedFrom: "old")), store = try Forge.open(path, new)
+        #expect(store.catalog.entity("Bug")?.indexes.map(\.name) == ["new"])
+        #expect(store.catalog.entity("Bug")?.indexes == store.catalog.entity("Item")?.indexes)
+        let query = Query("Bug", where: .compare("a", .equal, .string("x")))
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == [1])
+        #expect(try IndexVerification.problem(in: store) == nil)
+        #expect(try store.catalog.applying(new).catalog == store.catalog)
+        // An earlier version has left the emptied index in the catalog of a store.
+        var known = store.catalog
+        let bug = try #require(known.entities.firstIndex { $0.name == "Bug" })
+        known.entities[bug].indexes.append(
+            .init(id: 1, name: "old", components: [], isUnique: false, conditions: []))
+        var text = try StoredCatalog.text(of: known)
+        #expect(text.withUTF8 { StoredCatalog(Bytes($0))?.catalog } == store.catalog)
+    }
+
+    @Test("a value of an enumeration and a default that get other bytes are changes, although they look the same")
+    func encodings() throws {
+        func schema(_ text: String) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("state", .enumeration([text]), optional: true),
+                        .init("title", .string, optional: true, default: .string(text)),
+                    ])
+            ])
+        }
+        let path = folder("s"), composed = "ferm\u{E9}", decomposed = "ferme\u{301}"
+        do { _ = try Forge.open(path, schema(decomposed)) }
+        #expect(try Forge.open(path, nil).evolution(to: schema(composed)).changes.map(\.field) == ["state", "title"])
+        let store = try Forge.open(path, schema(composed))
+        try store.put("Item", 1, ["state": .string(composed)])
+        guard case .string(let title)? = try store.record("Item", 1)?["title"] else {
+            Issue.record("no default")
+            return
+        }
+        #expect(Array(title.utf8) == Array(composed.utf8))
+        #expect(storeError { try store.put("Item", 2, ["state": .string(decomposed)]) } != nil)
+    }
+
+    @Test("what an ancestor has by another program's schema is not taken from it by the schema of a descendant")
+    func ancestorOfAnotherSchema() throws {
+        func schema(
+            _ item: [AttributeDefinition] = [], _ bug: [AttributeDefinition] = [], itemIndexes: [IndexDefinition] = [],
+            bugIndexes: [IndexDefinition] = []
+        ) -> Schema {
+            let own: [AttributeDefinition] = [.init("id", .int), .init("a", .string, optional: true)]
+            return Schema([
+                EntityDefinition("Item", key: ["id"], attributes: own + item, indexes: itemIndexes),
+                EntityDefinition("Bug", parent: "Item", attributes: bug, indexes: bugIndexes),
+            ])
+        }
+        let path = folder("s"), plain = AttributeDefinition("b", .string, optional: true)
+        let store = try Forge.open(path, schema([plain], itemIndexes: [.init("byA", on: "a")]))
+        try store.put("Item", 1, ["a": .string("x")])
+        let indexed = AttributeDefinition("b", .string, optional: true, indexed: true)
+        for (other, words) in [
+            (schema(bugIndexes: [.init("byA", on: "a", "id")]), "has another index of this name"),
+            (schema(bugIndexes: [.init("mine", on: "a", "id", renamedFrom: "byA")]), "declares byA: rename it there"),
+            (schema([], [indexed]), "has the attribute, without an index"),
+        ] {
+            let refusal = storeError { _ = try Forge.open(path, other) }
+            #expect(refusal?.description.contains(words) == true, "\(String(describing: refusal))")
+        }
+        _ = try Forge.open(path, schema([], [plain], bugIndexes: [.init("byA", on: "a")]))
+        let query = Query("Item", where: .compare("a", .equal, .string("x")))
+        #expect(try store.read { try $0.fetch(query).map(\.key) } == [1])
+        #expect(try IndexVerification.problem(in: store) == nil)
+        try store.put("Item", 2, ["a": .string("x")])
+    }
+
     @Test("a name of before that is still declared is a problem of the schema")
     func formerNameInUse() {
         let problems = Schema([
@@ -313,6 +400,13 @@ struct SchemaChangeTests {
         #expect(try store.remove(entity: "Issue", step: 7) == 30)
         #expect(store.catalog.entity("Issue") == nil)
         #expect(try store.changes().suffix(30).allSatisfy { $0.operation == 3 && $0.entity == id })
+        // The log can be read further on. The catalog no longer has the name.
+        let start = try store.read { try $0.oldestChangeToken }
+        let changes = try store.read { try $0.changes(since: start).changes }
+        #expect(
+            changes.map(\.operation) == Array(repeating: .created, count: 30) + Array(repeating: .deleted, count: 30))
+        #expect(changes.allSatisfy { $0.entity == "#\(id)" } && changes.last?.key == 29)
+        #expect(try store.read { try $0.netChanges(since: start).changes } == [])
         let again = try Forge.open(path)
         #expect(try again.count("Issue") == 0)
         #expect(again.catalog.entity("Issue")?.id != id)

@@ -315,6 +315,21 @@ struct ObservationTests {
         #expect(observers.allSatisfy { zip($0.values, $0.values.dropFirst()).allSatisfy { $0 < $1 } })
     }
 
+    @Test("texts that differ in their bytes only are not the same: in the queries of two observers, and in a result")
+    func encodings() async throws {
+        let store = try open(), composed = "\u{E9}", decomposed = "e\u{301}"
+        try put(store, composed, 1)
+        try put(store, decomposed, 2)
+        let queries = [composed, decomposed].map { Query("User", where: .compare("login", .equal, .string($0))) }
+        let found = queries.map { Collected(store.observe($0)) }, all = Collected(store.observe(Query("User")))
+        try await eventually("the first results are there") {
+            all.values.count == 1 && found.allSatisfy { $0.values.count == 1 }
+        }
+        #expect(found.map { $0.values[0].map(\.key) } == [[1], [2]])
+        try put(store, decomposed, 1)
+        try await eventually("the change was delivered") { all.values.count == 2 }
+    }
+
     @Test(
         "those who observe the same query, count or record share one evaluation for each state of the store",
         arguments: 0..<8)

@@ -12,6 +12,9 @@ struct OrphanDecision: Sendable {
     let scan: UInt64
     /// The maximum number of records that one step deletes.
     let limit: Int
+    /// The record whose deletion has exceeded a step, and now has what is left of it: the records
+    /// of its cascade that stay, too, because operations are queued for them. Nil for none.
+    let reduced: ListedRecord?
     let isDryRun: Bool
     let mayDelete: (@Sendable (Record) -> Bool)?
     /// A decision that reads the record as a struct.
@@ -266,7 +269,8 @@ struct OrphanDecision: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try writer.delete(entity, listed, upTo: limit, &references) else { return .tooLarge }
+                let most = listed == reduced ? .max : limit
+                guard let count = try writer.delete(entity, listed, upTo: most, &references) else { return .tooLarge }
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 outcome.deleted = 1

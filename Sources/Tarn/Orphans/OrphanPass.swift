@@ -98,13 +98,13 @@ struct OrphanPass {
             // A cancelled request decides nothing, and must not lead to a deletion.
             try Task.checkCancellation()
             // A record whose deletion exceeds a step ends its step.
-            var rest = candidates[...]
+            var rest = candidates[...], reduced: ListedRecord?
             while !rest.isEmpty {
-                let large = try await decide(on: Array(rest))
+                let large = try await decide(on: Array(rest), reduced: reduced)
                 rest = rest.dropFirst(large.done)
-                if let (entity, key) = large.record {
-                    _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
-                }
+                guard let (entity, key) = large.record else { continue }
+                _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
+                reduced = rest.first?.record
             }
         }
     }
@@ -283,7 +283,9 @@ struct OrphanPass {
     }
 
     /// Processes candidates, up to the first whose deletion exceeds a step.
-    private mutating func decide(on candidates: [Candidate]) async throws -> (
+    ///
+    /// - Parameter reduced: see ``OrphanDecision/reduced``.
+    private mutating func decide(on candidates: [Candidate], reduced: ListedRecord?) async throws -> (
         done: Int, record: (entity: String, key: RecordKey)?
     ) {
         let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
@@ -294,7 +296,7 @@ struct OrphanPass {
         }
         let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
-            isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
+            reduced: reduced, isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,

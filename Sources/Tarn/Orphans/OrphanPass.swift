@@ -291,7 +291,8 @@ struct OrphanPass {
         let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
         let root = catalog.entity(endpoint.entity)?.root
         let details = client.description.endpoints.filter { other in
-            root != nil && catalog.entity(other.entity)?.root == root
+            // What the endpoint itself requests decides: each of its lists is a scan of its own.
+            other.name != endpoint.name && root != nil && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
         }
         let decision = OrphanDecision(

@@ -156,13 +156,18 @@ extension EndpointScan {
     // MARK: Requests
 
     /// Sends the request for a page, with the validators of its stored response.
-    func ask(_ page: PageRequest, _ request: EndpointRequest) throws -> PageFetch {
+    ///
+    /// - Parameter isVoid: returns whether a 304 would leave out what an import has to do.
+    func ask(
+        _ page: PageRequest, _ request: EndpointRequest, unless isVoid: (ResponseEntry) -> Bool = { _ in false }
+    ) throws -> PageFetch {
         let key = request.key(of: page)
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let (stored, revision) = try client.store.read { reader in
-            (try isConditional ? reader.response(to: key) : nil, try reader.outbox.revision)
+            let stored = try isConditional ? reader.response(to: key) : nil
+            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision)
         }
         let message = request.message(for: page)
         progress(snapshot(requesting: Redaction.shown(message.url)))
@@ -177,7 +182,7 @@ extension EndpointScan {
             ahead.cancel()
             list.ahead = nil
         }
-        if list.ahead == nil, options.prefetches { list.ahead = try ask(page, list.target.request) }
+        if list.ahead == nil, options.prefetches { list.ahead = try ask(page, of: list) }
     }
 
     // MARK: Responses
@@ -337,7 +342,7 @@ extension EndpointScan {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
         if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
         {
-            list.ahead = try ask(next, list.target.request)
+            list.ahead = try ask(next, of: list)
         }
         let target = list.target
         let page = PageImporter.Page(url: fetch.page.url, shownURL: shownURL, position: target.checkpoint.records)

@@ -289,11 +289,16 @@ struct OrphanDecision: Sendable {
     }
 
     /// Clears a relationship. A partial record stays partial, a complete one complete.
+    ///
+    /// The pages that list the record are requested without a condition the next time: if the list
+    /// has one of them again, its import has to set the relationship again.
     private func unlink(
         _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
-        return try writer.clear(field.id, of: listed, entity) == .updated
+        guard try writer.clear(field.id, of: listed, entity) == .updated else { return false }
+        try writer.removeValidators(ofResponsesListing: listed)
+        return true
     }
 
     private func merge(

@@ -24,6 +24,7 @@ extension EndpointScan {
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old) {
             noteFinished(old)
+            began = min(began ?? old.startedAt, old.startedAt)
             if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {
                 heldOrphans.append(
                     Batch.Completed(
@@ -59,6 +60,7 @@ extension EndpointScan {
         report.since = request.since ?? report.since
         if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
         checkpoint.pagination = pagination
+        began = min(began ?? checkpoint.startedAt, checkpoint.startedAt)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint

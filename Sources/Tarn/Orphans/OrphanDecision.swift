@@ -27,6 +27,8 @@ struct OrphanDecision: Sendable {
     let checkpointName: String
     /// Whether only requests for records decide: what the lists miss does not count.
     let isOnlyAnswered: Bool
+    /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
+    let began: Timestamp?
     /// The knowledge about moves to other endpoints; nil if no other one lists such records.
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
@@ -72,8 +74,10 @@ struct OrphanDecision: Sendable {
         // All conditions are checked before the first deletion: they may depend on other
         // candidates.
         let kept = try kept(candidates.map(\.record), &writer)
-        // Pages that were requested before a change reached the server do not list a new record.
-        let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
+        // Pages that were requested before a change reached the server do not list a new record,
+        // which may belong to a list that was scanned before this one.
+        let own = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
+        let began = [own, began].compactMap(\.self).min()
         let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
         var deleted = 0, responses = ListingResponses(wholeLists)
         for (index, candidate) in candidates.enumerated() {

@@ -26,6 +26,8 @@ struct OrphanPass {
     private let previous: Timestamp?
     /// Whether only requests for records decide: what the lists miss does not count.
     var isOnlyAnswered = false
+    /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
+    var began: Timestamp?
     /// The scans of other endpoints to which a record may have moved; nil if there are none.
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
@@ -301,6 +303,7 @@ struct OrphanPass {
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
+            began: began,
             moves: moves,
             unused: unused,
             siblings: siblings,

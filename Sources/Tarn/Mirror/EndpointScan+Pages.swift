@@ -47,7 +47,6 @@ extension EndpointScan {
             let members = continued.members == checkpoint.members ? continued.members : nil
             checkpoint = continued
             checkpoint.members = members
-            checkpoint.continuedAt = client.now
             if continued.pages > 0 { checkpoint.resumedScan = continued.scan }
             if continued.pages > 0, request.endpoint.movesWhileInterrupted {
                 checkpoint.heldSince = continued.heldSince ?? continued.seen
@@ -251,6 +250,9 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
+        // A run without a page does not keep a position that the server goes on failing at.
+        let begun = list.target.beginning
+        if begun.pages > 0 || begun.failure != nil { checkpoint.continuedAt = client.now }
         noteShape(of: page, list, &checkpoint)
         checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
         list.target.isInOrder = list.target.isInOrder && isLast(page.entry, list.target.request, after: checkpoint.seen)

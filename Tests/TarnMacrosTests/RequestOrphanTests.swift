@@ -222,4 +222,37 @@ struct RequestOrphanTests {
         #expect(lists[0].allSatisfy { $0.forum == "a" } && lists[1].allSatisfy { $0.forum == "b" })
         #expect(try api.stored() == [1, 4, 6])
     }
+
+    @Test(
+        "a record that reached the server after another call had requested the list is no orphan of a call that joins")
+    func sharedRequest() async throws {
+        let folder = try TemporaryFolder(), ids = Mutex([1]), isHeld = Mutex(false)
+        let server = AnsweringTransport { request in
+            guard request.method == "GET" else {
+                ids.withLock { $0.append(9) }
+                return .init(status: 201, body: #"{"id":9,"forum":"a"}"#)
+            }
+            let body = "[" + ids.withLock { $0.map { #"{"id":\#($0),"forum":"a"}"# } }.joined(separator: ",") + "]"
+            while isHeld.withLock(\.self) { try? await Task.sleep(for: .milliseconds(2)) }
+            return .init(body: body)
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: Topic.self, store: folder("topics.tarn"), transport: server
+        ) {
+            $0.api.retry.attempts = 1
+            $0.writes["Topic"] = WriteRequests(create: WriteRequest("POST", "/topics"))
+        }
+        let list = RecordRequest<Topic>.get("/topics").policy(.networkFirst), outbox = client.outbox()
+        isHeld.withLock { $0 = true }
+        let first = Task { try await client.all(list) }
+        try await eventually("the request") { server.requests.count == 1 }
+        _ = try await outbox.create("Topic", [.init("forum", .string("a"))])
+        #expect(try await outbox.drain().sent == 1)
+        let second = Task { try await client.all(list.removingOrphans(Orphans(.entity, scans: 1))) }
+        // If it is too late to join the request, the second list has the record.
+        try await Task.sleep(for: .milliseconds(300))
+        isHeld.withLock { $0 = false }
+        _ = try await (first.value, second.value)
+        #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1, 9])
+    }
 }

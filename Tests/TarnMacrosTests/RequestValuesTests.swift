@@ -198,6 +198,26 @@ struct RequestValuesTests {
         #expect(try client.store.read { try $0.get(Snippet.self, 7) } == nil)
     }
 
+    @Test("a record with local changes stays although the server has none, and one that it never had as well")
+    func goneDetailOfChangedRecord() async throws {
+        let api = try Server(), client = api.client
+        _ = try await client.detail(Snippet.self, 7)
+        try await client.store.write { writer in
+            for key in [7, 9] as [Int64] {
+                try writer.putLocally("Snippet", RecordKey(key), [Record.Field("text", .string("mine"))])
+            }
+        }
+        api.isGone.turnOn()
+        for key in [7, 9] as [Int64] {
+            await #expect(throws: CacheError.self) {
+                _ = try await client.detail(Snippet.self, key, deletingGone: true)
+            }
+            #expect(try client.store.read { try $0.get(Snippet.self, key)?.text } == "mine")
+            let change = try client.store.read { try $0.localChange("Snippet", RecordKey(key)) }
+            #expect(change?.operation == (key == 7 ? .update : .create) && change?.isGoneAtServer == (key == 7))
+        }
+    }
+
     // MARK: Envelopes
 
     @Test("records of another type in the same response are imported with the others")

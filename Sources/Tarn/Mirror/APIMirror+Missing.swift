@@ -110,6 +110,17 @@ extension SyncReport {
         endpoints[index].listed += report.listed
         endpoints[index].confirmed += report.confirmed
         endpoints[index].report.add(report.report)
+        endpoints[index].ignored += report.ignored
+        endpoints[index].cutOff += report.cutOff
+        endpoints[index].doubts.merge(report.doubts, uniquingKeysWith: +)
+        if let others = report.otherRecords {
+            if endpoints[index].otherRecords == nil {
+                endpoints[index].otherRecords = others
+            } else {
+                endpoints[index].otherRecords?.count += others.count
+            }
+        }
+        if let orphans = report.orphans { endpoints[index].add(orphans) }
         endpoints[index].failures += report.failures
         endpoints[index].seconds += report.seconds
     }

@@ -88,6 +88,14 @@ extension EndpointScan {
         guard !batch.isEmpty, !holdsCommits else { return }
         try await settle()
         await client.pause()
+        let others: OtherMirrors?
+        do {
+            others = try batch.pages.contains(where: \.isImported) ? otherMirrors() : nil
+        } catch {
+            // It is not handed over, and must not count as committed: what it lists is not noted.
+            discard()
+            throw error
+        }
         if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil {
             batch.add(pending.checkpoint, pending.name)
         }
@@ -96,7 +104,6 @@ extension EndpointScan {
         batch = Batch()
         batchBegan = nil
         underWay = done
-        let others = done.pages.contains(where: \.isImported) ? try otherMirrors() : nil
         importer.unit = done.unit(client, others, forgotten: forgottenEndpoints)
         // Responses of other mappings, if there are any, may list any record that the unit changes.
         importer.keyLimit = others?.isEmpty ?? true ? client.options.keyLimit : .max

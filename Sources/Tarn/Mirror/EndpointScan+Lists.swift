@@ -82,7 +82,7 @@ extension EndpointScan {
             ahead.cancel()
             list.ahead = nil
         }
-        list.fetch = try list.ahead ?? ask(list.pages.request, list.target.request)
+        list.fetch = try list.ahead ?? ask(list.pages.request, of: list)
         list.ahead = nil
     }
 

@@ -4,6 +4,18 @@ import TarnHTTP
 import TarnStore
 
 extension EndpointScan {
+    /// Sends the request for a page of a list, with the validators of its stored response.
+    ///
+    /// A page that the list had lost is requested without a condition if the import sets the parent
+    /// of its records: meanwhile, the list of another parent may have had them, or none.
+    func ask(_ page: PageRequest, of list: ListScan) throws -> PageFetch {
+        let target = list.target, setsParent = endpoint.forEach?.parent != nil
+        // Pages of typed requests are stored one by one: they have no number of a scan.
+        let isWhole = target.request.since == nil && !endpoint.isTypedRequest
+        let whole = setsParent && isWhole ? target.beginning.whole : nil
+        return try ask(page, target.request) { whole?.hasLost($0.listing) ?? false }
+    }
+
     /// Notes that a page is none of those that an earlier scan of the whole list has stored.
     func noteNew(_ fetch: PageFetch, _ list: ListScan) throws {
         guard list.target.beginning.whole != nil, fetch.stored == nil, !list.target.hasNewPages else { return }
@@ -44,4 +56,9 @@ extension EndpointScan {
             return lost
         }
     }
+}
+
+extension Checkpoint.WholeScan {
+    /// Whether the scan did not reach a page that an earlier one has stored.
+    fileprivate func hasLost(_ page: ResponseEntry.Listing) -> Bool { page.identity == identity && page.scan < scan }
 }

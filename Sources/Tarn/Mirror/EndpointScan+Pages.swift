@@ -24,6 +24,7 @@ extension EndpointScan {
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old) {
             noteFinished(old)
+            began = min(began ?? old.startedAt, old.startedAt)
             if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {
                 heldOrphans.append(
                     Batch.Completed(
@@ -46,7 +47,6 @@ extension EndpointScan {
             let members = continued.members == checkpoint.members ? continued.members : nil
             checkpoint = continued
             checkpoint.members = members
-            checkpoint.continuedAt = client.now
             if continued.pages > 0 { checkpoint.resumedScan = continued.scan }
             if continued.pages > 0, request.endpoint.movesWhileInterrupted {
                 checkpoint.heldSince = continued.heldSince ?? continued.seen
@@ -59,6 +59,7 @@ extension EndpointScan {
         report.since = request.since ?? report.since
         if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
         checkpoint.pagination = pagination
+        began = min(began ?? checkpoint.startedAt, checkpoint.startedAt)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -156,13 +157,18 @@ extension EndpointScan {
     // MARK: Requests
 
     /// Sends the request for a page, with the validators of its stored response.
-    func ask(_ page: PageRequest, _ request: EndpointRequest) throws -> PageFetch {
+    ///
+    /// - Parameter isVoid: returns whether a 304 would leave out what an import has to do.
+    func ask(
+        _ page: PageRequest, _ request: EndpointRequest, unless isVoid: (ResponseEntry) -> Bool = { _ in false }
+    ) throws -> PageFetch {
         let key = request.key(of: page)
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let (stored, revision) = try client.store.read { reader in
-            (try isConditional ? reader.response(to: key) : nil, try reader.outbox.revision)
+            let stored = try isConditional ? reader.response(to: key) : nil
+            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision)
         }
         let message = request.message(for: page)
         progress(snapshot(requesting: Redaction.shown(message.url)))
@@ -177,7 +183,7 @@ extension EndpointScan {
             ahead.cancel()
             list.ahead = nil
         }
-        if list.ahead == nil, options.prefetches { list.ahead = try ask(page, list.target.request) }
+        if list.ahead == nil, options.prefetches { list.ahead = try ask(page, of: list) }
     }
 
     // MARK: Responses
@@ -244,6 +250,9 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
+        // A run without a page does not keep a position that the server goes on failing at.
+        let begun = list.target.beginning
+        if begun.pages > 0 || begun.failure != nil { checkpoint.continuedAt = client.now }
         noteShape(of: page, list, &checkpoint)
         checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
         list.target.isInOrder = list.target.isInOrder && isLast(page.entry, list.target.request, after: checkpoint.seen)
@@ -337,7 +346,7 @@ extension EndpointScan {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
         if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
         {
-            list.ahead = try ask(next, list.target.request)
+            list.ahead = try ask(next, of: list)
         }
         let target = list.target
         let page = PageImporter.Page(url: fetch.page.url, shownURL: shownURL, position: target.checkpoint.records)

@@ -73,6 +73,8 @@ final class EndpointScan {
     var listsWithNewPages: Set<String> = []
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
     var heldOrphans: [Batch.Completed] = []
+    /// The time when the earliest of the lists' scans began; nil before the first one.
+    var began: Timestamp?
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
     var hasNewFailure = false
     /// Whether it is unknown what one of the lists has now: others may have lost records to it.

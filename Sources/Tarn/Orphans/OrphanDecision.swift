@@ -12,6 +12,9 @@ struct OrphanDecision: Sendable {
     let scan: UInt64
     /// The maximum number of records that one step deletes.
     let limit: Int
+    /// The record whose deletion has exceeded a step, and now has what is left of it: the records
+    /// of its cascade that stay, too, because operations are queued for them. Nil for none.
+    let reduced: ListedRecord?
     let isDryRun: Bool
     let mayDelete: (@Sendable (Record) -> Bool)?
     /// A decision that reads the record as a struct.
@@ -24,6 +27,8 @@ struct OrphanDecision: Sendable {
     let checkpointName: String
     /// Whether only requests for records decide: what the lists miss does not count.
     let isOnlyAnswered: Bool
+    /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
+    let began: Timestamp?
     /// The knowledge about moves to other endpoints; nil if no other one lists such records.
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
@@ -69,8 +74,10 @@ struct OrphanDecision: Sendable {
         // All conditions are checked before the first deletion: they may depend on other
         // candidates.
         let kept = try kept(candidates.map(\.record), &writer)
-        // Pages that were requested before a change reached the server do not list a new record.
-        let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
+        // Pages that were requested before a change reached the server do not list a new record,
+        // which may belong to a list that was scanned before this one.
+        let own = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
+        let began = [own, began].compactMap(\.self).min()
         let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
         var deleted = 0, responses = ListingResponses(wholeLists)
         for (index, candidate) in candidates.enumerated() {
@@ -266,7 +273,8 @@ struct OrphanDecision: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try writer.delete(entity, listed, upTo: limit, &references) else { return .tooLarge }
+                let most = listed == reduced ? .max : limit
+                guard let count = try writer.delete(entity, listed, upTo: most, &references) else { return .tooLarge }
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 outcome.deleted = 1
@@ -285,11 +293,16 @@ struct OrphanDecision: Sendable {
     }
 
     /// Clears a relationship. A partial record stays partial, a complete one complete.
+    ///
+    /// The pages that list the record are requested without a condition the next time: if the list
+    /// has one of them again, its import has to set the relationship again.
     private func unlink(
         _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
-        return try writer.clear(field.id, of: listed, entity) == .updated
+        guard try writer.clear(field.id, of: listed, entity) == .updated else { return false }
+        try writer.removeValidators(ofResponsesListing: listed)
+        return true
     }
 
     private func merge(

@@ -26,6 +26,8 @@ struct OrphanPass {
     private let previous: Timestamp?
     /// Whether only requests for records decide: what the lists miss does not count.
     var isOnlyAnswered = false
+    /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
+    var began: Timestamp?
     /// The scans of other endpoints to which a record may have moved; nil if there are none.
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
@@ -98,13 +100,13 @@ struct OrphanPass {
             // A cancelled request decides nothing, and must not lead to a deletion.
             try Task.checkCancellation()
             // A record whose deletion exceeds a step ends its step.
-            var rest = candidates[...]
+            var rest = candidates[...], reduced: ListedRecord?
             while !rest.isEmpty {
-                let large = try await decide(on: Array(rest))
+                let large = try await decide(on: Array(rest), reduced: reduced)
                 rest = rest.dropFirst(large.done)
-                if let (entity, key) = large.record {
-                    _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
-                }
+                guard let (entity, key) = large.record else { continue }
+                _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
+                reduced = rest.first?.record
             }
         }
     }
@@ -283,21 +285,25 @@ struct OrphanPass {
     }
 
     /// Processes candidates, up to the first whose deletion exceeds a step.
-    private mutating func decide(on candidates: [Candidate]) async throws -> (
+    ///
+    /// - Parameter reduced: see ``OrphanDecision/reduced``.
+    private mutating func decide(on candidates: [Candidate], reduced: ListedRecord?) async throws -> (
         done: Int, record: (entity: String, key: RecordKey)?
     ) {
         let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
         let root = catalog.entity(endpoint.entity)?.root
         let details = client.description.endpoints.filter { other in
-            root != nil && catalog.entity(other.entity)?.root == root
+            // What the endpoint itself requests decides: each of its lists is a scan of its own.
+            other.name != endpoint.name && root != nil && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
         }
         let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
-            isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
+            reduced: reduced, isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
+            began: began,
             moves: moves,
             unused: unused,
             siblings: siblings,

@@ -41,6 +41,8 @@ public struct CachedAnswer: Sendable {
     public var isStored = true
     /// Whether another request for the same resource has fetched it.
     var isShared = false
+    /// The time before the request was sent that the server has answered; nil if it is unknown.
+    var requestedAt: Timestamp?
     /// The reason why the server did not answer; nil if it did or was not needed.
     public var failure: CacheError?
     /// The request for the next page; nil after the last page.

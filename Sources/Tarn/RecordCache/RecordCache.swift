@@ -319,6 +319,7 @@ public final class RecordCache: Sendable {
             source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [],
             metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
+        answer.requestedAt = transfer.requestedAt
         answer.end = transfer.page
         if let ending = transfer.ending {
             answer.isCutOff = ending != .last

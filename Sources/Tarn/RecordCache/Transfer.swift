@@ -16,6 +16,8 @@ struct Transfer: Sendable {
     var records: [Record]?
     /// The records as the import has left them, if the options of the transfer read them.
     var read: ResponseReading.Records?
+    /// The time before the request was sent; nil if it is unknown.
+    let requestedAt: Timestamp?
     /// Whether another process has made the transfer.
     var isAnothers = false
     /// The status of the response, or of the stored one that a 304 has confirmed.
@@ -44,6 +46,7 @@ struct Transfer: Sendable {
         listed = entry.listing.listed
         metadata = PageMetadata.read(entry.listing.metadata).kept
         self.report = report
+        requestedAt = entry.caching?.requestedAt
         status = entry.validation.status
         skipped = entry.listing.skipped
     }

@@ -7,8 +7,8 @@ struct ListedPages: Sendable {
     private(set) var skipped = 0
     /// The reason why the list is not known to be complete; nil if it is.
     private(set) var refusal: String?
-    /// The time before the first request.
-    let startedAt: Timestamp
+    /// The time before the first request, which another call may have sent before this one began.
+    private(set) var startedAt: Timestamp
     /// The time of the commit, if one stores all pages; lists that ended before it are older.
     var storedAt: Timestamp?
 
@@ -19,6 +19,8 @@ struct ListedPages: Sendable {
         if page.source == .stored || page.source == .stale {
             refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
         }
+        // What has reached the server since then may be missing on the page.
+        if let time = page.requestedAt { startedAt = min(startedAt, time) }
         add(page.listing)
     }
 

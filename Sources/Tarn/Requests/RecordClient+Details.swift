@@ -15,7 +15,8 @@ extension RecordClient {
     /// - Parameters:
     ///   - record: the record, which need not be stored. Targets of its relationships are read from
     ///     the store, if the path needs more than their keys.
-    ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410.
+    ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410. One
+    ///     with local changes that the server does not have stays: see <doc:LocalChanges>.
     ///   - options: changes the options of the request.
     /// - Throws: as ``one(_:)``; `MirrorError.endpoint` if the path needs a value that the record
     ///   does not have.
@@ -36,7 +37,7 @@ extension RecordClient {
     /// If the path needs more than the key, the other values are those of the stored record.
     ///
     /// - Parameters:
-    ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410.
+    ///   - deletingGone: as for ``detail(of:deletingGone:_:)``.
     ///   - options: changes the options of the request.
     /// - Throws: as ``detail(of:deletingGone:_:)``.
     public func detail<Value: DetailedRecord>(
@@ -55,13 +56,44 @@ extension RecordClient {
     private func detail<Value: MappedRecord>(
         _ request: RecordRequest<Value>, _ key: RecordKey, _ deletingGone: Bool
     ) async throws -> Value {
+        // A record that is sent meanwhile is newer than the answer.
+        let revision = try store.read { try $0.outbox.revision }
         do {
             return try await one(request)
         } catch let error as CacheError {
             if deletingGone, case .request(.status(let code, _, _, _), _) = error, code == 404 || code == 410 {
-                try await store.write { _ = try $0.delete(Value.entity, key) }
+                try await deleteGone(Value.entity, key, askedAt: revision)
             }
             throw error
+        }
+    }
+
+    /// Deletes a record that the server does not have, unless it has local changes: these stay as
+    /// after an import of a response that reports the record as deleted.
+    ///
+    /// - Parameter revision: the revision of the outbox before the server was asked.
+    private func deleteGone(_ entity: String, _ key: RecordKey, askedAt revision: UInt64) async throws {
+        let schema = client.description.schema, mapping = client.description.mapping
+        try await store.write { writer in
+            guard let root = writer.catalog.entity(entity)?.root else { return }
+            let access = writer.access, listed = ListedRecord(entity: root, storageKey: key.storageKey)
+            // It has reached the server after the answer.
+            if try access.outbox.settledRecords(after: revision).contains(listed) { return }
+            let isKept = try listed.storageKey.withUnsafeBytes { storageKey -> Bool in
+                guard var mark = try access.localChanges.mark(root, storageKey) else { return false }
+                // The server has never had it.
+                if mark.operation == .create { return true }
+                let kind = try access.record(listed)?.entity ?? entity
+                let yields = mark.operation == .delete || mapping.local(of: kind, in: schema) == .server
+                if try yields && !access.outbox.hasOperations(root, storageKey, own: true) {
+                    try writer.removeLocalMark(root, storageKey)
+                    return false
+                }
+                mark.isGoneAtServer = true
+                try writer.putLocalMark(mark, root, storageKey)
+                return true
+            }
+            if !isKept { _ = try writer.delete(entity, key) }
         }
     }
 

@@ -29,6 +29,8 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     var isStored = true
     /// Whether another call has brought the answer, in this process or in another one.
     package internal(set) var isShared = false
+    /// The time before the request was sent that the server has answered; nil if it is unknown.
+    var requestedAt: Timestamp?
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
     /// The body of the response, if the request asks for it.
@@ -63,6 +65,7 @@ extension ResponsePage {
         next = answer.next.map { NextPage(place: .cached($0)) }
         isStored = answer.isStored
         isShared = answer.isShared
+        requestedAt = answer.requestedAt
         status = answer.status
         body = answer.body
         listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)

@@ -72,7 +72,7 @@ extension StoreWriter {
     ///
     /// The entries stay usable. Each is read once in a transaction: one response may list all of
     /// the very many records that an operation or a delete rule changes.
-    mutating func removeValidators(ofResponsesListing record: ListedRecord) throws {
+    package mutating func removeValidators(ofResponsesListing record: ListedRecord) throws {
         for id in try access.responses.ids(listing: record) where !strippedResponses.contains(id) {
             if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
         }

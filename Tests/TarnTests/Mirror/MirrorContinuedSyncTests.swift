@@ -214,6 +214,31 @@ struct MirrorContinuedSyncTests {
         }
     }
 
+    @Test("a list of several at whose next page the server fails begins anew seven days after its last page")
+    func failingPage() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities: { Item: { key: id, attributes: { id: int, name: string } } }
+                endpoints:
+                  items: { path: '/lists/{list}', partitions: { list: [1, 2] }, entity: Item, paginate: header_link }
+                """)
+        let broken = recording("/v1/lists/1?page=2", "{}", status: "500 Internal Server Error")
+        let transport = try WrittenTransport(
+            [writtenPages([[1], [2]], path: "/lists/1")[0], broken] + writtenPages([[3]], path: "/lists/2"))
+        var requests: [[String]] = []
+        for days in [0.0, 4, 8] {
+            let known = transport.requests.count
+            let report = try await store.sync(nil, transport: transport) {
+                $0.time.now = { Date().addingTimeInterval(days * 86_400) }
+            }
+            #expect(report.failures.count == 1, "\(report.texts)")
+            requests.append(transport.requests.dropFirst(known).filter { $0.hasPrefix("/lists/1") }.sorted())
+        }
+        let all = ["/lists/1", "/lists/1?page=2"]
+        #expect(requests == [all, [all[1]], all])
+    }
+
     @Test("progress of an earlier version, which names no sync, is not taken for finished")
     func olderCheckpoints() async throws {
         let bed = try Bed()

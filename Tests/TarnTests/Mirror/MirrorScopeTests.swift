@@ -128,4 +128,24 @@ struct MirrorScopeTests {
         report = await mirror.syncMissing(["boards"])
         #expect(log.take() == [] && report.missing.first?.hasEndpoint == false)
     }
+
+    @Test("what a request for a missing record has found is reported, also in the rounds after the first one")
+    func missingInRounds() async throws {
+        let store = try MirrorStore(yaml: Self.yaml)
+        let transport = ClosureTransport { request in
+            let body =
+                switch request.url.replacing("https://api.test.example", with: "") {
+                case "/boards": #"[{"id":1,"title":"b","owner":"u1"}]"#
+                case "/users/u1": #"{"login":"u1","name":"N","boss":"chief"}"#
+                default: #"{"login":"someone","name":"N","boss":null}"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        let report = try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        #expect(report.failures.isEmpty && report.endpoint("user")?.pages == 2, "\(report.texts)")
+        #expect(report.endpoint("user")?.otherRecords?.count == 1)
+        #expect(report.endpoint("user")?.otherRecords?.asked == "chief")
+        #expect(report.missing.map(\.count) == [1])
+    }
 }

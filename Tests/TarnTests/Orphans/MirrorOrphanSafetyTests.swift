@@ -185,4 +185,36 @@ struct MirrorOrphanSafetyTests {
         for scan in 0..<4 { try await store.scan([[1, 10 + scan, 20 + scan]]) }
         #expect(try store.read { try $0.access.scans.count } == 3)
     }
+
+    @Test("a record that an endpoint requests by itself is no orphan of its requests for other records")
+    func requestsForSingleRecords() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  User: { key: id, attributes: { id: int, name: string } }
+                  Item: { key: id, attributes: { id: int }, relationships: { author: { to: User } } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: single_page }
+                  users:
+                    path: '/users/{user.id}'
+                    entity: User
+                    paginate: single_page
+                    for_each: User
+                    orphans: { scope: entity, after: one_scan }
+                """)
+        let transport = ClosureTransport { request in
+            let body: String
+            if let id = Int(request.url.split(separator: "/").last ?? "") {
+                body = #"{"id":\#(id),"name":"n\#(id)"}"#
+            } else {
+                body = #"[{"id":1,"author":{"id":7}},{"id":2,"author":{"id":8}}]"#
+            }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for _ in 0..<2 {
+            #expect(found(try await store.sync(nil, transport: transport)) == ["candidates": 2, "elsewhere": 2])
+            #expect(try store.items("User") == [7, 8])
+        }
+    }
 }

@@ -160,4 +160,55 @@ struct OvertakenResponseTests {
         #expect(try titles == ["1 uno", "2 dos", "50 neu"])
         #expect(server.state.withLock { $0.conditions.count } == 2)
     }
+
+    @Test("a record that has reached the server after its list was read is no orphan of a list that was read later")
+    func severalLists() async throws {
+        let description = try Description.parse(
+            """
+            api: { base: https://x.test }
+            entities:
+              Note:
+                key: id
+                attributes: { id: int, title: string }
+                write: { create: 'POST /notes' }
+            endpoints:
+              notes:
+                path: '/lists/{list}'
+                partitions: { list: [a, b] }
+                entity: Note
+                paginate: single_page
+                orphans: { scope: entity, after: one_scan }
+            """, file: folder.path + "/lists.yaml")
+        let lists = Mutex<[String: [Int]]>(["a": [1], "b": [2]]), state = Mutex((isHeld: false, held: 0))
+        let transport = ClosureTransport { request in
+            guard request.method == "GET" else {
+                lists.withLock { $0["a"] = [1, 50] }
+                return TransportResponse(status: 201, body: Array(#"{"id":50,"title":"new"}"#.utf8))
+            }
+            let name = String(request.url.suffix(1)), ids = lists.withLock { $0[name] ?? [] }
+            if name == "a", state.withLock(\.isHeld) {
+                state.withLock { $0.held += 1 }
+                while state.withLock(\.isHeld) { try await Task.sleep(for: .milliseconds(2)) }
+            }
+            let body = "[" + ids.map { #"{"id":\#($0),"title":"t"}"# }.joined(separator: ",") + "]"
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let store = try Store.open(at: folder.path + "/lists.tarn", schema: description.schema)
+        let client = try APIClient(description, store: store, transport: transport), outbox = client.outbox()
+        var options = APIMirror.Options()
+        options.concurrency = 1
+        let mirror = APIMirror(client, options: options)
+        try #require(await mirror.sync().failures.isEmpty)
+        state.withLock { $0.isHeld = true }
+        async let report = mirror.sync()
+        while state.withLock({ $0.held == 0 }) { try await Task.sleep(for: .milliseconds(2)) }
+        try await outbox.create("Note", [.init("title", .string("new"))])
+        try #require(try await outbox.drain().sent == 1)
+        state.withLock { $0.isHeld = false }
+        #expect(await report.failures.isEmpty)
+        #expect(
+            try store.read { try $0.fetch(Query("Note")).map(\.key) } == [RecordKey(1), RecordKey(2), RecordKey(50)])
+        #expect(await mirror.sync().orphans?.deleted ?? 0 == 0)
+        #expect(try store.read { try $0.count("Note") } == 3)
+    }
 }

@@ -108,6 +108,52 @@ struct SyncBesideQueueTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test("an orphan is deleted although more records with queued changes depend on it than a step deletes")
+    func largeCascade() async throws {
+        let folder = try TemporaryFolder(), isListed = Mutex(true)
+        let transport = ClosureTransport { request in
+            let body =
+                if request.url.hasSuffix("/notes") {
+                    "[" + (50...53).map { #"{"id":\#($0),"text":"a","issue":3}"# }.joined(separator: ",") + "]"
+                } else {
+                    isListed.withLock(\.self) ? #"[{"id":3},{"id":4}]"# : #"[{"id":4}]"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let description = try Description.parse(
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Issue:
+                key: id
+                attributes: { id: int }
+                relationships: { notes: { to: [Note], inverse: issue, on_delete: cascade } }
+              Note:
+                key: id
+                attributes: { id: int, text: string }
+                relationships: { issue: { to: Issue, inverse: notes } }
+                write: { update: 'PATCH /notes/{id}' }
+            endpoints:
+              notes: { path: /notes, entity: Note, paginate: single_page }
+              issues: { path: /issues, entity: Issue, paginate: single_page, orphans: { scope: listed, after: one_scan } }
+            """, file: folder.path + "/tarn.yaml")
+        let store = try Store.open(
+            at: folder.path + "/s.tarn", schema: description.schema, options: Store.Options(durability: .relaxed))
+        let client = try APIClient(description, store: store, transport: transport), outbox = client.outbox()
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        for id in 50...52 as ClosedRange<Int64> {
+            try await outbox.update("Note", RecordKey(id), [.init("text", .string("mine"))])
+        }
+        isListed.withLock { $0 = false }
+        var options = APIMirror.Options()
+        options.orphanStep = 2
+        let report = await APIMirror(client, options: options).sync(["issues"])
+        #expect(report.failures.isEmpty && report.orphans?.deleted == 1, "\(report.failures)")
+        #expect(try store.read { try ($0.count("Issue"), $0.count("Note")) } == (1, 3))
+        #expect(try store.read { try $0.record("Note", RecordKey(52))?["text"] } == .string("mine"))
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("with local: server, a record that operations wait for is no orphan")
     func orphans() async throws {
         let (server, client, folder) = try place("local: server", "orphans: { scope: entity, after: one_scan }")

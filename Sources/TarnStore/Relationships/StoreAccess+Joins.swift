@@ -18,7 +18,15 @@ extension StoreAccess {
         defer { release(to: mark) }
         guard let value = try records.row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
         if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
-        guard let index = try state.rules(of: destination.id).index(of: join.theirs) else { return }
+        guard let index = try state.rules(of: destination.id).index(of: join.theirs) else {
+            // It was withdrawn, since records have equal values. A process without a schema reads on.
+            let bytes = Array(value.bytes)
+            return try records.scan(destination) { found, row in
+                let theirs = row.body.value(of: join.theirs)
+                guard let theirs, bytes.withUnsafeBytes({ Bytes.equal($0, theirs.bytes) }) else { return true }
+                return try body(found)
+            }
+        }
         var values = ByteWriter(capacity: 512)
         IndexEntry.appendWholeValue(value, to: &values)
         try indexes.forEachRow(destination, index, beginningWith: values.bytes, components: 1) { found, _ in

@@ -229,6 +229,28 @@ struct IndexBuildTests {
                 == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
     }
 
+    @Test("a join whose new index was withdrawn, since values are not unique, still leads to all records")
+    func joinWithoutIndex() throws {
+        let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
+        let joined = Schema([
+            EntityDefinition(
+                "Item", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("name", .string, unique: true), .init("group", .int, optional: true),
+                ],
+                relationships: [
+                    .init("next", to: "Item", inverse: "previous"),
+                    .init("same", to: "Item", many: true, joinedBy: .init("name", equals: "name")),
+                ])
+        ])
+        let error = storeError { _ = try Self.open(path, joined, rows: 20) }
+        #expect(error == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
+        let store = try Forge.open(path, nil)
+        try #require(store.catalog.entity("Item")?.joins.isEmpty == false)
+        #expect(try store.related("Item", 7, "same") == [7, 250])
+        #expect(try store.related("Item", 8, "same") == [8])
+    }
+
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")
     func existingIndexBecomesUnique() throws {
         let plain = Self.schema(name: .init("name", .string, indexed: true))

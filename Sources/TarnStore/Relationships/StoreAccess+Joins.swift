@@ -19,7 +19,7 @@ extension StoreAccess {
         guard let value = try records.row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
         if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
         guard let index = try state.rules(of: destination.id).index(of: join.theirs) else {
-            // It was withdrawn, since records have equal values. A process without a schema reads on.
+            // It was withdrawn, since values are equal. A process without a schema reads on.
             let bytes = Array(value.bytes)
             return try records.scan(destination) { found, row in
                 let theirs = row.body.value(of: join.theirs)

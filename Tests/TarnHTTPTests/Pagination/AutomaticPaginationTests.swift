@@ -247,6 +247,7 @@ struct AutomaticPaginationTests {
             let name = path.split(separator: ".").last.map(String.init) ?? path
             #expect(
                 PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
+                    || path.contains("[") && PageEvidence.memberNames.nested.contains(name)
                     || PageEvidence.meaning(of: path) != nil || ["first", "maxResults", "batchcomplete"].contains(name))
         }
     }

@@ -127,8 +127,8 @@ extension StoreFile {
     /// The most leaves whose entries are counted to compare them with the record of the table.
     private static let countedLeaves = 8
 
-    /// Returns the number of entries in the leaves of a branch; nil if one of them is damaged, or if
-    /// there are too many for a look-up.
+    /// Returns the number of entries in the leaves of a branch; nil if one of them is damaged, or
+    /// if there are too many for a look-up.
     private func entries(below branch: PageView) -> UInt64? {
         guard branch.count <= StoreFile.countedLeaves else { return nil }
         var count: UInt64 = 0

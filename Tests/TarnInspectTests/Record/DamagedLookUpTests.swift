@@ -150,8 +150,8 @@ struct DamagedLookUpTests {
         do {
             let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .relaxed))
             try store.write { writer in
-                for id: Int64 in 1...201 { try writer.put("A", RecordKey(id), []) }
-                for id: Int64 in 1...200 { try writer.put("B", RecordKey(id), []) }
+                for id: Int64 in 1...301 { try writer.put("A", RecordKey(id), []) }
+                for id: Int64 in 1...300 { try writer.put("B", RecordKey(id), []) }
             }
         }
         var image = try DamagedPagesTests.Image(path)
@@ -159,7 +159,7 @@ struct DamagedLookUpTests {
         try #require(own.depth == 2 && other.depth == 2 && own.leafPages == other.leafPages)
         image.set(try image.record("r/1") + 40, 8, try image.root("r/2"))
         try Data(image.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
-        let found = try StoreInspector(at: path).record("A", RecordKey(201))
+        let found = try StoreInspector(at: path).record("A", RecordKey(301))
         #expect(!found.isStored && found.isUnreadable && found.damage != nil, "\(found.lines())")
     }
 

@@ -87,6 +87,25 @@ struct GraphQLAnswerTests {
         #expect(api.server.requests.count == 3)
     }
 
+    @Test(
+        "a document that asks for a connection without its records is an error, and no list without records",
+        arguments: [
+            #"{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"a"},{"cursor":"b"}]}"#,
+            #"{"pageInfo":{"hasNextPage":false,"endCursor":"a"}}"#,
+        ], [nil, "after"])
+    func unaskedRecords(connection: String, cursor: String?) async throws {
+        let api = try API { _ in .init(body: #"{"data":{"repo":{"tasks":\#(connection)}}}"#) }
+        await #expect(throws: RemoteError.self) {
+            try await api.client.fetch(
+                Self.request(.init("repo.tasks", "PlacedTask", cursor: cursor)), through: GraphQLBridge())
+        }
+        // Elements that are null are left out.
+        let edges = #"[null,{"node":null},{"node":{"id":"t1"}}]"#
+        let other = try API { _ in .init(body: #"{"data":{"repo":{"tasks":{"edges":\#(edges)}}}}"#) }
+        _ = try await other.client.fetch(Self.request(.init("repo.tasks", "PlacedTask")), through: GraphQLBridge())
+        #expect(try other.stored().map(\.id) == ["t1"])
+    }
+
     @Test("a wrong place is an error: before anything is sent if it is no path of keys")
     func wrongPlaces() async throws {
         let api = try API { _ in .init(body: Self.page(1, of: 1)) }, bridge = GraphQLBridge()

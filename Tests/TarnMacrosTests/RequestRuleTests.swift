@@ -51,6 +51,24 @@ struct RequestRuleTests {
         #expect(try group.stored() == ids)
     }
 
+    @Test("a handed-over response that a rule ignores, or takes for the end, is not the stored answer of its request")
+    func handedOver() async throws {
+        let fresh = TransportHeaders([.init("Cache-Control", "max-age=600")]), busy = Array(#"{"busy":true}"#.utf8)
+        for action in [ResponseRule.Action.ignore, .stop] {
+            let api = try API()
+            let request = RecordRequest<Entry>.get("/entries", records: "items", pagination: .singlePage)
+                .responses(ResponseRule(text: "busy", action: action))
+            let page = try await api.client.accept(
+                request, headers: fresh, body: Array(#"{"items":[{"id":5}]}"#.utf8))
+            #expect(page.records.map(\.id) == [5])
+            let empty = try await api.client.accept(request, headers: fresh, body: busy)
+            #expect(empty.records.isEmpty && empty.next == nil && empty.report == nil)
+            guard action == .ignore else { continue }
+            #expect(try await api.client.all(request).map(\.id) == [5])
+            #expect(api.server.requests.isEmpty)
+        }
+    }
+
     /// Loads a list and removes orphans: also in a group that is one change, and by POST.
     enum Loading: CaseIterable, Sendable {
         case all, batch, post

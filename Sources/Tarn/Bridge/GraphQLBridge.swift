@@ -91,7 +91,8 @@ public struct GraphQLBridge: Bridge {
             else {
                 continue
             }
-            let elements = GraphQLBridge.elements(value)
+            let elements = try GraphQLBridge.elements(
+                value, place, isStrict: errors.isEmpty && !request.isChange)
             answer.parts += try parts(of: elements, place, from: before ?? 0)
             listed[index] = (before ?? 0) + elements.count
             guard let cursor = place.cursor, let next = try GraphQLBridge.cursor(value, place, errors) else { continue }
@@ -168,16 +169,29 @@ public struct GraphQLBridge: Bridge {
     }
 
     /// The elements of a connection, a list, or one object.
-    private static func elements(_ value: JSONValue) -> [JSONValue] {
+    ///
+    /// - Parameter isStrict: whether what is absent was not asked for. A field with an error may be
+    ///   left out, and a mutation is done.
+    /// - Throws: `RemoteError` if the document does not ask for the records: they would be none.
+    private static func elements(
+        _ value: JSONValue, _ place: GraphQLRequest.Records, isStrict: Bool
+    ) throws -> [JSONValue] {
+        func refusal(_ reason: String) -> RemoteError { RemoteError(reason, path: [place.path.description]) }
         let found: [JSONValue]
         if case .array(let elements) = value {
             found = elements
         } else if case .array(let nodes)? = value["nodes"] {
             found = nodes
         } else if case .array(let edges)? = value["edges"] {
+            if isStrict, edges.contains(where: { $0 != .null && $0["node"] == nil }) {
+                throw refusal("the edges have no node: ask for it")
+            }
             found = edges.map { $0["node"] ?? .null }
         } else if value["pageInfo"] != nil || value["nodes"] != nil || value["edges"] != nil {
-            // A connection whose nodes are null, or were not asked for.
+            if isStrict, value["nodes"] == nil, value["edges"] == nil {
+                throw refusal("the connection has neither nodes nor edges: ask for them")
+            }
+            // A connection whose nodes are null.
             found = []
         } else {
             found = [value]

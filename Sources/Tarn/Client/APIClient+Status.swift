@@ -13,10 +13,7 @@ extension APIClient {
     /// - Throws: `MirrorError.endpoint` for an unknown name, `.store` if the store cannot be read.
     /// - Complexity: linear in the number of endpoints, and of stored parents for `for_each`.
     public func status(of names: Set<String>? = nil) async throws(MirrorError) -> [EndpointStatus] {
-        let known = description.endpoints.map(\.name)
-        if let unknown = names?.first(where: { !known.contains($0) }) {
-            throw .endpoint(place: description.file, message: Spelling.unknown("endpoint", unknown, among: known))
-        }
+        try checkNames(names)
         var statuses: [EndpointStatus] = [], scopes: [String?: String?] = [:]
         for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
             let client = client(of: endpoint)
@@ -29,6 +26,15 @@ extension APIClient {
             }
         }
         return statuses
+    }
+
+    /// Checks that the description has the named endpoints.
+    ///
+    /// - Throws: `MirrorError.endpoint` for an unknown name.
+    func checkNames(_ names: Set<String>?) throws(MirrorError) {
+        let known = description.endpoints.map(\.name)
+        guard let unknown = names?.sorted().first(where: { !known.contains($0) }) else { return }
+        throw .endpoint(place: description.file, message: Spelling.unknown("endpoint", unknown, among: known))
     }
 
     private func status(of endpoint: Endpoint, _ scope: String?) throws -> EndpointStatus {

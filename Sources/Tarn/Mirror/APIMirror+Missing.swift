@@ -14,7 +14,8 @@ extension APIMirror {
     /// the others continue.
     ///
     /// - Parameters:
-    ///   - names: the names of the endpoints; nil for all.
+    ///   - names: the names of the endpoints; nil for all. If one of them is unknown, nothing is
+    ///     requested, and the report has `MirrorError.endpoint`.
     ///   - progress: called as by ``sync(_:progress:)``.
     /// - Returns: a report with an entry per endpoint that was used, and with the targets that are
     ///   still missing.
@@ -23,6 +24,7 @@ extension APIMirror {
     ) async -> SyncReport {
         var sync = SyncReport(), tried: [String: Set<RecordKey>] = [:]
         do {
+            try client.checkNames(names)
             // Of the others, not even the credentials are needed.
             let requests = try await requests(
                 to: description.endpoints.filter { description.requestsMissing($0, names) })
@@ -31,7 +33,7 @@ extension APIMirror {
             var isOver = false, failed: Set<String?> = []
             while !isOver {
                 isOver = true
-                let missing = try missingTargets()
+                let missing = try missingTargets().mapValues { keys in keys.filter(\.canBeSent) }
                 for request in requests where !failed.contains(request.client.apiName) {
                     let entity = request.endpoint.entity
                     let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
@@ -49,7 +51,9 @@ extension APIMirror {
             }
             let known = Set(requests.map(\.endpoint.entity))
             sync.missing = try missingTargets().sorted { $0.key < $1.key }.map { entity, keys in
-                SyncReport.Missing(entity: entity, count: keys.count, hasEndpoint: known.contains(entity))
+                SyncReport.Missing(
+                    entity: entity, count: keys.count, tooLong: keys.count { !$0.canBeSent },
+                    hasEndpoint: known.contains(entity))
             }
         } catch {
             sync.endpoints.append(failed(error))
@@ -80,7 +84,7 @@ extension APIMirror {
         return scan.report
     }
 
-    /// The keys of missing targets by entity, without those that are too long to name.
+    /// The keys of missing targets by entity.
     private func missingTargets() throws -> [String: Set<RecordKey>] {
         try store.read { reader in
             var found: [String: Set<RecordKey>] = [:]
@@ -88,13 +92,19 @@ extension APIMirror {
                 for relationship in entity.relationships where relationship.join == nil {
                     let targets = try reader.missingTargets(of: entity.name, relationship.name).targets
                     for case .reference(let key) in targets {
-                        if key.components.contains(where: { if case .digest = $0 { true } else { false } }) { continue }
                         found[relationship.destination, default: []].insert(key)
                     }
                 }
             }
             return found
         }
+    }
+}
+
+extension RecordKey {
+    /// Whether a request can name the key. Of a long one, references have the beginning only.
+    fileprivate var canBeSent: Bool {
+        !components.contains { if case .digest = $0 { true } else { false } }
     }
 }
 

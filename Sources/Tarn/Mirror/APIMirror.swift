@@ -139,7 +139,8 @@ public struct APIMirror: Sendable {
     /// ``Options/waitsForOtherSyncs``.
     ///
     /// - Parameters:
-    ///   - names: the names of the endpoints; nil for all.
+    ///   - names: the names of the endpoints; nil for all. If one of them is unknown, nothing is
+    ///     requested, and the report has `MirrorError.endpoint`.
     ///   - progress: called before every request and after every committed page, one call at a
     ///     time.
     /// - Returns: a report with an entry per endpoint, its failures included.
@@ -151,6 +152,7 @@ public struct APIMirror: Sendable {
         let runs: [SyncRun]
         let requests: [EndpointRequest], refused: [SyncReport.Endpoint]
         do {
+            try client.checkNames(names)
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
             claim = try await claimed(endpoints.map(\.name))
             (requests, refused) = try await requestsOrReports(to: endpoints)

@@ -117,6 +117,8 @@ public struct SyncReport: Sendable {
         package var entity: String
         /// The number of targets.
         package var count: Int
+        /// The number of those with keys that are too long to be requested.
+        package var tooLong: Int
         /// Whether an endpoint requests single records of the entity by their keys.
         package var hasEndpoint: Bool
     }

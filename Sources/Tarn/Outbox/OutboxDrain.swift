@@ -309,6 +309,7 @@ extension OutboxReport {
         withdrawn += other.withdrawn
         unread += other.unread
         merged += other.merged
+        unsentFields += other.unsentFields
         warnings += other.warnings.prefix(max(0, OutboxReport.problemLimit - warnings.count))
         problems += other.problems.prefix(max(0, OutboxReport.problemLimit - problems.count))
     }

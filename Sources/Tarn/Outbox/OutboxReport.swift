@@ -41,6 +41,8 @@ public struct OutboxReport: Sendable, Hashable {
     package var isLimited = false
     /// The number of creations whose answers have the key of a record that was here before.
     package var merged = 0
+    /// The number of fields that were not sent, and stay local changes.
+    package var unsentFields = 0
     /// The number of operations that wait for a dead one, of the first 1,000.
     package var blocked = 0
     /// The entities of operations for which the description declares no requests, of the first
@@ -124,6 +126,7 @@ public struct OutboxReport: Sendable, Hashable {
 
     /// Notes a field of an operation that stays a local change.
     mutating func note(_ operation: OutboxOperation, unsent field: UnsentField, at time: Timestamp) {
+        unsentFields += 1
         let text = field.warning("entities.\(operation.entity).write.\(operation.kind.rawValue)")
         warn(
             operation, operation.record,

@@ -58,7 +58,7 @@ public struct CachedAnswer: Sendable {
     /// The number of elements whose records are unknown.
     package internal(set) var skipped = 0
     /// Whether the list ends here because of a limit, or may go on behind its end.
-    var isCutOff = false
+    package internal(set) var isCutOff = false
     /// The body of the response, if the request's options ask for it.
     var body: [UInt8]?
     /// The records, if the request's options read them.

@@ -64,7 +64,7 @@ extension RecordCache {
     /// The transfer of a response by which, by a rule, a typed request lists nothing, and ends.
     ///
     /// - Throws: `MirrorError.refusal` for a request that has no list of its own.
-    private func passedOver(
+    func passedOver(
         _ response: TransportResponse, _ prepared: PreparedRequest, _ ending: Transfer.Ending, _ received: Timestamp
     ) throws -> Transfer {
         guard prepared.options.scan != nil else { throw refusal(response, prepared, nil) }
@@ -160,7 +160,8 @@ extension RecordCache {
         }
     }
 
-    private func forget(_ prepared: PreparedRequest) async throws {
+    /// Removes the stored response to a request.
+    func forget(_ prepared: PreparedRequest) async throws {
         try await store.write { writer in
             if let id = try writer.access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
         }

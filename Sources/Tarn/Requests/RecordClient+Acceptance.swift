@@ -9,7 +9,8 @@ extension RecordClient {
     /// Imports a response that another HTTP client has fetched, and returns its records.
     ///
     /// The response becomes the stored answer of the request, if the rules of HTTP allow it: with
-    /// its validators it is confirmed and answered as one that this client has fetched.
+    /// its validators it is confirmed and answered as one that this client has fetched. One that a
+    /// rule ignores, or takes for the end of the list, has no records and is not stored.
     ///
     /// ```swift
     /// let response = try await httpClient.execute(…)
@@ -40,14 +41,37 @@ extension RecordClient {
             let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
             let isEmpty = try isEmpty(response, to: prepared.message, prepared.request)
             let now = client.now
-            let transfer = try await cache.take(
-                response, prepared, stored, isEmpty: isEmpty, outboxRevision: nil, now, now)
+            let transfer: Transfer
+            if let ending = try ending(at: response, prepared) {
+                // The page is gone: its stored response is no longer an answer.
+                if ending != .passedOver, stored != nil, prepared.options.isPersisted {
+                    try await cache.forget(prepared)
+                }
+                transfer = try cache.passedOver(response, prepared, ending, now)
+            } else {
+                transfer = try await cache.take(
+                    response, prepared, stored, isEmpty: isEmpty, outboxRevision: nil, now, now)
+            }
             let records = try records(of: transfer, request)
             var page = ResponsePage(transfer, records, request)
-            page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }
+            if let ending = transfer.ending {
+                page.listing.isCutOff = ending != .last
+            } else {
+                page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }
+            }
             return page
         } catch {
             throw CacheError(error, url: url ?? "", place: request.endpoint.place)
+        }
+    }
+
+    /// Returns how a list ends at a response that a rule ignores, or takes for its end; nil for a
+    /// page.
+    private func ending(at response: TransportResponse, _ prepared: PreparedRequest) throws -> Transfer.Ending? {
+        switch prepared.request.decision(about: response, sent: prepared.message.headers) {
+        case .ignored: .passedOver
+        case .last: try prepared.ending(refusedBy: response)
+        default: nil
         }
     }
 }

@@ -146,6 +146,8 @@ struct FetchCommand: AsyncParsableCommand {
             Output.note("there is a next page, but it cannot be requested: \(failure)")
         } else if let next = answer.next?.url {
             Output.note("next page: \(Redaction.url(next))")
+        } else if answer.isCutOff {
+            Output.note("the list ends here, at a limit of the description or where the server may have more")
         }
     }
 

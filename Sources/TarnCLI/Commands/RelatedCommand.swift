@@ -49,24 +49,27 @@ struct RelatedCommand: ParsableCommand {
                 throw Failure(.failed, "\(entity.name) \(key) is not in the store")
             }
             format.beginOutput()
-            var rows = printer.writer()
-            if limit != 0 {
-                try reader.forEachRelated(entity.name, key, relationship, only: printer.shownFields) { target in
-                    if let record = target.record {
-                        try printer.write(record, to: &rows, reader)
-                    } else {
-                        let text =
-                            format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
-                        let others = Array(repeating: OutputValue.absent, count: max(0, printer.columns.count - 1))
-                        rows.add(
-                            members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
-                    }
-                    return rows.count < limit ?? .max
+            var rows = printer.writer(), hasMore = false
+            try reader.forEachRelated(entity.name, key, relationship, only: printer.shownFields) { target in
+                guard rows.count < limit ?? .max else {
+                    hasMore = true
+                    return false
                 }
+                if let record = target.record {
+                    try printer.write(record, to: &rows, reader)
+                } else {
+                    let text = format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
+                    let others = Array(repeating: OutputValue.absent, count: max(0, printer.columns.count - 1))
+                    rows.add(
+                        members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
+                }
+                return true
             }
             rows.end()
             if format.format.isForPeople {
-                Output.note("\(countText(rows.count, "record")): \(relationship) of \(entity.name) \(key)")
+                Output.note(
+                    "\(countText(rows.count, "record")): \(relationship) of \(entity.name) \(key)"
+                        + (hasMore ? "; there are more: repeat with a larger `--limit`" : ""))
                 if let line = printer.hiddenLine { Output.note(line) }
             }
         }

@@ -110,6 +110,8 @@ extension OutboxReport {
         if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
         let left = merged - warnings.count(where: isMerged)
         if left > 0 { Output.note("warning: \(left) more creations have keys of records that were here before") }
+        let unsent = unsentFields - warnings.count { $0.failure.kind == OutboxReport.unsent }
+        if unsent > 0 { Output.note("warning: \(unsent) more fields were not sent: they stay local changes") }
         for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
             Output.note(
                 "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "
@@ -147,6 +149,7 @@ extension OutboxReport {
         text += ",\"sending\":\(remaining.sending),\"failed\":\(remaining.failed),\"dead\":\(remaining.dead)}"
         if unread > 0 { text += ",\"unread_answers\":\(unread)" }
         if merged > 0 { text += ",\"merged\":\(merged)" }
+        if unsentFields > 0 { text += ",\"unsent_fields\":\(unsentFields)" }
         if blocked > 0 { text += ",\"behind_dead\":\(blocked)" }
         if unsendable > 0 { text += ",\"without_request\":\(unsendable)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }

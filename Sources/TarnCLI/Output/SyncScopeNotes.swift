@@ -53,7 +53,7 @@ struct SyncScopeNotes {
             lines.append(
                 "still missing: \(countText(missing.count, "record")) of \(missing.entity)"
                     + (missing.hasEndpoint
-                        ? ""
+                        ? missing.tooLong > 0 ? ", \(missing.tooLong) with a key that is too long to be requested" : ""
                         : ": no endpoint requests one by its key (for_each: \(missing.entity), entity: \(missing.entity))")
             )
         }

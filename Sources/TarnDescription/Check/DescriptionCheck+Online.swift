@@ -105,13 +105,22 @@ extension DescriptionCheck {
         return "\(api): \(failure)"
     }
 
+    /// The largest numbers of problems of the import, and of unmapped paths, that are named.
+    private static let mostGroups = 20, mostPaths = 50
+
     private func findings(of result: SyncReport.Endpoint, _ place: Place, _ sample: ListSample) -> [CheckFinding] {
         let imported = result.report
         var findings = result.failures.map { finding(.error, .endpointFailed, place, text(of: $0, result)) }
-        if result.pages == 0, result.failures.isEmpty {
+        if result.ignored > 0 {
+            findings.append(
+                finding(
+                    .warning, .endpointAnswered, place,
+                    "a rule under `responses` ignores the first page\(sample.shown): nothing of it is stored"))
+        }
+        if result.pages == 0, result.failures.isEmpty, result.ignored == 0 {
             return [finding(.note, .endpointSkipped, place, "not requested: \(sample.reasonForNone)")]
         }
-        if result.failures.isEmpty {
+        if result.failures.isEmpty, result.pages > 0 {
             let listed = "the first page\(sample.shown) lists \(result.listed) record\(result.listed == 1 ? "" : "s")"
             // Another list may have records.
             let isOdd = result.listed == 0 && !sample.isOneOfSeveral
@@ -127,12 +136,21 @@ extension DescriptionCheck {
                     "paginate: \(choice.style), because \(choice.reason); write it down, because a guess can be wrong"))
         }
         if let skipped = imported.skippedText { findings.append(finding(.error, .notImported, place, skipped)) }
-        findings += imported.diagnosticGroups.prefix(20).map {
+        let groups = imported.diagnosticGroups, paths = imported.unmapped
+        findings += groups.prefix(DescriptionCheck.mostGroups).map {
             finding(
                 .warning, .notImported, place, ($0.count > 1 ? "\($0.count) times, the first: " : "") + "\($0.first)")
         }
-        findings += imported.unmapped.prefix(50).map {
+        if groups.count > DescriptionCheck.mostGroups {
+            let more = groups.count - DescriptionCheck.mostGroups
+            findings.append(finding(.warning, .notImported, place, "\(more) more fields have problems"))
+        }
+        findings += paths.prefix(DescriptionCheck.mostPaths).map {
             finding(.warning, .unmapped, place, "\($0.entity): \($0.path) is not mapped: map it or ignore it")
+        }
+        if paths.count > DescriptionCheck.mostPaths {
+            let more = paths.count - DescriptionCheck.mostPaths
+            findings.append(finding(.warning, .unmapped, place, "not mapped, either: \(more) more paths"))
         }
         return findings
     }

@@ -33,14 +33,25 @@ package enum LinkHeader {
     }
 
     /// Returns all links of one field value, in order.
-    package static func parse(_ value: String) -> [Link] {
+    package static func parse(_ value: String) -> [Link] { read(value).links }
+
+    /// Returns whether text that is no link has a relation type that no link has: a target without
+    /// a closing bracket, or one with a comma and without brackets.
+    static func hasUnreadable(relation: String, in headers: TransportHeaders) -> Bool {
+        let fields = headers.all("Link").map(read)
+        return !fields.contains { $0.links.contains { $0.has(relation: relation) } }
+            && fields.contains { $0.others.contains { TransportHeaders.same($0, relation) } }
+    }
+
+    /// Returns all links of one field value, and the relation types beside text that is no link.
+    private static func read(_ value: String) -> (links: [Link], others: [String]) {
         var parser = Parser(rest: Array(value.utf8)[...])
-        var links: [Link] = []
+        var links: [Link] = [], others: [String] = []
         while !parser.rest.isEmpty {
-            if let link = parser.link() { links.append(link) }
+            if let link = parser.link() { links.append(link) } else { others += parser.relationsOfNoLink() }
             parser.skipToNextLink()
         }
-        return links
+        return (links, others)
     }
 
     private struct Parser {
@@ -56,6 +67,21 @@ package enum LinkHeader {
         mutating func link() -> Link? {
             skipWhitespace()
             guard let target = target() else { return nil }
+            let (relations, anchor) = parameters()
+            return Link(
+                target: String(decoding: target.trimmingWhitespace(), as: UTF8.self), relations: relations,
+                anchor: anchor)
+        }
+
+        /// The relation types of text that is no link, up to the next comma.
+        mutating func relationsOfNoLink() -> [String] {
+            while let byte = rest.first, byte != UInt8(ascii: ","), byte != UInt8(ascii: ";") {
+                if byte == UInt8(ascii: "\"") { _ = quotedString() } else { rest = rest.dropFirst() }
+            }
+            return parameters().relations
+        }
+
+        private mutating func parameters() -> (relations: [String], anchor: String?) {
             var relations: [String]?
             var anchor: String?
             while let (name, value) = parameter() {
@@ -65,9 +91,7 @@ package enum LinkHeader {
                 }
                 if name == "anchor", anchor == nil { anchor = value }
             }
-            return Link(
-                target: String(decoding: target.trimmingWhitespace(), as: UTF8.self), relations: relations ?? [],
-                anchor: anchor)
+            return (relations ?? [], anchor)
         }
 
         /// Some servers write `rel='next'`. A single quote is no part of any relation type.

@@ -307,6 +307,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         {
             return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
         }
+        if !rule.ignores("Link"), LinkHeader.hasUnreadable(relation: "next", in: facts.headers) {
+            return PageEvidence(name: "Link", meaning: "names a next page in a form that cannot be read (RFC 8288)")
+        }
         // A page number names a next page only if it is above the current one.
         let current = paths.first { $0.1 == .pageNumber }.flatMap { facts.number($0.0) } ?? taken.pages
         func leads(_ text: String) -> Bool { Int(text).map { $0 > current } ?? !["", "null", "false"].contains(text) }

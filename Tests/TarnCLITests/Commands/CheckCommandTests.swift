@@ -205,4 +205,21 @@ struct CheckCommandTests {
         #expect(!one.output.contains("endpoints.items"))
         #expect(server.requests.count == 6, "both endpoints that list items, and one list of notes")
     }
+
+    @Test("--online says that a rule ignores the page, and how many unmapped paths it does not name")
+    func onlineRest() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML("responses: [{ status: 404, then: ignore }]"))
+        let ignored = try ScriptedServer { _ in .init(status: "404 Not Found") }
+        let result = try await tarn("check", "--file", file, "--online", "--base", ignored.base)
+        let expected =
+            "warning: endpoints.items: a rule under `responses` ignores the first page: nothing of it is stored"
+        #expect(result.output.contains(expected) && !result.output.contains("not requested"), "\(result.output)")
+
+        let fields = (10...61).map { "\"x\($0)\":1" }.joined(separator: ",")
+        let wide = try ScriptedServer { _ in .init(body: "[{\"id\":1,\"name\":\"a\",\(fields)}]") }
+        let named = try await tarn("check", "--file", file, "--online", "--base", wide.base)
+        #expect(named.output.contains("Item: x59 is not mapped") && !named.output.contains("x60"), "\(named.output)")
+        #expect(named.output.contains("warning: endpoints.items: not mapped, either: 2 more paths"), "\(named.output)")
+    }
 }

@@ -32,6 +32,16 @@ struct FetchCommandTests {
         return arguments.count == 2 ? try LocalServer([text], arguments[0], arguments[1]) : try LocalServer([text])
     }
 
+    @Test("a list that ends at a limit of the description does not pass for the whole")
+    func limited() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        let file = try folder.write(
+            "tarn.yaml", itemsYAML("paginate: header_link\n    limit: { pages: 1, then: stop }"))
+        let result = try await tarn("fetch", "items", "--file", file, "--base", server.base)
+        #expect(result.lines == [#"{"id":1,"name":"item 1"}"#], "\(result.output)")
+        #expect(result.error.contains("the list ends here, at a limit of the description"), "\(result.error)")
+    }
+
     @Test(
         "records are printed as JSON lines, and where they come from on standard error: fetched, fresh, and off line stale"
     )

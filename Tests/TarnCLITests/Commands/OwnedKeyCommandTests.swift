@@ -50,12 +50,17 @@ struct OwnedKeyCommandTests {
         #expect(wrong.status != 0 && wrong.error.contains("[int, int]"), "\(wrong.error)")
     }
 
-    @Test("related follows a key's reference both ways, and a join both ways")
+    @Test("related follows a key's reference both ways, and a join both ways, and says if a limit leaves records out")
     func related() async throws {
         #expect(
             try await run("related", "Post", "17", "replies", "--fields", "number").lines == [
                 #"{"number":1}"#, #"{"number":2}"#,
             ])
+        for (limit, hasMore) in [("0", true), ("1", true), ("2", false)] {
+            let part = try await run("related", "Post", "17", "replies", "--limit", limit, "--format", "table")
+            #expect(
+                part.error.contains("replies of Post 17") && part.error.contains("more") == hasMore, "\(part.error)")
+        }
         #expect(try await run("related", "Reply", "[17, 1]", "post", "--fields", "id").lines == [#"{"id":17}"#])
         #expect(try await run("related", "Post", "17", "author").lines == [#"{"login":"ada"}"#])
         #expect(try await run("related", "User", "ada", "posts", "--fields", "id").lines == [#"{"id":17}"#])

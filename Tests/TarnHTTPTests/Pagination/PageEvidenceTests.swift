@@ -31,6 +31,12 @@ struct PageEvidenceTests {
 
     static let signs: [Row] = [
         one("Link", [:], ["Link": "</items?page=2>; rel=\"next\""], says: "Link names a next page, /items?page=2"),
+        one(
+            "a Link field without a closing bracket", [:], ["Link": "</items?page=2; rel=\"next\""],
+            says: "Link names a next page in a form that cannot be read (RFC 8288)"),
+        one(
+            "a Link field without brackets, and with a comma", [:], ["Link": "/items?ids=1,2; rel=next"],
+            says: "Link names a next page in a form that cannot be read (RFC 8288)"),
         one("GitLab", [:], ["X-Next-Page": "2"], says: "X-Next-Page is 2"),
         one("X-Total-Count", [:], ["X-Total-Count": "100"], says: "X-Total-Count says that there are 100 records"),
         one("X-Total-Pages", [:], ["x-total-pages": "7"], says: "X-Total-Pages says that there are 7 pages"),
@@ -133,6 +139,7 @@ struct PageEvidenceTests {
         one("a flag that says so, and a total of other things", ["has_more": "false", "total": "500"], says: nil),
         one("the last page", ["last": "true", "isLast": "true", "done": "true", "hasNextPage": "false"], says: nil),
         one("a range of bytes, and one without a size", [:], ["Content-Range": "bytes 0-9/100"], says: nil),
+        one("a quoted text in a Link field that is none", [:], ["Link": "broken \"; rel=next\""], says: nil),
         one("an unknown size", [:], ["Content-Range": "items 0-9/*"], says: nil),
         one("what the request passes over", ["total": "60"], url: "http://h/items?offset=50", says: nil),
         one("a page that was asked for", ["total": "60", "total_pages": "3"], url: "http://h/items?page=3", says: nil),
@@ -179,6 +186,10 @@ struct PageEvidenceTests {
             name: "header_link, and a total that is not reached", style: .headerLink(),
             pages: [page(2, ["total": "9"], ["Link": "</items?page=2>; rel=next"]), page(2, ["total": "9"])],
             evidence: "total says that there are 9 records"),
+        Row(
+            name: "header_link whose link cannot be read", style: .headerLink(),
+            pages: [page(2, [:], ["Link": "items?page=2; rel=next"])],
+            evidence: "Link names a next page in a form that cannot be read (RFC 8288)"),
         Row(
             name: "header_link of another relation", style: .headerLink(relation: "older"),
             pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])],

@@ -148,4 +148,30 @@ struct MirrorScopeTests {
         #expect(report.endpoint("user")?.otherRecords?.asked == "chief")
         #expect(report.missing.map(\.count) == [1])
     }
+
+    @Test("a missing record whose key is too long to be requested is counted as missing")
+    func missingLongKey() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        let transport = ClosureTransport { request in
+            log.targets.withLock { $0.append(request.url) }
+            let owner = String(repeating: "u", count: 300)
+            return TransportResponse(status: 200, body: Array(#"[{"id":1,"title":"b","owner":"\#(owner)"}]"#.utf8))
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        #expect(log.take().count == 1)
+        let report = try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        #expect(report.failures.isEmpty && log.take() == [], "\(report.texts)")
+        #expect(report.missing.map { [$0.count, $0.tooLong] } == [[1, 1]])
+    }
+
+    @Test("a name that no endpoint has is an error that proposes another one, and nothing is requested")
+    func unknownNames() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: Self.transport(log))
+        for report in [await mirror.sync(["bords", "user"]), await mirror.syncMissing(["bords"])] {
+            #expect(report.failures.count == 1)
+            #expect(report.texts.first?.contains(#"unknown endpoint "bords": did you mean "boards"?"#) == true)
+        }
+        #expect(log.take() == [])
+    }
 }

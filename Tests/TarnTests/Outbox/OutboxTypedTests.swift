@@ -125,6 +125,18 @@ struct OutboxTypedTests {
         #expect(changes == [["votes"]])
     }
 
+    @Test("fields that are not sent are counted, also behind the first hundred warnings")
+    func manyUnsentFields() async throws {
+        let fixture = try OutboxFixture(), sending = fixture.outbox(), leaving = try fixture.outbox(sending: ["title"])
+        let count = OutboxReport.problemLimit + 2
+        for number in 0..<count {
+            _ = try await sending.create(ItemRecord(id: 0, title: "item \(number)", votes: 4))
+        }
+        let report = try await leaving.drain()
+        #expect(report.sent == count && report.unsentFields == count, "\(report)")
+        #expect(report.warnings.count == OutboxReport.problemLimit)
+    }
+
     @Test(
         "a repeated creation of a struct has the body of the attempt that may have arrived",
         arguments: [["title"], ["title", "votes"]] as [Set<String>])

@@ -101,7 +101,7 @@ extension StoreFile {
 
     /// Returns the contradiction between a sound root page and the record of its table.
     ///
-    /// Nil if there is none, or if the tree has more levels than are compared.
+    /// Nil if there is none, or if the tree has more levels, or leaves, than are compared.
     ///
     /// A damaged number in the record may lead to the root of another table, or to an old one. Each
     /// table is compared once.
@@ -124,8 +124,14 @@ extension StoreFile {
         return found
     }
 
-    /// Returns the number of entries in the leaves of a branch; nil if one of them is damaged.
+    /// The number of leaves whose entries are counted at most: a look-up must not read a large part
+    /// of the table.
+    private static let mostCounted = 16
+
+    /// Returns the number of entries in the leaves of a branch; nil if there are many leaves, or if
+    /// one of them is damaged.
     private func entries(below branch: PageView) -> UInt64? {
+        guard branch.count <= StoreFile.mostCounted else { return nil }
         var count: UInt64 = 0
         for index in 0..<branch.count {
             guard let number = branch.child(index), let leaf = snapshot.file.page(number),

@@ -190,7 +190,7 @@ struct DescriptionIndexTests {
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: [] } }\n",
-                "3:61: entities.A.indexes.i: missing attribute: write one, or remove the index"
+                "3:64: entities.A.indexes.i: missing attribute: write one, or remove the index"
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: [n] }\n",

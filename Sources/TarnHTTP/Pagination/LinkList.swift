@@ -7,6 +7,12 @@ struct LinkList {
         /// The relation in lower case; nil without one.
         var relation: String?
         var target: String?
+
+        /// Whether the link has one of several relations. It may have more than one, with spaces
+        /// between them (RFC 8288 §3.3).
+        func isOne(of relations: [String]) -> Bool {
+            relation?.split(whereSeparator: \.isWhitespace).contains { relations.contains(String($0)) } ?? false
+        }
     }
 
     /// The names of the relation and of the target in a link.
@@ -37,14 +43,14 @@ struct LinkList {
             || links.contains { $0.relation == nil }
     }
 
-    /// Whether a link with one of several relations may be in the list.
-    func mayHave(_ relations: String...) -> Bool {
-        isPartial || links.contains { $0.relation.map(relations.contains) ?? false }
+    /// Whether a link with a relation may be in the list, perhaps under a longer name: `nextPage`.
+    func mayHave(_ relation: String) -> Bool {
+        isPartial || links.contains { $0.relation?.contains(relation) ?? false }
     }
 
     /// Returns the target of the first link with one of several relations; nil without one.
     func target(_ relations: String...) -> String? {
-        links.first { $0.relation.map(relations.contains) ?? false }?.target
+        links.first { $0.isOne(of: relations) }?.target
     }
 
     /// Returns the path of the first list with a link to a next page; nil without one.

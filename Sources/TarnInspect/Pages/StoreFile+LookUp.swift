@@ -101,7 +101,7 @@ extension StoreFile {
 
     /// Returns the contradiction between a sound root page and the record of its table.
     ///
-    /// Nil if there is none, or if the tree has more levels than are compared.
+    /// Nil if there is none, or if the tree has more levels, or leaves, than are compared.
     ///
     /// A damaged number in the record may lead to the root of another table, or to an old one. Each
     /// table is compared once.

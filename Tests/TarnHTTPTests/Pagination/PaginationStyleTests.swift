@@ -244,6 +244,21 @@ struct PaginationStyleTests {
         }
     }
 
+    @Test(
+        "a link of a list may have several relations, and one that may lead to a next page is no end",
+        arguments: [("next last", true), ("last next", true), ("nextPage", false), ("http://h/rel#next", false)])
+    func relations(_ relation: String, isFollowed: Bool) throws {
+        let values = ["links": PageFacts.container, "links[0].rel": relation, "links[0].href": "/items?c=1"]
+        let pages = [Self.page(2, values), Self.page(1)], style = Pagination.jsonLink(path: "links")
+        if isFollowed {
+            #expect(try Self.walk(style, pages) == ["/items?state=all", "/items?c=1"])
+        } else {
+            #expect(throws: PaginationError.self) { try Self.walk(style, pages) }
+        }
+        let choice = AutomaticPagination.choose(PageRequest(url: "http://h/items"), pages[0])
+        #expect(choice.pagination == (isFollowed ? style : .singlePage))
+    }
+
     @Test("the closure's own error ends the walk, with its name")
     func closureThrows() throws {
         struct Odd: Error, CustomStringConvertible { let description = "no week" }

@@ -56,7 +56,8 @@ struct JSONLinkPagination: LastingStyle {
         guard let link = list.target("next") else {
             throw .refused(
                 by: name,
-                reason: "the list of links at `\(path)` cannot be read as a whole: name another place of the next URL")
+                reason: "the links at `\(path)` may lead to a next page, but none with the relation next can be read: "
+                    + "name another place of the next URL")
         }
         return link.isEmpty ? .end : .next(link)
     }

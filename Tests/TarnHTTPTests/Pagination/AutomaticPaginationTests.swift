@@ -245,7 +245,6 @@ struct AutomaticPaginationTests {
         #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
         for path in row.page.values.keys {
             let name = path.split(separator: ".").last.map(String.init) ?? path
-            let names = PageEvidence.memberNames.scalars + (name == path ? [] : PageEvidence.memberNames.nested)
             #expect(
                 PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
                     || path.contains("[") && PageEvidence.memberNames.nested.contains(name)

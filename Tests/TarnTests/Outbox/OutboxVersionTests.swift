@@ -112,14 +112,6 @@ struct OutboxVersionTests {
             record.change(#"{"id":1,"title":"mine"}"#)
             return hasTag ? record.read(request) : Answer(status: "204 No Content")
         }
-        var options = Outbox.Options()
-        // No back-off ends within a drain.
-        options.backOff = RetryPolicy(attempts: .max, firstDelay: .seconds(600), longestDelay: .seconds(600))
-        func outbox() -> Outbox { place.client.outbox(conflicts: .server, options: options) }
-        func endBackOff() async throws {
-            let waiting = try #require(try outbox().operations().first)
-            try await outbox().retry(waiting.id)
-        }
         try await place.sync()
         // The default delays: each operation waits for its retry.
         let first = place.client.outbox(conflicts: .server), tag: String? = hasTag ? #""v2""# : nil

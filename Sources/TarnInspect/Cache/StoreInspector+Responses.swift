@@ -49,8 +49,7 @@ extension StoreInspector {
                 }
                 count += 1
                 // Also of a damaged one: the next entries are behind it.
-                let id: UInt64?? = cursor.withKey { $0.count == 8 ? $0.loadBigEndian(0) : nil }
-                last = id ?? nil ?? last
+                cursor.withKey { if $0.count == 8 { last = $0.loadBigEndian(0) } }
                 cursor.withEntry { key, value in
                     if let (id, entry) = StoreInspector.response(key, value, damaged) { body(id, entry) }
                 }

@@ -163,7 +163,8 @@ extension StoreWriter {
     /// All groups are looked at in the order in which the records were written. A record that was
     /// undone for the values of one index does not hold its values in another one.
     private mutating func dropDuplicates(_ groups: [OwnerGroup], _ dropped: inout [DroppedRecord]) throws {
-        var holders: [RememberedKey?] = [], written: [(order: Int, group: Int, place: RememberedKey)] = []
+        var holders: [RememberedKey?] = [], keepers: Set<Int> = []
+        var written: [(order: Int, group: Int, place: RememberedKey)] = []
         for (number, group) in groups.enumerated() {
             var holder = group.places.first { remembered[$0] == nil }
             for place in group.places {
@@ -175,12 +176,14 @@ extension StoreWriter {
                     written.append((order, number, place))
                 }
             }
+            if holder != nil { keepers.insert(number) }
             holders.append(holder)
         }
         written.sort { ($0.order, $0.group) < ($1.order, $1.group) }
         var undone: Set<RememberedKey> = []
         for (_, group, place) in written where !undone.contains(place) {
-            guard let holder = holders[group], !undone.contains(holder) else {
+            // A record that had the values before has them also after it was undone.
+            guard let holder = holders[group], keepers.contains(group) || !undone.contains(holder) else {
                 holders[group] = place
                 continue
             }

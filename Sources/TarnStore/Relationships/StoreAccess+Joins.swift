@@ -18,17 +18,20 @@ extension StoreAccess {
         defer { release(to: mark) }
         guard let value = try records.row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
         if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
-        guard let index = try state.rules(of: destination.id).index(of: join.theirs) else {
-            // It was withdrawn, since values are equal. A process without a schema reads on.
-            let bytes = Array(value.bytes)
-            return try records.scan(destination) { found, row in
-                let theirs = row.body.value(of: join.theirs)
-                guard let theirs, bytes.withUnsafeBytes({ Bytes.equal($0, theirs.bytes) }) else { return true }
-                return try body(found)
-            }
-        }
         var values = ByteWriter(capacity: 512)
         IndexEntry.appendWholeValue(value, to: &values)
+        guard let index = try state.rules(of: destination.id).index(of: join.theirs) else {
+            // It was withdrawn, since records have equal values. A process without a schema goes
+            // on reading.
+            var found = ByteWriter(capacity: 512)
+            return try records.scan(destination) { target, row in
+                guard let theirs = row.body.value(of: join.theirs) else { return true }
+                // Compared as in the index, where −0 equals 0.
+                found.removeAll()
+                IndexEntry.appendWholeValue(theirs, to: &found)
+                return try Bytes.equal(found.bytes, values.bytes) ? body(target) : true
+            }
+        }
         try indexes.forEachRow(destination, index, beginningWith: values.bytes, components: 1) { found, _ in
             try body(found)
         }

@@ -83,6 +83,27 @@ struct DamagedLookUpTests {
         #expect(damages == ids.suffix(3).reversed().map { "response \($0)" })
     }
 
+    @Test("pages of responses go on behind one whose id has another length")
+    func malformedResponseID() throws {
+        let store = try RichStore(), inspector = StoreInspector(at: store.path)
+        var ids: [UInt64] = [], found: [UInt64] = [], damages = 0, next: UInt64?, pages = 0
+        try inspector.responses({ id, _ in ids.append(id) }, damaged: { Issue.record("\($0)") })
+        // The last of the first page.
+        let key = withUnsafeBytes(of: ids[ids.count - 2].bigEndian) { Array($0) } + [0]
+        try store.damage { transaction, _ in
+            let raw = transaction.raw, table = try transaction.table(TableName.responses)
+            try key.withUnsafeBytes { key in
+                try [UInt8](repeating: 0, count: 8).withUnsafeBytes { try raw.put(table, key, $0) }
+            }
+        }
+        repeat {
+            next = try inspector.responses(
+                before: next, limit: 2, { id, _ in found.append(id) }, damaged: { _ in damages += 1 })
+            pages += 1
+        } while next != nil && pages < 10
+        #expect(found == ids.reversed() && damages > 0)
+    }
+
     @Test("a record on a damaged page is unreadable, not missing, and the page is named", arguments: damages)
     func row(_ damage: Damage) throws {
         let store = try RichStore(), key = RecordKey(7)

@@ -285,6 +285,24 @@ struct DeclaredIndexTests {
         #expect(try store.record("User", 2)?["age"] == .int(5) && store.count("User") == 1)
     }
 
+    @Test("a record that is undone for another value keeps the one that it has had all along")
+    func undoneHolder() throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder, IndexDefinition("byAge", on: "age", unique: true), uniqueLogin: true)
+        try store.put("User", 2, ["login": .string("a"), "age": .int(1)])
+        let dropped = try store.write { writer in
+            writer.remembersRecords = true
+            for (id, login, age) in [(1, nil, 5), (2, "a", 5), (3, "a", 7), (4, nil, 7)] as [(Int64, String?, Int64)] {
+                try writer.put(
+                    "User", RecordKey(id), [.init("login", login.map(Value.string) ?? .null), .init("age", .int(age))])
+            }
+            return try writer.dropDuplicates()
+        }
+        #expect(dropped.map(\.storageKey) == [RecordKey(2).storageKey, RecordKey(3).storageKey])
+        #expect(dropped.map(\.holder) == [RecordKey(1).storageKey, RecordKey(2).storageKey])
+        #expect(try store.record("User", 2)?["age"] == .int(1) && store.record("User", 4)?["age"] == .int(7))
+    }
+
     @Test("a value whose record is deleted in the same write is free")
     func freedValue() throws {
         let folder = try TemporaryFolder()

@@ -38,6 +38,12 @@ extension Catalog.Change {
                     entity: entity.name, field: index.name,
                     "an ancestor of this entity declares \(old): rename it there")
             }
+            // `inherit` would take it for a copy of the ancestor's index.
+            if let now = entity.indexes.first(where: {
+                isFormer(index.name, in: $0.was) && !catalog.declares(entity, index: $0.id)
+            }) {
+                throw wasRenamed(entity.name, index.name, to: now.name)
+            }
             catalog.entities[e].indexes[i].name = index.name
             catalog.entities[e].indexes[i].was = former(entity.indexes[i].was, old, now: index.name)
         } else if entity.index(index.name) == nil,

@@ -251,6 +251,28 @@ struct IndexBuildTests {
         #expect(try store.related("Item", 8, "same") == [8])
     }
 
+    @Test("a join without its index compares values as the index does: −0 equals 0")
+    func joinOfZeros() throws {
+        func schema(isUnique: Bool, _ relationships: [RelationshipDefinition] = []) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"], attributes: [.init("id", .int), .init("ratio", .double, unique: isUnique)],
+                    relationships: relationships)
+            ])
+        }
+        let path = folder("s")
+        try Forge.open(path, schema(isUnique: false)).write { writer in
+            for id in 0..<300 as Range<Int64> {
+                let ratio = id == 7 ? 0 : id == 250 ? -0.0 : Double(id + 1)
+                try writer.put("Item", RecordKey(id), [.init("ratio", .double(ratio))])
+            }
+        }
+        let joined = RelationshipDefinition("same", to: "Item", many: true, joinedBy: .init("ratio", equals: "ratio"))
+        let error = storeError { _ = try Self.open(path, schema(isUnique: true, [joined]), rows: 20) }
+        #expect(error == StoreWriteError.notUnique(entity: "Item", index: "ratio", keys: ["7", "250"]))
+        #expect(try Forge.open(path, nil).related("Item", 7, "same") == [7, 250])
+    }
+
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")
     func existingIndexBecomesUnique() throws {
         let plain = Self.schema(name: .init("name", .string, indexed: true))

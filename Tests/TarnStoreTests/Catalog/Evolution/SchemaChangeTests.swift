@@ -267,6 +267,26 @@ struct SchemaChangeTests {
         #expect(text.withUTF8 { StoredCatalog(Bytes($0))?.catalog } == store.catalog)
     }
 
+    @Test("an index of a descendant does not get a former name of its ancestor's index, also if it is renamed")
+    func formerNameOfAncestor() throws {
+        func schema(_ item: IndexDefinition, _ bug: IndexDefinition) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"], attributes: [.init("id", .int), .init("a", .string, optional: true)],
+                    indexes: [item]),
+                EntityDefinition("Bug", parent: "Item", attributes: [.init("b", .int, optional: true)], indexes: [bug]),
+            ])
+        }
+        let path = folder("s")
+        do { _ = try Forge.open(path, schema(.init("x", on: "a"), .init("z", on: "b"))) }
+        let store = try Forge.open(path, schema(.init("y", on: "a", renamedFrom: "x"), .init("z", on: "b")))
+        let refusal = storeError {
+            _ = try Forge.open(path, schema(.init("y", on: "a"), .init("x", on: "b", renamedFrom: "z")))
+        }
+        #expect(refusal?.description.contains("another program has renamed it to y") == true)
+        #expect(store.catalog.entity("Bug")?.indexes.map(\.name) == ["y", "z"])
+    }
+
     @Test("a value of an enumeration and a default that get other bytes are changes, although they look the same")
     func encodings() throws {
         func schema(_ text: String) -> Schema {

@@ -141,6 +141,7 @@ package struct BodyWriter: Sendable {
         _ target: (String, RecordKey) throws -> Record?
     ) throws -> String {
         func failure(_ reason: String) -> BodyError { .value(entity: entity.name, field: field, reason: reason) }
+        try checkIsKnown(key, from: entity, field)
         guard let template = mapping.effective(destination, in: catalog).url?.templates.first else {
             throw failure("\(destination.name) declares no url, by which a body could refer to it")
         }
@@ -158,15 +159,19 @@ package struct BodyWriter: Sendable {
         }
     }
 
+    /// Requires that a referenced key is not known by its digest alone.
+    private func checkIsKnown(_ key: RecordKey, from entity: Catalog.Entity, _ field: String) throws(BodyError) {
+        guard key.hasDigest else { return }
+        throw .value(
+            entity: entity.name, field: field,
+            reason: "it refers to a missing record whose key is too long to be known")
+    }
+
     /// Returns a reference: a bare key, or an object with the attributes of the key.
     private func reference(
         to key: RecordKey, _ destination: Catalog.Entity, isObject: Bool, from entity: Catalog.Entity, _ field: String
     ) throws -> JSONValue {
-        if key.components.contains(where: { if case .digest = $0 { true } else { false } }) {
-            throw BodyError.value(
-                entity: entity.name, field: field,
-                reason: "it refers to a missing record whose key is too long to be known")
-        }
+        try checkIsKnown(key, from: entity, field)
         if !isObject, key.components.count == 1, !destination.hasOwner, let component = key.components.first {
             return component.json
         }
@@ -177,6 +182,13 @@ package struct BodyWriter: Sendable {
         }
         options.fields = Set(fields.map(\.name))
         return try body(of: Record(entity: destination.name, key: key, fields: fields), options).json
+    }
+}
+
+extension RecordKey {
+    /// Whether the key is known by its digest alone.
+    fileprivate var hasDigest: Bool {
+        components.contains { if case .digest = $0 { true } else { false } }
     }
 }
 
@@ -196,7 +208,9 @@ extension Value {
     package var urlText: String? {
         switch self {
         case .null, .array, .references, .json: nil
-        case .reference(let key): key.components.count == 1 ? key.components[0].description : nil
+        // The server does not know a digest.
+        case .reference(let key):
+            key.components.count == 1 && !key.hasDigest ? key.components[0].description : nil
         case .string(let text), .url(let text): text
         default: plainText
         }

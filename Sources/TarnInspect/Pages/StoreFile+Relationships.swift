@@ -57,12 +57,19 @@ extension StoreFile: QueryRecords {
         while isGoingOn, cursor.next() {
             try cursor.withKey { entry in
                 // 00 FF inside an encoded text is a NUL: the entry belongs to a longer value.
-                guard !(entry.count > values.count && entry[values.count] == 0xFF),
-                    let owner = IndexEntry.owner(in: entry, afterValuesOf: values.count, positioned: positioned)
-                else { return }
+                guard !(entry.count > values.count && entry[values.count] == 0xFF) else { return }
+                guard let owner = IndexEntry.owner(in: entry, afterValuesOf: values.count, positioned: positioned)
+                else { return noteMalformed(entry, in: index) }
                 isGoingOn = try body(owner)
             }
         }
+    }
+
+    /// Records that an entry of an index has no storage key behind its values.
+    func noteMalformed(_ entry: Bytes, in index: UInt32) {
+        note(
+            .indexForm, "index \(catalog.fullName(ofIndex: index))",
+            "malformed entry: \(RecordKey.describe(storageKey: entry))")
     }
 
     /// Iterates over the records whose attribute equals one of this record.
@@ -87,7 +94,11 @@ extension StoreFile: QueryRecords {
                 try target.withUnsafeBytes { if try isEqual($0) { _ = try body($0) } }
                 return
             }
-            guard let index = destination.field(id: join.theirs)?.index, index > 0 else { return }
+            guard let field = destination.field(id: join.theirs), let index = field.index, index > 0 else {
+                // It was withdrawn, since records have equal values.
+                return try forEachKey(of: destination) { try isEqual($0) ? body($0) : true }
+            }
+            try checkComplete(index, field.name, destination)
             var values = ByteWriter()
             IndexEntry.appendValue(value, to: &values)
             // Entries of cut values are equal for texts that begin alike: the rows decide.
@@ -97,6 +108,23 @@ extension StoreFile: QueryRecords {
                 return try body(found)
             }
         }
+    }
+
+    /// Iterates over the storage keys of the records in the table of an entity.
+    private func forEachKey(of entity: Catalog.Entity, _ body: (Bytes) throws -> Bool) rethrows {
+        let cursor = TableCursor(self, TableName.records(entity.root))
+        var isGoingOn = true
+        while isGoingOn, cursor.next() { try cursor.withKey { isGoingOn = try body($0) } }
+    }
+
+    /// Requires that an index is complete.
+    ///
+    /// - Throws: `.indexIncomplete`.
+    private func checkComplete(_ index: UInt32, _ name: String, _ entity: Catalog.Entity) throws(StoreError) {
+        guard let mark = marks[index], mark.phase == .building else { return }
+        throw .indexIncomplete(
+            entity: entity.name, index: name, done: mark.count,
+            total: Int(clamping: snapshot.tables[TableName.records(entity.root)]?.entries ?? 0))
     }
 
     /// Returns the key with a value as its only component.

@@ -120,8 +120,10 @@ extension RecordInspection.IndexEntry {
 extension RecordInspection.Referrers {
     fileprivate var line: String {
         let name = "\(relationship)\(inverse.map { " (\($0))" } ?? "")"
-        guard !keys.isEmpty else { return "\(name): \(count) in all" }
-        let more = count > keys.count ? ", and \(count - keys.count) more" : ""
+        // An index that is being built lacks entries.
+        guard !keys.isEmpty else { return "\(name): \(count) \(isCountWhole ? "in all" : "or more")" }
+        let rest = count - keys.count, isAll = isCountWhole && rest == 0
+        let more = isAll ? "" : ", and \(rest) \(isCountWhole ? "" : "or ")more"
         return "\(name): " + keys.joined(separator: ", ") + more
     }
     fileprivate var json: String {
@@ -131,7 +133,9 @@ extension RecordInspection.Referrers {
             text += ",\"inverse\":"
             text.appendJSONString(inverse)
         }
-        text += ",\"count\":\(count),\"keys\":["
+        text += ",\"count\":\(count)"
+        if !isCountWhole { text += ",\"isCountWhole\":false" }
+        text += ",\"keys\":["
         for (index, key) in recordKeys.enumerated() {
             if index > 0 { text += "," }
             key.appendJSON(to: &text)

@@ -56,7 +56,8 @@ public struct RecordInspection: Sendable {
         package var storageKeys: [[UInt8]] = []
         /// The number of all of them.
         public var count: Int
-        /// Whether the count has all of them: a lookup may read a limited number of entries.
+        /// Whether the count has all of them: a lookup may read a limited number of entries, and an
+        /// index that is being built lacks some.
         package var isCountWhole = true
     }
 

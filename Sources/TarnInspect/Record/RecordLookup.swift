@@ -131,7 +131,7 @@ struct RecordLookup {
                 var found = RecordInspection.Referrers(
                     relationship: "\(owner.name).\(field.name)", inverse: reference.inverse, keys: [], count: 0)
                 readReferrers(index, owner, prefix: storageKey, positioned: reference.inverseIsOrdered, &found)
-                if found.count > 0 { result.referrers.append(found) }
+                append(found)
             }
             for join in owner.joins where !(parent?.joins.contains { $0.name == join.name } ?? false) {
                 guard let destination = catalog.entity(id: join.destination), destination.root == root.id else {
@@ -146,7 +146,27 @@ struct RecordLookup {
         _ index: UInt32, _ owner: Catalog.Entity, prefix: [UInt8], positioned: Bool,
         _ found: inout RecordInspection.Referrers, where isReferrer: (Bytes) -> Bool = { _ in true }
     ) {
-        let cursor = TableCursor(file, TableName.index(index), in: KeyInterval(prefix: prefix))
+        // Entries may be missing.
+        if file.marks[index]?.phase == .building { found.isCountWhole = false }
+        readReferrers(TableName.index(index), owner, prefix: prefix, &found) { entry in
+            // 00 FF inside an encoded text is a NUL: the entry belongs to a longer text.
+            guard !(entry.count > prefix.count && entry[prefix.count] == 0xFF) else { return nil }
+            guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned) else {
+                file.noteMalformed(entry, in: index)
+                return nil
+            }
+            return isReferrer(key) ? key : nil
+        }
+    }
+
+    /// Reads the entries of a table that begin with some bytes.
+    ///
+    /// - Parameter referrer: Returns the storage key of the referrer in an entry.
+    private func readReferrers(
+        _ table: String, _ owner: Catalog.Entity, prefix: [UInt8], _ found: inout RecordInspection.Referrers,
+        referrer: (Bytes) -> Bytes?
+    ) {
+        let cursor = TableCursor(file, table, in: prefix.isEmpty ? KeyInterval() : KeyInterval(prefix: prefix))
         var read = 0
         while cursor.next() {
             guard read < most else {
@@ -155,11 +175,7 @@ struct RecordLookup {
             }
             read += 1
             cursor.withKey { entry in
-                // 00 FF inside an encoded text is a NUL: the entry belongs to a longer text.
-                guard !(entry.count > prefix.count && entry[prefix.count] == 0xFF),
-                    let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned),
-                    isReferrer(key)
-                else { return }
+                guard let key = referrer(entry) else { return }
                 found.count += 1
                 guard found.keys.count < limit else { return }
                 let name = name(key, owner)
@@ -182,22 +198,36 @@ struct RecordLookup {
         var encoded = ByteWriter(), entry = ByteWriter()
         encoded.appendValue(value)
         IndexEntry.appendValue(EncodedValue(encoded.bytes), to: &entry)
-        guard let index = owner.field(id: join.own)?.index, index > 0 else { return }
         var found = RecordInspection.Referrers(
             relationship: "\(owner.name).\(join.name)", inverse: join.inverse, keys: [], count: 0)
         let isCut = IndexEntry.isCut(entry.bytes), whole = Array(encoded.bytes)
+        guard let index = owner.field(id: join.own)?.index, index > 0 else {
+            // It was withdrawn, since records have equal values.
+            readReferrers(TableName.records(owner.root), owner, prefix: [], &found) { key in
+                hasValue(whole, of: join.own, owner, key) ? key : nil
+            }
+            return append(found)
+        }
         // Entries of values that were cut may be of others that begin with the same bytes: the rows
-        // tell them apart. One that cannot be read is no referrer that is known.
+        // tell them apart. One that cannot be read is no referrer that is known, and is reported.
         readReferrers(index, owner, prefix: Array(entry.bytes), positioned: false, &found) { key in
             !isCut || hasValue(whole, of: join.own, owner, key)
         }
-        if found.count > 0 { result.referrers.append(found) }
+        append(found)
+    }
+
+    private mutating func append(_ found: RecordInspection.Referrers) {
+        if found.count > 0 || !found.isCountWhole { result.referrers.append(found) }
     }
 
     private func hasValue(_ value: [UInt8], of field: UInt16, _ owner: Catalog.Entity, _ key: Bytes) -> Bool {
         file.lending {
-            guard let row = try? file.row(owner, key), let found = row.body.value(of: field) else { return false }
-            return found.bytes.elementsEqual(value)
+            do {
+                return try file.row(owner, key)?.body.value(of: field)?.bytes.elementsEqual(value) ?? false
+            } catch {
+                file.note(.rowForm, "\(owner.name) \(file.describe(key))", "the row cannot be read")
+                return false
+            }
         }
     }
 

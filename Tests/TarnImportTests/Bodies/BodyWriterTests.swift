@@ -205,6 +205,30 @@ struct BodyWriterTests {
         #expect(throws: BodyError.unknownEntity("Nothing")) { try writer.body(of: record) }
     }
 
+    @Test("a reference by URL to a missing record with a long key is an error, and no URL of its digest")
+    func urlOfLongKey() throws {
+        let schema = Schema([
+            EntityDefinition("Label", key: ["name"], attributes: [AttributeDefinition("name", .string)]),
+            EntityDefinition(
+                "Issue", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("label", to: "Label")]),
+        ])
+        var mapping = Mapping(entities: ["Label": EntityMapping { $0.url = "/labels/{name}" }])
+        mapping.bases = ["https://api.example.org"]
+        let bed = try TestStore(schema, mapping), writer = BodyWriter(mapping, bed.store.catalog)
+        var options = BodyOptions()
+        options.references = .url
+        func text(_ key: RecordKey) throws -> String {
+            let record = Record(entity: "Issue", key: RecordKey(1), fields: [.init("label", .reference(key))])
+            return try writer.body(of: record, options).json.text
+        }
+        #expect(try text(RecordKey("bug")).contains("https://api.example.org/labels/bug"))
+        let digest = Array(RecordKey(String(repeating: "x", count: 300)).storageKey)
+        #expect(throws: BodyError.self) { try text(RecordKey([.digest(digest)])) }
+        #expect(Value.reference(RecordKey("bug")).urlText == "bug")
+        #expect(Value.reference(RecordKey([.digest(digest)])).urlText == nil)
+    }
+
     @Test("a text with one value is taken apart, and one without the literal parts is refused")
     func templates() throws {
         let schema = Schema([

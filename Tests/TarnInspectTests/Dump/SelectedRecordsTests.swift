@@ -214,4 +214,28 @@ struct SelectedRecordsTests {
         #expect(damages.count == 1, "\(damages)")
         #expect(damages.first?.hasPrefix("Book [a/b, 1]: the condition cannot be evaluated") ?? false, "\(damages)")
     }
+
+    @Test("each record whose condition reads the same damaged one is reported, also one after the other")
+    func recordsOfDamagedTarget() throws {
+        let store = try InspectedStore { writer in
+            try InspectedStore.twoBooks(&writer)
+            try writer.put(
+                "Book", RecordKey([.string("a/b"), .int(0)]),
+                [.init("title", .string("Volume number 0")), .init("author", .reference(RecordKey(1)))])
+        }
+        try store.damage("Ada \"the\"")
+        for (condition, numbers) in [("author.name like \"A%\"", []), ("author.name is missing", [2])]
+            as [(String, [Int64])]
+        {
+            var damages: [String] = []
+            let books = try select(
+                store.path, "Book",
+                { selection, catalog in
+                    selection.query = Query(
+                        "Book", where: try Condition(text: condition, entity: "Book", catalog: catalog))
+                }, damaged: { damages.append("\($0)") })
+            #expect(books.map(\.key) == numbers.map { RecordKey([.string("a/b"), .int($0)]) }, "\(condition)")
+            #expect(damages.count == 2, "\(condition): \(damages)")
+        }
+    }
 }

@@ -218,6 +218,23 @@ struct DamagedLookUpTests {
         #expect(try related().damages.contains { $0.place == "User 2" })
     }
 
+    @Test("an entry of an index that names no referrer is reported")
+    func malformedEntry() throws {
+        let store = try RichStore(), user = RecordKey(2)
+        try store.damage { transaction, catalog in
+            let id = try #require(catalog.entity("Issue")?.field("author")?.index)
+            let table = try transaction.table(TableName.index(id)), raw = transaction.raw
+            try user.storageKey.withUnsafeBytes { try raw.put(table, $0, .empty) }
+        }
+        var found = 0, damages: [String] = []
+        _ = try StoreInspector(at: store.path).related(
+            "User", "issues", key: { _ in user }, damaged: { damages.append($0.place) }
+        ) { _ in found += 1 }
+        #expect(found == 2 && damages == ["index Issue.author"], "\(damages)")
+        let record = try StoreInspector(at: store.path).record("User", user)
+        #expect(record.damage?.hasPrefix("index Issue.author") == true, "\(record.damage ?? "")")
+    }
+
     @Test("a fault that a look-up and a scan meet is reported once")
     func once() throws {
         let store = try RichStore(), long = RecordKey(String(repeating: "long ", count: 80))

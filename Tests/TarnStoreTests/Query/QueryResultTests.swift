@@ -206,6 +206,20 @@ struct QueryResultTests {
         #expect(throws: StoreError.self) { try store.ids(.compare("comments", .greater, .int(0))) }
     }
 
+    @Test("an entry of an index that names no record is an error of the counts, and not left out")
+    func countsOnADamagedIndex() throws {
+        let store = try filled()
+        try store.store.write { writer in
+            let state = writer.access.state
+            let table = try state.index(#require(state.entity("Issue").field("comments")?.index))
+            // The value 7 alone.
+            try ([0x15, 7] as [UInt8]).withUnsafeBytes { try writer.access.raw.put(table, $0, .empty) }
+        }
+        #expect(throws: StoreError.self) {
+            try store.store.read { _ = try $0.counts(by: "comments", Query("Issue")) }
+        }
+    }
+
     @Test func partialRecordsAreInOutOrAlone() throws {
         let store = try filled(3)
         try store.store.merge("Issue", 50, complete: false, [(1, .int(50))])

@@ -24,7 +24,7 @@ package struct IndexMark: Equatable {
     /// Whether taking the index back removes it; otherwise it only becomes not unique.
     var isNew: Bool
     /// The number of rows or entries up to the key.
-    var count = 0
+    package internal(set) var count = 0
     package var key: [UInt8] = []
 
     init(_ phase: Phase, isNew: Bool) {

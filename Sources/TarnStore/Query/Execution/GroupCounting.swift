@@ -82,21 +82,20 @@ struct GroupCounting {
                     continue
                 }
                 try finish()
-                if let found = path.source.owner(in: key) {
-                    if let value = path.value(path.fixedCount, in: key) {
-                        prefix.removeAll()
-                        prefix.append(key.slice(0..<value.upperBound))
-                        owner.removeAll()
-                        owner.append(found)
-                        valueStart = value.lowerBound
-                        count = 1
-                    } else {
-                        try access.lending {
-                            guard let row = try run.admitted(found, run.row(found, rows)) else { return }
-                            _ = try run.visit(found, row) { found, row in
-                                try add(found, row, to: &groups, &writer)
-                                return true
-                            }
+                guard let found = path.source.owner(in: key) else { throw malformedEntry }
+                if let value = path.value(path.fixedCount, in: key) {
+                    prefix.removeAll()
+                    prefix.append(key.slice(0..<value.upperBound))
+                    owner.removeAll()
+                    owner.append(found)
+                    valueStart = value.lowerBound
+                    count = 1
+                } else {
+                    try access.lending {
+                        guard let row = try run.admitted(found, run.row(found, rows)) else { return }
+                        _ = try run.visit(found, row) { found, row in
+                            try add(found, row, to: &groups, &writer)
+                            return true
                         }
                     }
                 }
@@ -133,7 +132,7 @@ struct GroupCounting {
         var left = try access.records.count(entity), entry = try cursor.first()
         while let (key, _) = entry {
             guard let length = StorageKey.length(in: key, components: keyComponents), let found = source.owner(in: key)
-            else { throw StoreError.damagedCatalog(path: "", detail: "malformed entry in an index of \(entity.name)") }
+            else { throw malformedEntry }
             if count == 0 || !Bytes.equal(key.slice(0..<length), target.bytes) {
                 try finish()
                 count = 0
@@ -154,6 +153,10 @@ struct GroupCounting {
             try groups.add(Array(writer.bytes), left, entity.name) { .null }
         }
         return groups.result
+    }
+
+    private var malformedEntry: StoreError {
+        .damagedCatalog(path: "", detail: "malformed entry in an index of \(run.query.entity.name)")
     }
 
     /// The number of entries of a group that are read one by one.

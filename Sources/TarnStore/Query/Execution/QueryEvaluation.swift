@@ -238,7 +238,7 @@ final class QueryEvaluation {
         case .stored(let field):
             guard let reference = row.value(of: field, at: step.rank)?.reference else { return forget(target) }
             if target.isKnown, Bytes.equal(reference, target.sought.bytes) { return }
-            remember(reference, target)
+            seek(reference, target)
             try read(step, target, reference)
         case .followed(let relationship):
             // A join depends only on the record's own value, which many records share.
@@ -248,13 +248,13 @@ final class QueryEvaluation {
                 sought = value.bytes
             }
             if target.isKnown, Bytes.equal(sought, target.sought.bytes) { return }
-            remember(sought, target)
-            target.row = nil
+            seek(sought, target)
             try access.targets(of: key, relationship) { found in
                 try read(step, target, found)
                 return false
             }
         }
+        target.isKnown = true
     }
 
     private func forget(_ target: StepTarget) {
@@ -262,10 +262,11 @@ final class QueryEvaluation {
         target.row = nil
     }
 
-    private func remember(_ sought: Bytes, _ target: StepTarget) {
+    /// Begins a search. If it fails, the next record with the same value fails, too.
+    private func seek(_ sought: Bytes, _ target: StepTarget) {
+        forget(target)
         target.sought.removeAll()
         target.sought.append(sought)
-        target.isKnown = true
     }
 
     private func read(_ step: QueryStep, _ target: StepTarget, _ key: Bytes) throws {

@@ -13,7 +13,9 @@ extension StoreReader {
     /// - Parameters:
     ///   - limit: the largest number of targets; nil for all.
     ///   - after: the token of an earlier part of the same list.
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongToken`, `.damagedRow`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, also for a join whose index was
+    ///   withdrawn, since records have equal values; `.indexIncomplete`, `.wrongToken`,
+    ///   `.damagedRow`.
     package func missingTargets(
         of entity: String, _ relationship: String, limit: Int? = nil, after: ContinuationToken? = nil
     ) throws -> MissingTargets {
@@ -63,13 +65,20 @@ private struct MissingWalk {
     let isShared: Bool
 
     /// Returns nil if the relationship is derived, or joined by a key that has no index.
+    ///
+    /// - Throws: `.unknownField` if it is joined by another attribute without an index.
     init?(_ access: StoreAccess, _ entity: Catalog.Entity, _ relationship: Catalog.Relationship) throws {
         let id = relationship.join?.own ?? relationship.field
         // A join has the attributes as seen from the entity, also from the inverse side.
         guard relationship.isStored || relationship.join != nil,
-            let destination = access.catalog.entity(id: relationship.destination), let field = entity.field(id: id),
-            let index = field.index ?? (relationship.join == nil ? nil : access.indexes.ofAttribute(id, entity))
+            let destination = access.catalog.entity(id: relationship.destination), let field = entity.field(id: id)
         else { return nil }
+        guard let index = field.index ?? (relationship.join == nil ? nil : access.indexes.ofAttribute(id, entity))
+        else {
+            guard relationship.join != nil, entity.key != [id] else { return nil }
+            throw StoreError.unknownField(
+                entity: entity.name, name: "index \(field.name)", known: entity.indexes.map(\.name))
+        }
         self.access = access
         self.entity = entity
         self.destination = destination

@@ -229,8 +229,8 @@ struct IndexBuildTests {
                 == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
     }
 
-    @Test("a join whose new index was withdrawn, since values are not unique, still leads to all records")
-    func joinWithoutIndex() throws {
+    /// Returns a store with a join whose index was withdrawn, since 7 and 250 have equal values.
+    private func withdrawn() throws -> Store {
         let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
         let joined = Schema([
             EntityDefinition(
@@ -247,6 +247,12 @@ struct IndexBuildTests {
         #expect(error == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
         let store = try Forge.open(path, nil)
         try #require(store.catalog.entity("Item")?.joins.isEmpty == false)
+        return store
+    }
+
+    @Test("a join whose new index was withdrawn, since values are not unique, still leads to all records")
+    func joinWithoutIndex() throws {
+        let store = try withdrawn()
         #expect(try store.related("Item", 7, "same") == [7, 250])
         #expect(try store.related("Item", 8, "same") == [8])
     }
@@ -271,6 +277,14 @@ struct IndexBuildTests {
         let error = storeError { _ = try Self.open(path, schema(isUnique: true, [joined]), rows: 20) }
         #expect(error == StoreWriteError.notUnique(entity: "Item", index: "ratio", keys: ["7", "250"]))
         #expect(try Forge.open(path, nil).related("Item", 7, "same") == [7, 250])
+    }
+
+    @Test("missing targets of a join whose new index was withdrawn are an error, and not none")
+    func missingTargetsWithoutIndex() throws {
+        let store = try withdrawn()
+        #expect(throws: StoreError.unknownField(entity: "Item", name: "index name", known: [])) {
+            try store.read { try $0.missingTargets(of: "Item", "same") }
+        }
     }
 
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")

@@ -22,6 +22,10 @@ enum OpenEnvironments {
         path: String, options: Environment.Options, create: (_ others: Int) throws(LMDBError) -> Environment
     ) throws(LMDBError) -> Environment {
         while true {
+            // Released outside the lock: it may be the last reference, and its release takes the
+            // lock.
+            var replaced: Environment?
+            defer { withExtendedLifetime(replaced) {} }
             let result: Result<Environment, LMDBError>? = entries.withLock { entries in
                 if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file],
                     entry.forks == ForkCounter.current
@@ -35,7 +39,8 @@ enum OpenEnvironments {
                 if let lock = FileIdentity(path: path + "/" + LockFile.name),
                     let other = entries.values.first(where: { $0.lockFile == lock && $0.forks == ForkCounter.current })
                 {
-                    guard other.environment != nil else { return nil }
+                    replaced = other.environment
+                    guard replaced != nil else { return nil }
                     return .failure(LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb"))
                 }
                 do throws(LMDBError) {

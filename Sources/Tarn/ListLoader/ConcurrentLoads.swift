@@ -8,7 +8,8 @@ public enum ConcurrentLoads: Sendable, Hashable, CaseIterable {
     case replaceQueue
     /// The load cancels all others, whose calls throw `CancellationError`.
     case cancelOthers
-    /// The load is skipped if another one is under way or waits.
+    /// The load is skipped if another one is under way or waits. One that was cancelled does not
+    /// count.
     case skip
     /// The load is skipped if the same one is under way or waits; otherwise it waits.
     case skipSame

@@ -81,7 +81,8 @@ final class LoadQueue<Job: Hashable & Sendable, Output: Sendable>: Sendable {
     ) -> Effects {
         var effects = Effects()
         state.decisions += 1
-        let isRunningSame = state.running.map { $0.job == job && !$0.isCancelled } ?? false
+        let isRunning = state.running.map { !$0.isCancelled } ?? false
+        let isRunningSame = isRunning && state.running?.job == job
         let same = state.waiting.firstIndex { $0.job == job }
         switch rule {
         case .queue: break
@@ -93,7 +94,7 @@ final class LoadQueue<Job: Hashable & Sendable, Output: Sendable>: Sendable {
             state.waiting = []
             state.running?.isCancelled = true
             effects.cancelled = state.running?.task
-        case .skip where state.running != nil || !state.waiting.isEmpty, .skipSame where isRunningSame || same != nil:
+        case .skip where isRunning || !state.waiting.isEmpty, .skipSame where isRunningSame || same != nil:
             effects.resumed.append((waiter, .success(nil)))
             return effects
         case .join where isRunningSame:

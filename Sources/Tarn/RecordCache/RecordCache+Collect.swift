@@ -26,40 +26,79 @@ extension RecordCache {
     {
         var deleted = 0, denied: Set<ListedRecord> = []
         while true {
-            var (report, unreachable, sequence) = try store.read { reader in
+            var (report, unreachable, known) = try store.read { reader in
                 var reach = Reach(reader.access, through: through)
                 try reach.addRoots(roots, reader)
                 try reach.follow()
                 let (counts, unreachable) = try reach.rest()
                 let report = CollectReport(unreachable: counts, reached: reach.count)
-                return (report, unreachable.filter { !denied.contains($0) }, try reader.sequence)
+                return (report, unreachable.filter { !denied.contains($0) }[...], try CollectState(reader.access))
             }
             report.deleted = deleted
             report.denied = denied.count
             if isDryRun || unreachable.isEmpty { return report }
             while !unreachable.isEmpty {
-                let step = Array(unreachable.prefix(500)), expected = sequence
-                let outcome = try await store.write(alone: true) { writer -> (deleted: Int, denied: [ListedRecord])? in
+                let left = unreachable, expected = known
+                await client.pause()
+                let outcome = try await store.write(alone: true) { writer -> CollectStep? in
                     // Another writer may have added a reference, or listed a record, since the
                     // snapshot.
-                    guard try writer.access.settings.sequence == expected else { return nil }
-                    return try writer.deleteUnreachable(step)
+                    guard try expected.isCurrent(for: left, writer.access) else { return nil }
+                    return try writer.deleteUnreachable(Array(left.prefix(RecordCache.collectStep)))
                 }
                 guard let outcome else { break }
                 deleted += outcome.deleted
                 denied.formUnion(outcome.denied)
-                unreachable.removeFirst(step.count)
-                sequence = try store.read { try $0.sequence }
-                if sequence > expected + 1 { break }
+                unreachable.removeFirst(min(RecordCache.collectStep, unreachable.count))
+                known = outcome.state
             }
         }
     }
+
+    /// The number of records that one commit removes.
+    private static let collectStep = 500
+}
+
+/// The state of a store for which unreachable records are known.
+private struct CollectState: Sendable {
+    private let transaction: Int
+    private let sequence: UInt64
+    private let outboxRevision: UInt64
+
+    init(_ access: StoreAccess) throws {
+        (transaction, sequence) = (access.transaction, try access.settings.sequence)
+        outboxRevision = try access.outbox.revision
+    }
+
+    /// The state after a commit that has only deleted such records.
+    init(after access: StoreAccess, hasDeleted: Bool) throws {
+        transaction = access.transaction
+        sequence = try access.settings.sequence + (hasDeleted ? 1 : 0)
+        outboxRevision = try access.outbox.revision
+    }
+
+    /// Whether the records are unreachable in a write transaction, too.
+    ///
+    /// The commit of a response changes no record, and may list one: then it is reachable, with
+    /// all records that it leads to.
+    func isCurrent(for records: ArraySlice<ListedRecord>, _ access: StoreAccess) throws -> Bool {
+        guard try access.settings.sequence == sequence, try access.outbox.revision == outboxRevision else {
+            return false
+        }
+        return try access.transaction == transaction + 1
+            || !records.contains { try !access.responses.ids(listing: $0).isEmpty }
+    }
+}
+
+/// The outcome of one commit that removes records.
+private struct CollectStep: Sendable {
+    var deleted = 0
+    var denied: [ListedRecord] = []
+    var state: CollectState
 }
 
 extension StoreWriter {
-    fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> (
-        deleted: Int, denied: [ListedRecord]
-    ) {
+    fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> CollectStep {
         var deleted = 0, denied: [ListedRecord] = []
         for listed in records {
             // A delete rule may have deleted the record together with an earlier one.
@@ -71,7 +110,8 @@ extension StoreWriter {
                 denied.append(listed)
             }
         }
-        return (deleted, denied)
+        let state = try CollectState(after: access, hasDeleted: deleted > 0)
+        return CollectStep(deleted: deleted, denied: denied, state: state)
     }
 }
 

@@ -256,6 +256,7 @@ extension RecordCache {
             }
         }
         lent.value.unit.outboxRevision = outboxRevision
+        lent.value.unit.keepsPlaces = true
         let report = try await lent.value.commit(to: store)
         // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }

@@ -61,14 +61,17 @@ final class DomainCall: Sendable {
             for cancel in cancel { cancel() }
         }
 
-        /// Registers a task; nil if the call is cancelled.
-        func add(_ cancel: @escaping @Sendable () -> Void) -> UInt64? {
-            tasks.withLock { tasks in
-                guard !tasks.isCancelled else { return nil }
+        var isCancelled: Bool { tasks.withLock(\.isCancelled) }
+
+        /// Registers a task, and cancels it at once if the call is cancelled.
+        func add(_ cancel: @escaping @Sendable () -> Void) -> UInt64 {
+            let (id, isCancelled) = tasks.withLock { tasks in
                 tasks.lastID += 1
                 tasks.cancel[tasks.lastID] = cancel
-                return tasks.lastID
+                return (tasks.lastID, tasks.isCancelled)
             }
+            if isCancelled { cancel() }
+            return id
         }
 
         func remove(_ id: UInt64) { tasks.withLock { $0.cancel[id] = nil } }
@@ -88,11 +91,10 @@ final class DomainCall: Sendable {
     ///
     /// - Throws: what the closure throws; `CacheError` if the domain was cancelled before.
     func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        // Before the task begins: it would send its request.
+        guard !state.isCancelled else { throw CacheError.request(.cancelled, nil) }
         let task = Task { try await body() }
-        guard let id = state.add({ task.cancel() }) else {
-            task.cancel()
-            throw CacheError.request(.cancelled, nil)
-        }
+        let id = state.add { task.cancel() }
         defer { state.remove(id) }
         return try await withTaskCancellationHandler {
             try await task.value

@@ -102,17 +102,19 @@ public final class RecordingTransport: Transport, Sendable {
         guard let url = try? HTTPURL(request.url) else { return response }
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
         let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
-        guard written.withLock({ isPassing ? !$0.contains(first) : $0.insert(first).inserted }) else {
-            return response
-        }
+        if written.withLock({ $0.contains(first) }) { return response }
         var concealed = response
         if let conceal { concealed.body = await conceal(response.body) }
         let text = recording(first, concealed)
-        // A recording that cannot be parsed is not written.
         let path = directory + "/" + RecordingTransport.name(first) + ".http"
         do {
-            _ = try Recording(parsing: text, file: path)
-            try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
+            // Equal requests may be under way: a transient failure does not replace an answer.
+            try written.withLock { written in
+                guard isPassing ? !written.contains(first) : written.insert(first).inserted else { return }
+                // A recording that cannot be parsed is not written.
+                _ = try Recording(parsing: text, file: path)
+                try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
+            }
         } catch {
             throw TransportError(
                 .noFixture, method: request.method, url: request.url,

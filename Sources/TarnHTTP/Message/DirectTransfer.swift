@@ -10,6 +10,8 @@ package final class DirectTransfer: Sendable {
     private struct State {
         var isCancelled = false
         var cancel: (@Sendable () -> Void)?
+        /// The number of the current step of the request.
+        var step = 0
     }
 
     private let state = Guarded(State())
@@ -30,8 +32,20 @@ package final class DirectTransfer: Sendable {
     /// Sets the function that cancels the current step of the request, in place of the one before.
     ///
     /// It is called at once if the request is already cancelled.
-    package func onCancel(_ cancel: @escaping @Sendable () -> Void) {
+    package func onCancel(_ cancel: @escaping @Sendable () -> Void) { onCancel(of: begin(), cancel) }
+
+    /// Begins the next step of the request, whose function is set later.
+    func begin() -> Int {
+        state.withLock { state in
+            state.step += 1
+            return state.step
+        }
+    }
+
+    /// Sets the function that cancels a step of the request, unless a later one has begun.
+    func onCancel(of step: Int, _ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
+            guard state.step == step else { return false }
             state.cancel = cancel
             return state.isCancelled
         }
@@ -43,9 +57,11 @@ package final class DirectTransfer: Sendable {
         _ completion: @escaping Completion,
         with send: @escaping @Sendable () async throws(TransportError) -> TransportResponse
     ) {
+        // Before the task: it may end, and the next step begin, before its function is set.
+        let step = begin()
         let task = Task {
             do throws(TransportError) { completion(.success(try await send())) } catch { completion(.failure(error)) }
         }
-        onCancel { task.cancel() }
+        onCancel(of: step) { task.cancel() }
     }
 }

@@ -31,6 +31,10 @@ package struct ImportUnit: Sendable {
     /// ``outboxRevision``; nil to use that.
     package var overtaken: Set<ListedRecord>?
 
+    /// Whether an entry keeps its place among the pages of a scan: that of the entry that it
+    /// replaces, which a scan may have stored or confirmed since the request was sent.
+    package var keepsPlaces = false
+
     /// Creates the parts of a unit.
     package init(
         responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
@@ -60,6 +64,9 @@ package struct ImportUnit: Sendable {
                 if entry.imported?.sequence == 0 { entry.imported?.sequence = sequence }
             } else {
                 entry.imported = nil
+            }
+            if keepsPlaces, let known = try writer.access.responses.entry(of: entry.request) {
+                entry.listing.keepPlace(of: known.listing)
             }
             try writer.putResponse(entry)
         }
@@ -113,6 +120,16 @@ package struct ImportUnit: Sendable {
             }
             try writer.setCheckpoint(name, checkpoint)
         }
+    }
+}
+
+extension ResponseEntry.Listing {
+    /// Takes the place of another listing among the pages of a scan, unless it has one of its own.
+    fileprivate mutating func keepPlace(of other: ResponseEntry.Listing) {
+        identity = identity ?? other.identity
+        guard identity == other.identity else { return }
+        scan = other.scan
+        position = position ?? other.position
     }
 }
 

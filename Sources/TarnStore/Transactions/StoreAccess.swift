@@ -23,6 +23,11 @@ package struct StoreAccess {
 
     package var catalog: Catalog { state.catalog }
 
+    /// The number of the last commit that a snapshot shows, or that of a write transaction's own.
+    ///
+    /// A write that changes nothing uses up no number.
+    package var transaction: Int { raw.id }
+
     package var indexes: IndexTable { IndexTable(records) }
     var edges: EdgeTable { EdgeTable(raw, state) }
     package var responses: ResponseTable { ResponseTable(raw, state) }

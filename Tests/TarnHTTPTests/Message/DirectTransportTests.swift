@@ -71,6 +71,17 @@ struct DirectTransportTests {
         #expect(started.count == 1 && server.requests.count == 3)
     }
 
+    @Test("the function that cancels an earlier step does not take the place of the next step's")
+    func steps() {
+        let transfer = DirectTransfer(), cancelled = Mutex<[String]>([])
+        let step = transfer.begin()
+        // The step has ended before its function is set.
+        transfer.onCancel { cancelled.withLock { $0.append("next") } }
+        transfer.onCancel(of: step) { cancelled.withLock { $0.append("earlier") } }
+        transfer.cancel()
+        #expect(cancelled.withLock(\.self) == ["next"])
+    }
+
     @Test("a rule of the user makes a success transient")
     func rules() async throws {
         let server = try ScriptedServer { request in

@@ -196,6 +196,26 @@ struct CacheUpkeepTests {
         #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 2)
     }
 
+    @Test("a record that a response begins to list while others are collected stays, with all that it leads to")
+    func collectBesideFetch() async throws {
+        let fixture = try CacheFixture(yaml: Self.graph)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8))
+        }
+        let other = try fixture.cache(nil, transport: transport)
+        _ = try await other.fetch(CacheRequest("issues"))
+        #expect(try await other.purge(.all) == 1)
+        let sequence = try fixture.store.read { try $0.sequence }
+        let cache = try fixture.cache(nil, transport: transport) { options in
+            options.client.interleave = { _ = try? await other.fetch(CacheRequest("issues")) }
+        }
+        let report = try await cache.collect(roots: [], isDryRun: false)
+        #expect(report.deleted == 0 && report.unreachable.isEmpty)
+        #expect(try ["Issue", "User"].map(fixture.count) == [1, 1])
+        // The response has changed no record.
+        #expect(try fixture.store.read { try $0.sequence } == sequence)
+    }
+
     @Test("many requests for the same at the same time are one transfer, and all have the answer")
     func collapsed() async throws {
         let gate = Gate(),

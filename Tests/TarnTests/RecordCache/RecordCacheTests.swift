@@ -389,6 +389,23 @@ struct RecordCacheTests {
         }
     }
 
+    @Test("a page that a mirror stores while a cache fetches it keeps its place among the pages of the scan")
+    func placeInScan() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML()), store = fixture.store
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(twoItems.utf8)) }
+        let first = try fixture.cache(nil, transport: transport)
+        _ = try await first.fetch(CacheRequest("items"))
+        var page = try #require(try first.entries(listing: "Item", RecordKey(1)).first)
+        (page.listing.scan, page.listing.identity) = (7, "items")
+        let scanned = page
+        let cache = try fixture.cache(nil, transport: transport) { options in
+            options.client.interleave = { _ = try? await store.write { try $0.putResponse(scanned) } }
+        }
+        _ = try await cache.fetch(CacheRequest("items"), policy: .networkOnly)
+        let stored = try #require(try cache.entries(listing: "Item", RecordKey(1)).first)
+        #expect(stored.listing.scan == 7 && stored.listing.identity == "items")
+    }
+
     @Test("the explanation names each rule with its paragraph")
     func explained() async throws {
         let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")

@@ -32,9 +32,11 @@ struct InspectGetCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
-        let found = try inspector.record(entity, limit: limit) {
+        var found = try inspector.record(entity, limit: limit) {
             try RecordKey(argument: key, of: $0)
         }
+        // As in the list of responses.
+        found.replaceURLs { Redaction.url($0) }
         noteWithoutLocks(store, found.aloneBecause)
         if json {
             Output.json(found.json(bytes: bytes))

@@ -78,6 +78,11 @@ public struct RecordInspection: Sendable {
         public var index: Int?
     }
 
+    /// Replaces the URLs of the responses, for instance by some without secrets.
+    package mutating func replaceURLs(_ replacement: (String) -> String) {
+        for index in listings.indices { listings[index].url = listings[index].url.map(replacement) }
+    }
+
     /// A change of the record in the log.
     public struct Change: Sendable, Hashable {
         /// The commit sequence.

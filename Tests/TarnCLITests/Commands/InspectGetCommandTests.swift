@@ -32,6 +32,20 @@ struct InspectGetCommandTests {
         #expect((authored["keys"] as? [Int])?.count == 2)
     }
 
+    @Test("URLs of responses are shown without secrets, as text and as JSON")
+    func secrets() async throws {
+        let server = try LocalServer(["GET /items?sid=geheim-12345\nHTTP/1.1 200 OK\n\n[{\"id\":1,\"name\":\"one\"}]"])
+        let folder = try TemporaryFolder(), file = folder.path + "/tarn.yaml", store = folder.path + "/items.tarn"
+        let endpoint = "paginate: single_page\n    with: { sid: geheim-12345 }"
+        try Data(itemsYAML(endpoint).utf8).write(to: URL(fileURLWithPath: file))
+        expectSuccess(try await tarn("sync", "--file", file, "--store", store, "--base", server.base))
+        for options in [[], ["--json"]] {
+            let result = try await tarn(["inspect", "get", store, "Item", "1"] + options)
+            expectSuccess(result)
+            #expect(result.output.contains("/items?sid=***") && !result.output.contains("geheim"), "\(result.output)")
+        }
+    }
+
     @Test("a missing record has exit code 1, an unknown entity or a wrong key 2, a damaged row 6")
     func exitCodes() async throws {
         let folder = try TemporaryFolder(), copy = folder.path + "/copy.tarn"

@@ -121,7 +121,7 @@ struct OutboxVersionTests {
         try await first.retry(try #require(try first.operations().first).id)
         let report = try await first.drain()
         #expect(report.sent == 1 && report.failed == 1, "\(report)")
-        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v1""#, tag])
+        #expect(place.changes.count == 3 && place.changes.last?.field("If-Match") == tag, "\(place.writes)")
         let second = place.client.outbox(conflicts: .server)
         try await second.retry(try #require(try second.operations().first).id)
         let again = try await second.drain()

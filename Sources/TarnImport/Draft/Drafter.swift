@@ -293,6 +293,7 @@ struct Drafter: ~Copyable {
     ) -> Bool {
         let policies = plan.policies
         var knownWins = policies.firstWins, isOlder = false, isRepeated = false, combinedIsWide: Bool?
+        var isDecided = false
         if let index = list.find(pending.plan, key.bytes), let known = list.body(list.drafts[index]),
             let said = RowBody(body.bytes, isWide: isWide)
         {
@@ -303,6 +304,8 @@ struct Drafter: ~Copyable {
             } else if policies.isOlder(known, than: said) {
                 knownWins = false
             }
+            // The first occurrence counts. A partial object, however, says nothing about a deletion.
+            isDecided = knownWins && (list.drafts[index].isDeleted || list.drafts[index].isComplete)
             if !knownWins {
                 combinedIsWide = policies.combined(
                     said, with: known, into: &combined,
@@ -313,7 +316,7 @@ struct Drafter: ~Copyable {
         }
         // An older version neither deletes nor restores a record; a partial object does not restore
         // one.
-        let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
+        let deletion: Bool? = isOlder || isDecided ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
         _ = list.add(
             pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes,
             isWide: combinedIsWide ?? isWide,

@@ -245,6 +245,30 @@ struct MergePolicyTests {
         #expect(try denied.record("Task", 1) != nil)
     }
 
+    @Test(
+        "where the first of duplicates counts, so does the first of a tombstone and a listed record; an excerpt decides nothing"
+    )
+    func firstTombstone() throws {
+        let rule = EntityMapping {
+            $0.duplicates = .firstWins
+            $0.version = "revision"
+            $0.tombstone = TombstoneRule(path: "dead")
+        }
+        let bed = try bed(rule)
+        try bed.take(#"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"},{"id":4,"name":"d"}]"#, "Task")
+        let report = try bed.take(
+            #"[{"id":1,"name":"e"},{"id":1,"dead":true},{"id":2,"dead":true},{"id":2,"name":"f"}]"#, "Task")
+        #expect(report.deleted == 1 && report.updated == 1)
+        #expect(try bed.value("Task", 1, "name") == .string("e") && bed.record("Task", 2) == nil)
+        // A newer version counts wherever it is.
+        let newer = try bed.take(
+            #"[{"id":3,"name":"g","revision":1},{"id":3,"dead":true,"revision":2}]"#, "Task")
+        #expect(try newer.deleted == 1 && bed.record("Task", 3) == nil)
+        try bed.add(#"[{"id":9,"task":{"id":4}}]"#, "Note")
+        try bed.add(#"[{"id":4,"dead":true}]"#, "Task")
+        #expect(try bed.commit().deleted == 1 && bed.record("Task", 4) == nil)
+    }
+
     @Test("an older tombstone deletes nothing, in the store and in a unit")
     func olderTombstone() throws {
         let rule = EntityMapping {

@@ -58,12 +58,23 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The way out if a list of records is null: behind the last page, some servers answer so.
+    /// The way out if a list of records is null, or left out of all elements behind a wildcard: some
+    /// servers answer so if it is empty.
     private static func wayOut(of error: ImportError) -> String {
-        guard case .notRecords(let path, "null") = error, let key = path.split(separator: ".").last else { return "" }
-        return
-            "; if null means that there are none, write records: { '\(path)': { entity: NAME, optional: true } }, or "
-            + "responses: [{ contains: '\"\(key)\":null', then: empty }] with the bytes that the server sends"
+        switch error {
+        case .notRecords(let path, "null"):
+            guard let key = path.split(separator: ".").last else { return "" }
+            return
+                "; if null means that there are none, write \(optionalList(path)), or "
+                + "responses: [{ contains: '\"\(key)\":null', then: empty }] with the bytes that the server sends"
+        case .recordsNotFound(let path, let missing, _) where missing != path && JSONPath(path)?.hasWildcard == true:
+            return "; if the server leaves out `\(missing)` where there are none, write \(optionalList(path))"
+        default: return ""
+        }
+    }
+
+    private static func optionalList(_ path: String) -> String {
+        "records: { '\(path.replacing("'", with: "''"))': { entity: NAME, optional: true } }"
     }
 
     /// Whether the server was not reached.

@@ -29,6 +29,14 @@ struct MirrorFailureTests {
             name: "a wrong key path further inside", answer: recording("/v1/items", #"{"data":{"list":[]}}"#),
             endpoint: "records: data.items", says: ["`data.items`", "the key `items` is missing; found `list`"]),
         Case(
+            name: "a key path that leads nowhere in any group",
+            answer: recording("/v1/items", #"{"groups":[{"name":"a"}]}"#),
+            endpoint: "records: groups.*.items",
+            says: [
+                "no records at `groups.*.items`: the key `items` is missing; found `name`",
+                "write records: { 'groups.*.items': { entity: NAME, optional: true } } (", "tarn.yaml:",
+            ]),
+        Case(
             name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#),
             endpoint: "records: data",
             says: ["expected a list of records or one record at `data`, found null"]),
@@ -88,6 +96,16 @@ struct MirrorFailureTests {
         #expect(report.listed == count && report.pages == 1)
         #expect(try store.count("Item") == count)
         #expect(try store.checkpoint("items")?.state == .complete)
+    }
+
+    @Test("groups that all leave out their list have no records, if it is declared optional")
+    func optionalInGroups() async throws {
+        let server = try LocalServer([recording("/v1/items", #"{"groups":[{"name":"a"},{"name":"b"}]}"#)])
+        let yaml = itemsYAML("records: { 'groups.*.items': { entity: Item, optional: true } }")
+        let store = try MirrorStore(yaml: yaml.replacing("    entity: Item\n", with: ""))
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(report.listed == 0 && report.pages == 1)
     }
 
     @Test("one record without a key is a diagnostic and skipped; the others of its page are stored")

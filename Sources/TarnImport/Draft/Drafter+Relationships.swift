@@ -234,8 +234,10 @@ extension Drafter {
             return false
         }
         // Of a record with a version or a duplicate policy, only the merge knows whether its list
-        // counts. A reference in the key of the member is part of the member all the same.
-        let isUncertain = plan.policies.version != 0 || plan.policies.firstWins
+        // counts; so it does whether a record with unique values is stored. A reference in the key
+        // of the member is part of the member all the same.
+        let isUncertain =
+            plan.policies.version != 0 || plan.policies.firstWins || plan.hasUnique && !slot.isToMany
         let isInjected =
             kind == .object && !slot.isListed && isInside && (!isUncertain || isKey(slot, of: self.plan))
         if isInjected {

@@ -50,8 +50,10 @@ public final class Importer {
     var concealers: [AnyHashable: (String) -> String] = [:]
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
-    /// The paths of one-to-one references, built on first use.
-    var conflictPlaces: [ConflictPlace: String]?
+    /// The positions of one-to-one references in the unit, built on first use.
+    var conflictPlaces: [ConflictPlace: Int]?
+    /// The references that are undone if the records that have caused them are dropped.
+    var connected: [ConnectedReference] = []
     /// The parser of the JSON that hooks edited.
     private var editedParser: JSONParser?
     /// The parser of excerpts that are made from bare keys.

@@ -37,6 +37,8 @@ final class EntityPlan {
     private(set) var placeCount: Int
     private let ignored: [JSONPath]
     let policies: EntityPolicies
+    /// Whether the entity has a unique index: a record may be dropped because of another one.
+    let hasUnique: Bool
     /// Unmapped paths found so far, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
     /// The number of their occurrences since the plan was created.
@@ -51,6 +53,7 @@ final class EntityPlan {
     ) {
         self.policies = policies
         self.entity = entity
+        hasUnique = entity.fields.contains(where: \.isUnique) || entity.indexes.contains(where: \.isUnique)
         self.slots = slots
         self.details = details
         rules = details.map { Unmanaged.passUnretained($0.rule) }
@@ -88,6 +91,7 @@ final class EntityPlan {
         placeCount = other.placeCount
         ignored = other.ignored
         policies = other.policies
+        hasUnique = other.hasUnique
     }
 
     /// Adds a source that consists of keys of the record.

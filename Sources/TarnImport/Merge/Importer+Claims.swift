@@ -103,16 +103,22 @@ extension Importer {
             }
         }
         if hasLocal, try yields(claim, field, entity, to: others, &writer) { return }
-        for other in others {
-            guard case .updated? = try set(field, to: nil, position: nil, of: entity, other, &writer) else { continue }
+        // In the order of the unit, stored ones first: the last one gets the reference back if the
+        // record of the claim is dropped.
+        let places = others.map { (owner: $0, claim: place(of: claim, by: $0) ?? -1) }.sorted { $0.claim < $1.claim }
+        let cause = ListedRecord(entity: entity.root, storageKey: claim.owner)
+        for (other, earlier) in places {
+            let outcome = try connect(field, to: nil, position: nil, of: claim.plan, other, for: cause, &writer)
+            guard case .updated? = outcome else { continue }
             countUpdated(claim.plan, other, in: &tally)
             // No conflict is reported for a reference from an earlier unit: this unit is newer.
-            guard let earlier = place(of: claim, by: other), case .reference(let reference) = field.kind,
+            guard earlier >= 0, case .reference(let reference) = field.kind,
                 let destination = catalog.entity(id: reference.destination)
             else { continue }
             reportConflict(
-                destination, claim.target, reference.inverse ?? field.name, (entity.name, other, earlier),
-                (entity.name, claim.owner, claim.path), firstWins: false)
+                destination, claim.target, reference.inverse ?? field.name,
+                (entity.name, other, drafter.claims[earlier].path), (entity.name, claim.owner, claim.path),
+                firstWins: false)
         }
     }
 
@@ -145,15 +151,17 @@ extension Importer {
         return true
     }
 
-    /// Returns the path of another record's reference to the same target in this unit, if any.
+    /// Returns the position of another record's reference to the same target in this unit, if any.
     ///
     /// The first call builds the table of all references.
-    private func place(of claim: ReferenceConflict, by owner: [UInt8]) -> String? {
+    private func place(of claim: ReferenceConflict, by owner: [UInt8]) -> Int? {
         let places =
             conflictPlaces
             ?? {
-                var places: [ConflictPlace: String] = [:]
-                for claim in drafter.claims { places[ConflictPlace(claim, claim.owner)] = claim.path }
+                var places: [ConflictPlace: Int] = [:]
+                for (position, claim) in drafter.claims.enumerated() {
+                    places[ConflictPlace(claim, claim.owner)] = position
+                }
                 return places
             }()
         conflictPlaces = places

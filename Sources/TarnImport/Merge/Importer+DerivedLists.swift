@@ -71,7 +71,9 @@ extension Importer {
             let outcome =
                 relationship.isListed
                 ? try set(relationship.field, contains: target, false, of: relationship.owner, referrer, &writer)
-                : try set(relationship.field, to: nil, position: nil, of: relationship.owner, referrer, &writer)
+                : try connect(
+                    relationship.field, to: nil, position: nil, of: relationship.ownerPlan, referrer,
+                    for: ListedRecord(entity: relationship.root, storageKey: target), &writer)
             if case .updated? = outcome { countUpdated(relationship.ownerPlan, referrer, in: &tally) }
         }
     }
@@ -136,10 +138,9 @@ extension Importer {
             let outcome =
                 relationship.isListed
                 ? try set(relationship.field, contains: target, true, of: relationship.owner, member, &writer)
-                : try set(
+                : try connect(
                     relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil,
-                    of: relationship.owner,
-                    member, &writer)
+                    of: ownerPlan, member, for: ListedRecord(entity: relationship.root, storageKey: target), &writer)
             guard let outcome else {
                 // An object's own draft was not stored, because the record was deleted or left out.
                 if drafter.derived.members[place].isNested, !relationship.isListed { continue }

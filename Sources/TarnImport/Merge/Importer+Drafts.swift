@@ -6,6 +6,7 @@ extension Importer {
     /// Merges the drafts of the unit into the store, and discards the unit.
     func merge(_ writer: inout StoreWriter) throws -> ImportReport {
         leftOut = []
+        connected = []
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         // The claims of the drafts are settled together, in the order of the document.

@@ -164,11 +164,24 @@ extension Importer {
         drafter.diagnostics.add(diagnostic)
     }
 
+    /// Removes records that have unique values of another record, and what follows from them.
+    private func droppedDuplicates(_ writer: inout StoreWriter) throws -> [DroppedRecord] {
+        var all = try writer.dropDuplicates(), dropped: Set<ListedRecord> = [], next = 0
+        while next < all.count, !connected.isEmpty {
+            dropped.formUnion(all[next...].map { ListedRecord(entity: $0.entity, storageKey: $0.storageKey) })
+            next = all.count
+            try undoConnections(of: dropped, &writer)
+            // A reference may be part of a unique index.
+            all += try writer.dropDuplicates()
+        }
+        return all
+    }
+
     /// Removes records that have unique values of another record, and reports them.
     func dropDuplicates(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
-        for dropped in try writer.dropDuplicates() {
+        for dropped in try droppedDuplicates(&writer) {
             let plans = plan.plans.indices.filter { plan.plans[$0].entity.root == dropped.entity }
             let found = plans.lazy.compactMap { position in
                 dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }

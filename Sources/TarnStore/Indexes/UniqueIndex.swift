@@ -144,6 +144,7 @@ extension StoreWriter {
             guard dropped.count > before else { break }
             try applyIndexChanges()
         }
+        try yieldTargets(of: dropped)
         return dropped
     }
 

@@ -98,6 +98,32 @@ extension StoreWriter {
         return others
     }
 
+    /// Clears the one-to-one references of undone records whose targets have other owners.
+    ///
+    /// An undone record has its former references again. This transaction may have set one of them
+    /// in another record in the meantime.
+    mutating func yieldTargets(of undone: [DroppedRecord]) throws {
+        let (didRestore, didClaim) = (restoresOwners, claimsOwners)
+        (restoresOwners, claimsOwners) = (true, true)
+        defer { (restoresOwners, claimsOwners) = (didRestore, didClaim) }
+        for record in undone {
+            guard let row = try wholeRow(ListedRecord(entity: record.entity, storageKey: record.storageKey)) else {
+                continue
+            }
+            let rules = try access.state.rules(of: row.kind)
+            var references: [TakenReference] = []
+            for (field, index) in rules.exclusive {
+                let target = row.value(of: field)?.withUnsafeBytes { EncodedValue($0).reference.map { Array($0) } }
+                guard let target else { continue }
+                references.append(
+                    TakenReference(
+                        target: TakenReference.Target(index: index, key: target), field: field,
+                        owner: record.storageKey))
+            }
+            if !references.isEmpty { try takeOver(references, rules) }
+        }
+    }
+
     private mutating func clear(_ field: UInt16, of owner: [UInt8], _ rules: EntityRules) throws {
         let record = ListedRecord(entity: rules.root, storageKey: owner)
         guard let row = try wholeRow(record), let before = row.value(of: field),

@@ -111,4 +111,66 @@ struct UniqueImportTests {
         }
         #expect(try test.count("User") == 1)
     }
+
+    // MARK: One-to-one relationships
+
+    /// Users with a profile each, to which they refer. Stored: user 1 with profile 4, and user 2.
+    private func profiles() throws -> TestStore {
+        let test = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "User", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int),
+                        AttributeDefinition("login", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("profile", to: "Profile", inverse: "user")]),
+                EntityDefinition(
+                    "Profile", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int),
+                        AttributeDefinition("code", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("user", to: "User", inverse: "profile")]),
+            ]), Mapping(entities: ["Profile": EntityMapping(declared: ["user"])]))
+        try test.take(
+            #"[{"id": 1, "login": "a", "profile": {"id": 4, "code": "x"}}, {"id": 2, "login": "b"}]"#, "User")
+        return test
+    }
+
+    @Test("a record that is left out takes no one-to-one target: its owner has it again, or the one before in the unit")
+    func takenTarget() throws {
+        let four = Value.reference(RecordKey(4))
+        let test = try profiles()
+        let report = try test.take(#"[{"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(try test.record("User", 3) == nil && test.value("User", 1, "profile") == four)
+        #expect(try test.related("Profile", 4, "user") == ["1"])
+        let two = try profiles()
+        try two.take(#"[{"id": 9, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(try two.record("User", 3) == nil && two.value("User", 9, "profile") == four)
+        #expect(try two.value("User", 1, "profile") == .null && two.related("Profile", 4, "user") == ["9"])
+    }
+
+    @Test("a record that is undone does not get a one-to-one target back that another one has taken")
+    func undoneOwner() throws {
+        let test = try profiles()
+        try test.take(
+            #"[{"id": 1, "login": "b", "profile": null}, {"id": 3, "login": "c", "profile": 4}]"#, "User")
+        #expect(try test.value("User", 1, "login") == .string("a") && test.value("User", 1, "profile") == .null)
+        #expect(try test.related("Profile", 4, "user") == ["3"])
+    }
+
+    @Test("a record that is left out connects no other one to itself", arguments: ["1", #"{"id": 1}"#])
+    func connectedByDropped(user: String) throws {
+        let test = try profiles()
+        let report = try test.take(#"[{"id": 5, "code": "x", "user": \#(user)}]"#, "Profile")
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(try test.record("Profile", 5) == nil)
+        #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
+        #expect(try test.related("Profile", 4, "user") == ["1"])
+        // A record that is stored connects it.
+        try test.take(#"[{"id": 6, "code": "y", "user": \#(user)}]"#, "Profile")
+        #expect(try test.value("User", 1, "profile") == .reference(RecordKey(6)))
+    }
 }

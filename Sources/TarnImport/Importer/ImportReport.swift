@@ -157,6 +157,28 @@ public struct ImportReport: Sendable, Hashable {
         outcomeKeys.add(all, limit: limit)
     }
 
+    /// Returns the report of a unit that was merged a second time, with further bodies.
+    ///
+    /// What this merge has found unchanged may have been changed by the first one, which had some
+    /// of its records.
+    func following(_ first: ImportReport) -> ImportReport {
+        var report = self
+        for (entity, before) in first.entities {
+            let after = entities[entity] ?? Counts()
+            let total = after.created + after.updated + after.unchanged
+            var counts = after
+            counts.created = before.created + after.created
+            counts.updated = min(before.updated + after.updated, max(0, total - counts.created))
+            counts.unchanged = max(0, total - counts.created - counts.updated)
+            counts.partial = before.partial + after.partial
+            report.entities[entity] = counts
+        }
+        report.leftOut.formUnion(first.leftOut)
+        report.outcomeKeys = first.outcomeKeys
+        report.outcomeKeys.add(outcomeKeys, limit: keyLimit)
+        return report
+    }
+
     /// Adds another report, such as that of the next page.
     package mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {

@@ -309,6 +309,7 @@ public final class Importer {
         kept = KeptBodies()
         concealers = [:]
         drafter.reset()
+        connected = []
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }
     }

@@ -17,6 +17,8 @@ extension Importer {
         if let failure = drafter.failure { throw concealed(failure) }
         try cancellation?.check()
         try unit.checkRevalidated(writer)
+        // Another unit of the transaction, or the caller, may have written the same records.
+        writer.forgetRecords()
         let repeated = try checkRepeated(writer)
         // The merge discards the drafts, and the rest of the unit with them.
         var unit = unit
@@ -41,7 +43,7 @@ extension Importer {
                 self.concealers = concealers
                 try draftAgain(kept)
                 canRecognize = canRecognize && canRecognizeDrafts
-                report.add(try merge(&writer))
+                report = try merge(&writer).following(report)
             } else {
                 report.add(unchanged: repeated.counts, catalog)
             }

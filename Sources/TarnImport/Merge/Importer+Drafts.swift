@@ -15,7 +15,24 @@ extension Importer {
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
             hasLocal: try !overtaken.isEmpty || writer.access.localChanges.hasMarks)
-        try mergeDrafts(&merge, &writer)
+        // If the merge fails, the unit may be merged again, in another transaction.
+        let diagnostics = drafter.diagnostics
+        do {
+            try mergeDrafts(&merge, &writer)
+            try mergeRest(&merge, &writer)
+        } catch {
+            drafter.diagnostics = diagnostics
+            throw error
+        }
+        finish(&merge)
+        discard()
+        writer.claimsOwners = true
+        try hooks.afterMerge?(merge.report, &writer)
+        return merge.report
+    }
+
+    /// Merges what connects the drafts, deletions, and what unique indexes leave of both.
+    private func mergeRest(_ merge: inout UnitMerge, _ writer: inout StoreWriter) throws {
         try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
         try settleConflicts(&writer, &merge.tally, hasLocal: merge.hasLocal)
         try delete(merge.deletions, &writer, &merge.tally, &merge.report)
@@ -24,11 +41,6 @@ extension Importer {
         } else {
             try dropDuplicates(&writer, &merge.tally, &merge.report)
         }
-        finish(&merge)
-        discard()
-        writer.claimsOwners = true
-        try hooks.afterMerge?(merge.report, &writer)
-        return merge.report
     }
 
     /// Merges the drafts that are no deletions, in the order of their plans and keys.

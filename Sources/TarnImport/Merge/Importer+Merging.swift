@@ -167,7 +167,8 @@ extension Importer {
     /// Removes records that have unique values of another record, and what follows from them.
     private func droppedDuplicates(_ writer: inout StoreWriter) throws -> [DroppedRecord] {
         var all = try writer.dropDuplicates(), dropped: Set<ListedRecord> = [], next = 0
-        while next < all.count, !connected.isEmpty {
+        while next < all.count {
+            try writer.yieldTargets(of: Array(all[next...]))
             dropped.formUnion(all[next...].map { ListedRecord(entity: $0.entity, storageKey: $0.storageKey) })
             next = all.count
             try undoConnections(of: dropped, &writer)

@@ -144,7 +144,6 @@ extension StoreWriter {
             guard dropped.count > before else { break }
             try applyIndexChanges()
         }
-        try yieldTargets(of: dropped)
         return dropped
     }
 

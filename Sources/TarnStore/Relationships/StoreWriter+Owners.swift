@@ -102,7 +102,7 @@ extension StoreWriter {
     ///
     /// An undone record has its former references again. This transaction may have set one of them
     /// in another record in the meantime.
-    mutating func yieldTargets(of undone: [DroppedRecord]) throws {
+    package mutating func yieldTargets(of undone: [DroppedRecord]) throws {
         let (didRestore, didClaim) = (restoresOwners, claimsOwners)
         (restoresOwners, claimsOwners) = (true, true)
         defer { (restoresOwners, claimsOwners) = (didRestore, didClaim) }

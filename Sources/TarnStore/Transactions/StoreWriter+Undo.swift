@@ -3,7 +3,11 @@
 internal import LMDB
 
 extension StoreWriter {
-    /// Saves the state of a record before this transaction, on its first change.
+    /// Begins a part of this transaction: what is undone from now on is restored to its present
+    /// state.
+    package mutating func forgetRecords() { remembered.removeAll() }
+
+    /// Saves the state of a record, on its first change in this transaction, or in its present part.
     mutating func remember(_ key: Bytes, _ root: UInt16, _ old: EncodedRow?, _ outcome: Outcome) throws {
         let place = RememberedKey(root: root, key: Array(key))
         if remembered[place] == nil {

@@ -193,8 +193,9 @@ struct RepeatedBodiesTests {
         let stale = issue(3), renamed = #"{"id":1,"login":"new"}"#
         try store.take(page([issue(1), issue(2), stale, issue(4), issue(5)]))
         // Issue 3 still has the old author, and comes later: its values win.
-        try store.take(page([issue(1, author: renamed), issue(2), stale, issue(4), issue(5)]))
+        let report = try store.take(page([issue(1, author: renamed), issue(2), stale, issue(4), issue(5)]))
         #expect(try store.bed.value("User", 1, "login") == .string("ada") && store.bed.importer.draftedAgain == 1)
+        #expect(report.entities == ["Issue": .init(unchanged: 5), "User": .init(updated: 1)] && report.listed == 5)
         try store.take(page([issue(1), issue(2), stale, issue(4), issue(5, author: renamed)]))
         #expect(try store.bed.value("User", 1, "login") == .string("new") && store.bed.importer.draftedAgain == 2)
     }

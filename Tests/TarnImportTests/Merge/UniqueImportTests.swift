@@ -112,6 +112,35 @@ struct UniqueImportTests {
         #expect(try test.count("User") == 1)
     }
 
+    @Test("of two units of one transaction, the second one undoes nothing that the first one has written")
+    func unitsOfOneTransaction() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada"}]"#, "User")
+        let reports = try test.store.write { writer in
+            try test.add(#"[{"id": 2, "login": "bob", "name": "B"}]"#, "User")
+            let first = try test.importer.commit(into: &writer)
+            try test.add(#"[{"id": 2, "login": "ada", "name": "C"}]"#, "User")
+            return [first, try test.importer.commit(into: &writer)]
+        }
+        #expect(reports.map(\.created) == [1, 0] && reports.map(\.updated) == [0, 0])
+        #expect(reports.map(\.skipped) == [0, 1])
+        #expect(try test.value("User", 2, "login") == .string("bob") && test.value("User", 2, "name") == .string("B"))
+    }
+
+    @Test("a unit that is committed again after a failure reports each problem once")
+    func committedAgain() throws {
+        let test = try profiles()
+        test.importer.isStrict = true
+        try test.add(
+            #"[{"id": 7, "login": "c", "profile": 4}, {"id": 8, "login": "d", "profile": 4}, {"id": 9, "login": "a"}]"#,
+            "User")
+        #expect(throws: StoreWriteError.self) { try test.commit() }
+        test.importer.isStrict = false
+        let report = try test.commit()
+        #expect(report.diagnostics.map(\.code) == [.relationshipConflict, .notUnique] && report.diagnosticCount == 2)
+        #expect(try test.related("Profile", 4, "user") == ["8"] && test.count("User") == 4)
+    }
+
     // MARK: One-to-one relationships
 
     /// Users with a profile each, to which they refer. Stored: user 1 with profile 4, and user 2.

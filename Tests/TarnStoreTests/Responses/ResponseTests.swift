@@ -105,6 +105,15 @@ struct ResponseTests {
         #expect(try !others(than: "a"))
     }
 
+    @Test("the responses that list a record lose their validators if one of its fields is removed")
+    func fieldRemoved() throws {
+        try store.put("Issue", 1, ["title": .string("t"), "number": .int(1)])
+        try store.put("Issue", 2, ["title": .string("t")])
+        try put(entry(1, [1, 2]), entry(2, [2]))
+        #expect(try store.remove(field: "number", of: "Issue") == 1)
+        #expect(try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers.count == 4)
+    }
+
     @Test("the validators of a response go once in a transaction, and again if it is stored anew there")
     func validatorsRemoved() throws {
         let record = ListedRecord(entity: 3, storageKey: RecordKey(1).storageKey)

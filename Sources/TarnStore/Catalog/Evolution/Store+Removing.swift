@@ -172,7 +172,11 @@ extension StoreWriter {
         builder.field(id) { $0.appendValue(.null) }
         builder.finish(into: &bytes)
         guard let body = RowBody(bytes.bytes, isWide: false) else { return (0, nil) }
-        for key in found { _ = try key.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) } }
+        for key in found {
+            _ = try key.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) }
+            // A schema may declare the field anew: no 304 may confirm records without its values.
+            try removeValidators(ofResponsesListing: ListedRecord(entity: entity.root, storageKey: key))
+        }
         return (found.count, next)
     }
 

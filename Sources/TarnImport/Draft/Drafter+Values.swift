@@ -110,8 +110,9 @@ extension Drafter {
             let value = index + 1, before = writer.count
             let position = plan.nodes[node].table.find(tape.string(index))
             let entry = position.map { plan.nodes[node].entries[$0] }
-            // Keys beyond the limit on unmapped keys are not in the table.
-            let isKept = entry.map { $0.unmapped == KeyNode.Entry.kept } ?? true
+            // Keys beyond the limits on registered keys are not in the table.
+            let isKept =
+                entry.map { $0.unmapped == KeyNode.Entry.kept } ?? !plan.ignores(tape.string(index), in: node)
             let child = entry.flatMap { $0.taker < 0 && $0.child >= 0 ? Int($0.child) : nil }
             if isKept || child != nil {
                 if before > start + 1 { writer.append(UInt8(ascii: ",")) }

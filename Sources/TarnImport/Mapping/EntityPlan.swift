@@ -43,8 +43,8 @@ final class EntityPlan {
     private(set) var unmapped: [(path: String, count: Int)] = []
     /// The number of their occurrences since the plan was created.
     private(set) var unmappedTotal = 0
-    /// The most unmapped keys that a node registers: a response may use values as keys.
-    private static let unmappedLimit = 200
+    /// The most unmapped and ignored keys that a node registers: a response may use values as keys.
+    private static let unmappedLimit = 200, ignoredLimit = 2000
 
     /// Creates a plan without sources; they are added one by one.
     init(
@@ -107,6 +107,7 @@ final class EntityPlan {
                 node = Int(nodes[node].entries[position].child)
             } else {
                 let child = nodes.append()
+                nodes[child].path = nodes[node].path + [key]
                 nodes[node].entries[position].child = Int32(child)
                 node = child
             }
@@ -180,21 +181,32 @@ final class EntityPlan {
     /// - Parameter prefix: the keys above it.
     func meet(_ key: Bytes, in node: Int, prefix: [String]) {
         guard !nodes[node].isCovered, nodes[node].unmappedCount < EntityPlan.unmappedLimit else { return }
-        nodes[node].unmappedCount += 1
         let path = JSONPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
         var entry = KeyNode.Entry()
         if ignored.contains(where: { $0.covers(path) }) {
+            guard nodes[node].ignoredCount < EntityPlan.ignoredLimit else { return }
+            nodes[node].ignoredCount += 1
             entry.unmapped = KeyNode.Entry.none
-        } else if policies.rest != EntityPolicies.noField {
-            entry.unmapped = KeyNode.Entry.kept
         } else {
-            entry.unmapped = Int32(unmapped.count)
-            unmapped.append(
-                (key.count > 200 ? JSONPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
-            unmappedTotal += 1
+            nodes[node].unmappedCount += 1
+            if policies.rest != EntityPolicies.noField {
+                entry.unmapped = KeyNode.Entry.kept
+            } else {
+                entry.unmapped = Int32(unmapped.count)
+                unmapped.append(
+                    (key.count > 200 ? JSONPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
+                unmappedTotal += 1
+            }
         }
         nodes[node].table.insert(key, nodes[node].entries.count)
         nodes[node].entries.append(entry)
+    }
+
+    /// Returns whether a key that a node has not registered is ignored.
+    func ignores(_ key: Bytes, in node: Int) -> Bool {
+        guard !ignored.isEmpty else { return false }
+        let path = JSONPath(keys: nodes[node].path + [String(decoding: key, as: UTF8.self)])
+        return ignored.contains { $0.covers(path) }
     }
 
     func countUnmapped(_ index: Int) {

@@ -5,7 +5,10 @@ struct KeyNode: ~Copyable {
     /// JSON key → entry.
     var table = KeyTable()
     var entries: [Entry] = []
-    var unmappedCount = 0
+    /// The keys that lead to the node.
+    var path: [String] = []
+    /// The numbers of registered keys that are unmapped, or ignored.
+    var unmappedCount = 0, ignoredCount = 0
     /// Whether a slot takes the object of these keys as a whole: then none of them is unmapped.
     var isCovered = false
 
@@ -14,7 +17,9 @@ struct KeyNode: ~Copyable {
     init(copying other: borrowing KeyNode) {
         table = KeyTable(copying: other.table)
         entries = other.entries
+        path = other.path
         unmappedCount = other.unmappedCount
+        ignoredCount = other.ignoredCount
         isCovered = other.isCovered
     }
 

@@ -190,6 +190,23 @@ struct TransformerTests {
         #expect(try bed.value("Thing", 1, "extra") == .json("{\(members)}"))
     }
 
+    @Test("ignored keys are not kept, however many there are, and hide no unmapped key")
+    func manyIgnoredKeys() throws {
+        let ignored = (0..<500).map { #""custom_\#($0)":0"# }.joined(separator: ",")
+        let members = (0..<300).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
+        let keeping = try thing(
+            [AttributeDefinition("extra", .json, optional: true)],
+            EntityMapping {
+                $0.rest = "extra"
+                $0.ignored = ["custom_*"]
+            })
+        try keeping.take(#"[{"id":1,\#(members),\#(ignored)}]"#, "Thing")
+        #expect(try keeping.value("Thing", 1, "extra") == .json("{\(members)}"))
+        let reporting = try thing([], EntityMapping { $0.ignored = ["custom_*"] })
+        let report = try reporting.take(#"[{"id":1,\#(ignored),"new":1}]"#, "Thing")
+        #expect(report.unmapped.map(\.path) == ["new"])
+    }
+
     @Test(
         "JSON may be changed before it is drafted, its keys too, and elements left out; paths are those of the response"
     )

@@ -14,4 +14,6 @@ struct ConnectedReference {
     /// The encoded values.
     let before: [UInt8]?
     let after: [UInt8]?
+    /// The conflict to report, unless the reference is undone.
+    var conflict: Diagnostic?
 }

@@ -43,10 +43,11 @@ extension Importer {
                 guard !isOwn else { continue }
                 let member = Array(drafter.derived.bytes(members[place].key))
                 lost.insert(LostMember(list: firstWins ? number : otherNumber, member: member))
-                reportConflict(
-                    plan.plans[Int(slot.owner)].entity, member,
-                    plan.plans[Int(list.plan)].details[Int(list.slot)].derived?.field.name ?? "",
-                    described(other), described(list), firstWins: firstWins)
+                report(
+                    conflict(
+                        plan.plans[Int(slot.owner)].entity, member,
+                        plan.plans[Int(list.plan)].details[Int(list.slot)].derived?.field.name ?? "",
+                        described(other), described(list), firstWins: firstWins))
             }
         }
         return lost
@@ -115,10 +116,11 @@ extension Importer {
             guard earlier >= 0, case .reference(let reference) = field.kind,
                 let destination = catalog.entity(id: reference.destination)
             else { continue }
-            reportConflict(
+            let conflict = conflict(
                 destination, claim.target, reference.inverse ?? field.name,
                 (entity.name, other, drafter.claims[earlier].path), (entity.name, claim.owner, claim.path),
                 firstWins: false)
+            if mayBeDropped(cause) { connected[connected.count - 1].conflict = conflict } else { report(conflict) }
         }
     }
 
@@ -168,11 +170,11 @@ extension Importer {
         return places[ConflictPlace(claim, owner)]
     }
 
-    private func reportConflict(
+    private func conflict(
         _ entity: Catalog.Entity, _ key: [UInt8], _ field: String,
         _ first: (entity: String, key: [UInt8], path: String),
         _ second: (entity: String, key: [UInt8], path: String), firstWins: Bool
-    ) {
+    ) -> Diagnostic {
         func describe(_ key: [UInt8]) -> String {
             key.withUnsafeBytes { RecordKey(storageKey: $0)?.description ?? "…" }
         }
@@ -184,6 +186,6 @@ extension Importer {
         )
         let root = catalog.entities.first { $0.name == second.entity }?.root
         diagnostic.source = root.flatMap { root in second.key.withUnsafeBytes { location(of: $0, root).source } }
-        report(diagnostic)
+        return diagnostic
     }
 }

@@ -27,7 +27,8 @@ extension Importer {
         return outcome
     }
 
-    private func mayBeDropped(_ record: ListedRecord) -> Bool {
+    /// Returns whether a unique index may drop a record.
+    func mayBeDropped(_ record: ListedRecord) -> Bool {
         !isStrict && plan.plans.contains { $0.hasUnique && $0.entity.root == record.entity }
     }
 

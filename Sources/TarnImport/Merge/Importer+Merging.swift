@@ -175,6 +175,7 @@ extension Importer {
             // A reference may be part of a unique index.
             all += try writer.dropDuplicates()
         }
+        for change in connected { if let conflict = change.conflict { report(conflict) } }
         return all
     }
 

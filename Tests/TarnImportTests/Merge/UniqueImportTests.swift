@@ -176,7 +176,9 @@ struct UniqueImportTests {
         #expect(try test.record("User", 3) == nil && test.value("User", 1, "profile") == four)
         #expect(try test.related("Profile", 4, "user") == ["1"])
         let two = try profiles()
-        try two.take(#"[{"id": 9, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        let other = try two.take(
+            #"[{"id": 9, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(other.diagnostics.map(\.code) == [.notUnique])
         #expect(try two.record("User", 3) == nil && two.value("User", 9, "profile") == four)
         #expect(try two.value("User", 1, "profile") == .null && two.related("Profile", 4, "user") == ["9"])
     }

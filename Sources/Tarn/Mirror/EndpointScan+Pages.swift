@@ -67,7 +67,7 @@ extension EndpointScan {
         checkpoint.failure = nil
         let isOwn = variant == nil && givenParents == nil
         let target = ScanTarget(
-            request: request, pages: importer, name: name, identity: identity, beginning: beginning,
+            index: index, request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
             wasEmpty: old.map { old in
                 old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
@@ -77,7 +77,7 @@ extension EndpointScan {
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
-        return ListScan(index: index, pages: pages, target: target, different: different)
+        return ListScan(pages: pages, target: target, different: different)
     }
 
     /// Counts the pages of an interrupted scan that goes on.
@@ -438,7 +438,7 @@ extension EndpointScan {
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
-            batch.add(run.completed(at: client.now), run.name)
+            batch.add(run.completed(at: client.now), run.name, of: nil)
         }
         if let rules = endpoint.orphans {
             lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, doubt: doubt)
@@ -449,7 +449,7 @@ extension EndpointScan {
                         scan: checkpoint.scan, previous: target.previous))
             }
         }
-        batch.add(checkpoint, target.name)
+        batch.add(checkpoint, target.name, of: target.index)
         target.checkpoint = checkpoint
     }
 }

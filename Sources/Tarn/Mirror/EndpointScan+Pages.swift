@@ -22,7 +22,7 @@ extension EndpointScan {
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
-        if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old) {
+        if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
             began = min(began ?? old.startedAt, old.startedAt)
             if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {

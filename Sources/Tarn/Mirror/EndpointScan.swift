@@ -81,6 +81,8 @@ final class EndpointScan {
     var hasUnknownList = false
     /// Whether an interrupted part of this sync has scanned lists, or their first pages.
     var hasEarlierPages = false
+    /// Whether the parent of a list has lost a value for the path since the sync before.
+    var hasLostParents = false
     /// The lists of other endpoints, read from the store when they are needed.
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
@@ -154,6 +156,7 @@ final class EndpointScan {
                 try await forgetLists(butOf: found.parents)
                 // They are requested again when their records have the values.
                 scannedLists.formUnion(request.lists(of: found.lacking))
+                try await noteLacking(found.lacking)
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
             queue = ListQueue(count: min(count, options.mostLists))

@@ -40,7 +40,8 @@ struct ScanTarget {
     }
 
     init(
-        index: Int, request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
+        index: Int, request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity,
+        beginning: Checkpoint,
         previous: Timestamp?, wasEmpty: Bool, hadObject: Bool, skippedBefore: Int, checkpoint: Checkpoint
     ) {
         self.index = index

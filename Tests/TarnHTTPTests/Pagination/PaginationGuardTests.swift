@@ -109,7 +109,8 @@ struct PaginationGuardTests {
         let style = Pagination.cursor(path: "page.end", sends: .query("c"), hasMore: "page.again")
         for values in [[:], ["page.end": ""], ["page.end": "false"]] {
             let pages = [
-                page(2, ["page.end": "1", "page.again": "true"]), page(1, values.merging(["page.again": "true"]) { $1 }),
+                page(2, ["page.end": "1", "page.again": "true"]),
+                page(1, values.merging(["page.again": "true"]) { $1 }),
             ]
             let error = #expect(throws: PaginationError.self) { try Styles.walk(style, pages) }
             let text = "\(try #require(error))"

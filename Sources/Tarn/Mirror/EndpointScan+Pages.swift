@@ -41,7 +41,7 @@ extension EndpointScan {
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
         var checkpoint = beginning(at: pages.position, after: old, plan: plan, identity)
-        (checkpoint.since, checkpoint.begunSince) = (known, request.since)
+        (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil

@@ -221,7 +221,13 @@ struct OrphanPass {
         }
         if checkpoint != old {
             let changed = checkpoint
-            try await client.store.write(alone: true) { try $0.setCheckpoint(name, changed) }
+            try await client.store.write(alone: true) { writer in
+                // Another writer may have forgotten the progress of the list since.
+                guard var present = try writer.access.checkpoints.checkpoint(name), present.scan == scan else { return }
+                present.settledScan = changed.settledScan
+                (present.awaitedScan, present.awaitedSince) = (changed.awaitedScan, changed.awaitedSince)
+                try writer.setCheckpoint(name, present)
+            }
         }
         let isLate = checkpoint.awaitedScan.map { $0 < scan } ?? false
         return OrphanDecision.Moves(

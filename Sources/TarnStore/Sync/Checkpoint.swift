@@ -61,6 +61,8 @@ package struct Checkpoint: Sendable, Hashable {
     /// of the outbox has reached the server meanwhile, or could not be stored for now. The scan
     /// leaves ``since`` as it was.
     package var isOvertaken = false
+    /// Whether the scan began with a value of ``since``. It is not stored.
+    package var hadValue = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
     /// Whether the last complete scan ended where the list may go on.

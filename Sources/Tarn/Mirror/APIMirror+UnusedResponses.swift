@@ -7,16 +7,19 @@ extension APIMirror {
     /// Removes the responses of mirrors to other credentials than those of a complete sync.
     ///
     /// They stay if they were requested after the sync before this one had begun: two accounts may
-    /// use a store in turn. Responses of caches are left to the limits of the cache.
+    /// use a store in turn. Responses of caches are left to the limits of the cache, and those of
+    /// endpoints that the description does not have may be of another mirror in the store.
     func removeUnused(_ used: Set<String>, _ run: SyncRun, _ sync: inout SyncReport) async {
-        guard let time = run.previous, sync.failures.isEmpty else { return }
-        await removeUnused(but: used, &sync) { _, _ in time }
+        guard let time = run.previous, sync.failures.isEmpty, !options.isPartial else { return }
+        let declared = Set(description.endpoints.map(\.name))
+        await removeUnused(but: used, &sync) { _, endpoint in declared.contains(endpoint) ? time : nil }
     }
 
     /// Removes the responses of single endpoints to other credentials than those of complete scans.
     ///
     /// They stay if they were requested after the scan of the endpoint before this one had begun.
     func removeUnused(of requests: [EndpointRequest], _ sync: inout SyncReport) async {
+        if options.isPartial { return }
         var scans: [String: (scope: String, time: Timestamp)] = [:]
         for request in requests {
             guard let report = sync.endpoints.first(where: { $0.name == request.endpoint.name }),
@@ -42,7 +45,6 @@ extension APIMirror {
         but used: Set<String>, others: Set<String> = [], _ sync: inout SyncReport,
         before time: (_ scope: String, _ endpoint: String) -> Timestamp?
     ) async {
-        if options.isDryRun { return }
         do {
             try await store.removeResponses(try unusedResponses(but: used, others, before: time))
         } catch {

@@ -310,6 +310,7 @@ struct OrphanPass {
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
             began: began,
+            now: client.now,
             moves: moves,
             unused: unused,
             siblings: siblings,

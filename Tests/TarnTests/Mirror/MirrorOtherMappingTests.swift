@@ -220,7 +220,8 @@ struct MirrorOtherMappingTests {
     func changedDuringIncrementalScan() async throws {
         let state = Mutex((isHeld: false, held: 0, log: [String]()))
         let transport = ClosureTransport { request in
-            let first = #"{"id":1,"name":"one","note":"x","at":1}"#, second = #"{"id":2,"name":"two","note":"x","at":2}"#
+            let first = #"{"id":1,"name":"one","note":"x","at":1}"#,
+                second = #"{"id":2,"name":"two","note":"x","at":2}"#
             guard request.url.contains("/items") else {
                 return TransportResponse(status: 200, body: Array("[\(first)]".utf8))
             }

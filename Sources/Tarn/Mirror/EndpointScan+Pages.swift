@@ -20,11 +20,11 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
-        let old = try client.store.read { try $0.checkpoint(name) }
+        let (old, sequence) = try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
-            began = min(began ?? old.startedAt, old.startedAt)
+            noteBeginning(of: old)
             if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {
                 heldOrphans.append(
                     Batch.Completed(
@@ -40,7 +40,7 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = beginning(at: pages.position, after: old, plan: plan, identity)
+        var checkpoint = beginning(at: pages.position, after: old, sequence, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
@@ -59,7 +59,7 @@ extension EndpointScan {
         report.since = request.since ?? report.since
         if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
         checkpoint.pagination = pagination
-        began = min(began ?? checkpoint.startedAt, checkpoint.startedAt)
+        noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -80,6 +80,12 @@ extension EndpointScan {
         return ListScan(pages: pages, target: target, different: different)
     }
 
+    /// Notes when the scan of a list has begun.
+    private func noteBeginning(of list: Checkpoint) {
+        began = min(began ?? list.startedAt, list.startedAt)
+        if let commit = list.begunAfter { begunAfter = min(begunAfter ?? commit, commit) }
+    }
+
     /// Counts the pages of an interrupted scan that goes on.
     private func noteContinued(_ checkpoint: Checkpoint) {
         report.isResumed = report.isResumed || checkpoint.pages > 0
@@ -89,13 +95,16 @@ extension EndpointScan {
     }
 
     /// The progress of a list at its beginning.
+    ///
+    /// - Parameter sequence: the last commit before it.
     private func beginning(
-        at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
+        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity
     ) -> Checkpoint {
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: position, scan: (old?.scan ?? 0) + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        if let rules = endpoint.orphans, rules.scope != .listed { checkpoint.begunAfter = sequence }
         checkpoint.isCutOff = old?.isCutOff ?? false
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false

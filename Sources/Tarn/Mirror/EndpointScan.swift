@@ -75,6 +75,8 @@ final class EndpointScan {
     var heldOrphans: [Batch.Completed] = []
     /// The time when the earliest of the lists' scans began; nil before the first one.
     var began: Timestamp?
+    /// The last commit that has changed records before that; nil if it is unknown.
+    var begunAfter: UInt64?
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
     var hasNewFailure = false
     /// Whether it is unknown what one of the lists has now: others may have lost records to it.

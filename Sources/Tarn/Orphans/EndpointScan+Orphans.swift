@@ -188,6 +188,7 @@ extension EndpointScan {
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
         pass.began = began
+        pass.begunAfter = begunAfter
         pass.otherScans = otherScans
         pass.wholeLists = wholeLists
         defer {

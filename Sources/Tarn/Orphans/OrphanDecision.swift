@@ -29,6 +29,8 @@ struct OrphanDecision: Sendable {
     let isOnlyAnswered: Bool
     /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
     let began: Timestamp?
+    /// The last commit before that; nil for the one before the beginning of this scan.
+    let begunAfter: UInt64?
     /// The present time.
     let now: Timestamp
     /// The knowledge about moves to other endpoints; nil if no other one lists such records.
@@ -78,10 +80,9 @@ struct OrphanDecision: Sendable {
         let kept = try kept(candidates.map(\.record), &writer)
         // Pages that were requested before a change reached the server do not list a new record,
         // which may belong to a list that was scanned before this one.
-        let own = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
-        let began = [own, began].compactMap(\.self).min()
-        let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
-        let scans = scans(since: began, writer.access)
+        let begun = try beginning(writer.access)
+        let settled = try begun.time.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
+        let scans = scans(since: begun.time, writer.access)
         var deleted = 0, responses = ListingResponses(wholeLists)
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
@@ -108,7 +109,8 @@ struct OrphanDecision: Sendable {
             outcome.candidates = 1
             let isDue = try isDue(
                 member, candidate.answer, record, isKept: kept.contains(candidate.record),
-                isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere, scans: scans, &writer, &outcome)
+                isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere,
+                scans: isLater(record, member, than: begun.commit) ? max(2, scans) : scans, &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -125,6 +127,20 @@ struct OrphanDecision: Sendable {
             report.add(outcome)
         }
         return (candidates.count, nil)
+    }
+
+    /// The time when the earliest scan of the lists began, and the last commit before it.
+    private func beginning(_ access: StoreAccess) throws -> (time: Timestamp?, commit: UInt64?) {
+        let own = try access.checkpoints.checkpoint(checkpointName)
+        return (
+            [own?.startedAt, began].compactMap(\.self).min(), [own?.begunAfter, begunAfter].compactMap(\.self).min()
+        )
+    }
+
+    /// Whether something else has stored a record since the scan began: its page may have been read
+    /// before. A scan that begins later has to miss it, too.
+    private func isLater(_ record: Record, _ member: ScanMember, than commit: UInt64?) -> Bool {
+        member.lastListed == 0 && commit.map { record.version > $0 } ?? false
     }
 
     /// The number of scans in a row that have to miss a record.

@@ -28,6 +28,8 @@ struct OrphanPass {
     var isOnlyAnswered = false
     /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
     var began: Timestamp?
+    /// The last commit before that; nil for the one before the beginning of this scan.
+    var begunAfter: UInt64?
     /// The scans of other endpoints to which a record may have moved; nil if there are none.
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
@@ -310,6 +312,7 @@ struct OrphanPass {
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
             began: began,
+            begunAfter: begunAfter,
             now: client.now,
             moves: moves,
             unused: unused,

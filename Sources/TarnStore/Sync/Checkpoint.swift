@@ -26,6 +26,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var records = 0
     /// The time when the scan began.
     package var startedAt: Timestamp
+    /// The last commit that has changed records before the scan began; nil if it is not needed.
+    package var begunAfter: UInt64?
     /// The time when the last complete scan ended; nil if there was none.
     package var completedAt: Timestamp?
     /// Elements of the scan's lists without a usable key: their records are unknown.
@@ -181,6 +183,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
+        static let begunAfter: UInt16 = 45
     }
 
     package init?(_ row: EncodedRow) {
@@ -220,6 +223,7 @@ package struct Checkpoint: Sendable, Hashable {
         resumedScan = row.unsigned(ID.resumedScan)
         pagination = row.text(ID.pagination)
         lastContent = row.unsigned(ID.lastContent)
+        begunAfter = row.unsigned(ID.begunAfter)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -267,6 +271,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.pagination, pagination)
         row.field(ID.lastContent, lastContent)
         if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
+        row.field(ID.begunAfter, begunAfter)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -57,7 +57,10 @@ extension EndpointScan {
             if !isRepeated { noteContinued(continued) }
         }
         report.since = request.since ?? report.since
-        if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
+        if continued == nil, let old {
+            try noteOtherCredentials(old, of: name, request, plan: plan, identity)
+            noteOtherDescription(old, plan: plan, identity)
+        }
         checkpoint.pagination = pagination
         noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
@@ -106,6 +109,8 @@ extension EndpointScan {
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         if let rules = endpoint.orphans, rules.scope != .listed { checkpoint.begunAfter = sequence }
         checkpoint.isCutOff = old?.isCutOff ?? false
+        // That of progress that was forgotten is unknown.
+        checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false

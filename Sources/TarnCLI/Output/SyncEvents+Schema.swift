@@ -150,6 +150,7 @@ extension SyncEvents {
                 "in_doubt": {"type": "integer", "minimum": 1},
                 "in_doubt_again": {"type": "integer", "minimum": 1},
                 "other_credentials": {"type": "boolean"},
+                "other_description": {"type": "boolean"},
                 "other_records": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},

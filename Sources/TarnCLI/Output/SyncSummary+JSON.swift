@@ -52,6 +52,7 @@ extension SyncSummary {
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
+        if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
             text.appendJSONString(others.url)

@@ -16,6 +16,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var state: State
     /// A digest of the scan's first URL and mapping: a scan of another plan does not resume it.
     package var plan: String
+    /// The plan of the last scans before those of ``plan``; nil if there were none.
+    package var earlierPlan: String?
     /// The URL of the next page while the scan is under way.
     package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
@@ -183,7 +185,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46
     }
 
     package init?(_ row: EncodedRow) {
@@ -224,6 +226,7 @@ package struct Checkpoint: Sendable, Hashable {
         pagination = row.text(ID.pagination)
         lastContent = row.unsigned(ID.lastContent)
         begunAfter = row.unsigned(ID.begunAfter)
+        earlierPlan = row.text(ID.earlierPlan)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -272,6 +275,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.lastContent, lastContent)
         if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
         row.field(ID.begunAfter, begunAfter)
+        row.field(ID.earlierPlan, earlierPlan)
         try row.store(raw, table, key, sequence: sequence)
     }
 

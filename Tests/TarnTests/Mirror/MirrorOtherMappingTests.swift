@@ -216,6 +216,22 @@ struct MirrorOtherMappingTests {
         #expect(try await first.sync(server.base + "/v1", names: ["items"]).notModified == 1)
     }
 
+    @Test("a list that another description with an endpoint of the same name resets in turn is reported")
+    func sameName() async throws {
+        func yaml(_ label: String) -> String {
+            Self.yaml("items", label: label).replacing(
+                "entity: Item, paginate: single_page",
+                with: "entity: Item, paginate: single_page, orphans: after_two_scans")
+        }
+        let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
+        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
+        for (store, isReset) in [(first, false), (second, false), (first, true), (first, false), (second, true)] {
+            let report = try await store.sync(server.base + "/v1", names: ["items"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.endpoint("items")?.hasOtherDescription == isReset)
+        }
+    }
+
     @Test("what another mapping changes while an incremental scan is under way is listed again by the next one")
     func changedDuringIncrementalScan() async throws {
         let state = Mutex((isHeld: false, held: 0, log: [String]()))

@@ -71,7 +71,7 @@ extension EndpointScan {
         let isOwn = variant == nil && givenParents == nil
         let target = ScanTarget(
             index: index, request: request, pages: importer, name: name, identity: identity, beginning: beginning,
-            previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
+            previous: isOwn && continued == nil ? old?.completed : nil,
             wasEmpty: old.map { old in
                 old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
             } ?? true,

@@ -142,6 +142,9 @@ struct SyncScopeTests {
         let fresh = try Bed()
         let never = try await fresh.sync("--offline", "items")
         #expect(never.status == 5 && never.error.contains("never completely synced: items"), "\(never.error)")
+        // Without a list, as long as records that it is requested for may be unknown.
+        let unknown = try await fresh.sync("--offline", "user")
+        #expect(unknown.status == 5 && unknown.error.contains("never completely synced: user"), "\(unknown.error)")
     }
 
     @Test("--watch syncs again until it is interrupted, also after failures")

@@ -7,16 +7,19 @@ extension APIMirror {
     /// Removes the responses of mirrors to other credentials than those of a complete sync.
     ///
     /// They stay if they were requested after the sync before this one had begun: two accounts may
-    /// use a store in turn. Responses of caches are left to the limits of the cache.
+    /// use a store in turn. Responses of caches are left to the limits of the cache, and those of
+    /// endpoints that the description does not have may be of another mirror in the store.
     func removeUnused(_ used: Set<String>, _ run: SyncRun, _ sync: inout SyncReport) async {
-        guard let time = run.previous, sync.failures.isEmpty else { return }
-        await removeUnused(but: used, &sync) { _, _ in time }
+        guard let time = run.previous, sync.failures.isEmpty, !options.isPartial else { return }
+        let declared = Set(description.endpoints.map(\.name))
+        await removeUnused(but: used, &sync) { _, endpoint in declared.contains(endpoint) ? time : nil }
     }
 
     /// Removes the responses of single endpoints to other credentials than those of complete scans.
     ///
     /// They stay if they were requested after the scan of the endpoint before this one had begun.
     func removeUnused(of requests: [EndpointRequest], _ sync: inout SyncReport) async {
+        if options.isPartial { return }
         var scans: [String: (scope: String, time: Timestamp)] = [:]
         for request in requests {
             guard let report = sync.endpoints.first(where: { $0.name == request.endpoint.name }),
@@ -42,7 +45,6 @@ extension APIMirror {
         but used: Set<String>, others: Set<String> = [], _ sync: inout SyncReport,
         before time: (_ scope: String, _ endpoint: String) -> Timestamp?
     ) async {
-        if options.isDryRun { return }
         do {
             try await store.removeResponses(try unusedResponses(but: used, others, before: time))
         } catch {
@@ -53,11 +55,11 @@ extension APIMirror {
     private func unusedResponses(
         but used: Set<String>, _ others: Set<String>,
         before time: (_ scope: String, _ endpoint: String) -> Timestamp?
-    ) throws -> [UInt64] {
+    ) throws -> [UnusedResponse] {
         typealias Listing = ResponseEntry.Listing
         return try store.read { reader in
             let responses = reader.access.responses
-            var ids: [UInt64] = []
+            var found: [UnusedResponse] = []
             // Requests without credentials have no scope.
             for scope in try responses.scopes().subtracting(used) where !scope.isEmpty {
                 var isFirst = true
@@ -70,12 +72,26 @@ extension APIMirror {
                         let identity = view.entry?.listing.identity, !identity.hasPrefix(Listing.cachedIdentity),
                         !identity.hasPrefix(Listing.listIdentity)
                     else { return true }
-                    ids.append(id)
+                    found.append(UnusedResponse(view))
                     return true
                 }
             }
-            return ids
+            return found
         }
+    }
+}
+
+/// A response that nothing uses, as it was when that was found.
+struct UnusedResponse: Sendable {
+    let id: UInt64
+    private let validatedAt: Timestamp
+    private let scan: UInt64?
+
+    init(_ view: ResponseView) { (id, validatedAt, scan) = (view.id, view.validatedAt, view.scan) }
+
+    /// Whether no other writer has confirmed or replaced the response since.
+    fileprivate func isUnchanged(_ access: StoreAccess) throws -> Bool {
+        try access.responses.view(id: id).map { $0.validatedAt == validatedAt && $0.scan == scan } ?? false
     }
 }
 
@@ -84,13 +100,17 @@ extension Store {
     private static let removalStep = 1000
 
     /// Removes responses, some in each of several transactions.
-    func removeResponses(_ ids: [UInt64]) async throws {
-        var ids = ids[...]
-        while !ids.isEmpty {
-            let step = Array(ids.prefix(Store.removalStep))
-            ids = ids.dropFirst(step.count)
+    ///
+    /// One that was confirmed or replaced since it was found stays.
+    func removeResponses(_ found: [UnusedResponse]) async throws {
+        var rest = found[...]
+        while !rest.isEmpty {
+            let step = Array(rest.prefix(Store.removalStep))
+            rest = rest.dropFirst(step.count)
             try await write(alone: true) { writer in
-                for id in step { try writer.removeResponse(id: id) }
+                for response in step where try response.isUnchanged(writer.access) {
+                    try writer.removeResponse(id: response.id)
+                }
             }
         }
     }

@@ -67,6 +67,11 @@ struct Batch {
     /// Checkpoints by name; a later one replaces an earlier one.
     private(set) var checkpoints: [String: Checkpoint] = [:]
     var completed: [Completed] = []
+    /// The indexes of lists of which the batch has progress, but maybe no page.
+    private var withProgress: Set<Int> = []
+
+    /// The indexes of the lists that are to be repeated if the batch is not committed.
+    var targets: Set<Int> { withProgress.union(pages.map(\.target)) }
 
     var isEmpty: Bool { pages.isEmpty && checkpoints.isEmpty }
 
@@ -84,6 +89,7 @@ struct Batch {
         records += other.records
         checkpoints.merge(other.checkpoints) { $1 }
         completed += other.completed
+        withProgress.formUnion(other.withProgress)
     }
 
     /// Marks the pages of a list without records as outdated.
@@ -94,5 +100,10 @@ struct Batch {
     }
 
     /// Adds a checkpoint without a page.
-    mutating func add(_ checkpoint: Checkpoint, _ name: String) { checkpoints[name] = checkpoint }
+    ///
+    /// - Parameter target: the index of its list; nil for the checkpoint of a sync.
+    mutating func add(_ checkpoint: Checkpoint, _ name: String, of target: Int?) {
+        checkpoints[name] = checkpoint
+        if let target { withProgress.insert(target) }
+    }
 }

@@ -97,7 +97,7 @@ extension EndpointScan {
             throw error
         }
         if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil {
-            batch.add(pending.checkpoint, pending.name)
+            batch.add(pending.checkpoint, pending.name, of: nil)
         }
         let done = batch
         if hasRowsToTrain(done) { rowsToTrain = nil }
@@ -130,7 +130,7 @@ extension EndpointScan {
         } catch {
             if let conflict = error as? RevalidationConflict {
                 overtakenRequests.formUnion(conflict.requests)
-                overtaken.formUnion((done.pages + batch.pages).map(\.target))
+                overtaken.formUnion(done.targets.union(batch.targets))
                 if let current { overtaken.insert(current.index) }
             }
             forgottenEndpoints.withLock { $0 = [] }

@@ -37,6 +37,18 @@ extension EndpointScan {
         }
     }
 
+    /// Notes that another description with an endpoint of this name scans into the store in turn:
+    /// each of them begins its list anew after the other.
+    func noteOtherDescription(_ old: Checkpoint, plan: String, _ identity: ScanIdentity) {
+        let isContinuable = old.state == .underWay && old.pages > 0 && old.nextURL != nil
+        guard !report.hasOtherCredentials, old.plan != plan, old.earlierPlan == plan,
+            old.scanned == identity.responses,
+            old.since != nil || isContinuable || endpoint.orphans != nil, !options.isFull, !options.beginsAnew,
+            !endpoint.isTypedRequest
+        else { return }
+        report.hasOtherDescription = true
+    }
+
     /// Returns whether a page of a scan was requested with other credentials, and else alike.
     private func hasResponses(of name: String, scan: UInt64, unlike request: EndpointRequest) throws -> Bool {
         let key = RequestKey.endpoint(endpoint.name, mapping: request.fingerprint)

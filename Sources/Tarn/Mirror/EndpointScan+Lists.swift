@@ -69,7 +69,7 @@ extension EndpointScan {
             lists.append(list)
         } catch {
             queue.finished.insert(index)
-            await fail(error, isOfParent: endpoint.hasSeveralLists, notBegun: request)
+            await fail(error, isOfParent: endpoint.hasSeveralLists, notBegun: (request, index))
         }
     }
 
@@ -148,9 +148,9 @@ extension EndpointScan {
 
     /// Reports the error that has stopped the current list, and keeps or discards its pages.
     ///
-    /// - Parameter list: the request for a list that could not begin; nil for the current one.
+    /// - Parameter list: a list that could not begin, and its index; nil for the current one.
     private func fail(
-        _ error: any Error, isOfParent hasParent: Bool, notBegun list: EndpointRequest? = nil
+        _ error: any Error, isOfParent hasParent: Bool, notBegun list: (request: EndpointRequest, index: Int)? = nil
     ) async {
         if error is RevalidationConflict { return discard() }
         let error = MirrorError(error, url: shownURL, place: request.place)
@@ -159,6 +159,7 @@ extension EndpointScan {
             try await settle()
         } catch is RevalidationConflict {
             // This list is one of those that are repeated, unless the task is cancelled.
+            if let list { overtaken.insert(list.index) }
             if case .cancelled = error { report.failures.append(error) }
             return discard()
         } catch let other {
@@ -170,7 +171,7 @@ extension EndpointScan {
             // Pages of other parents are kept. If the scan is one change, nothing is kept.
             if unit == .scan || importer.hasFailed {
                 // The unit is lost with the pages of other parents, which are requested again.
-                overtaken.formUnion(batch.pages.map(\.target).filter { $0 != current?.index })
+                overtaken.formUnion(batch.targets.filter { $0 != current?.index })
                 discard()
                 if var beginning = current?.target.beginning {
                     // A position that was given up stays so.
@@ -206,7 +207,7 @@ extension EndpointScan {
         var checkpoint = target.beginning
         checkpoint.nextURL = nil
         checkpoint.sync = syncID
-        batch.add(checkpoint, target.name)
+        batch.add(checkpoint, target.name, of: target.index)
         await end()
     }
 
@@ -223,9 +224,12 @@ extension EndpointScan {
     }
 
     /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
-    private func passBy(_ error: MirrorError, notBegun request: EndpointRequest?) async {
+    private func passBy(
+        _ error: MirrorError, notBegun other: (request: EndpointRequest, index: Int)?
+    ) async {
         var list = current.map { (name: $0.target.name, known: $0.target.beginning, progress: $0.target.checkpoint) }
-        if list == nil, let request, let (name, known) = unbegun(request) {
+        let index = current?.index ?? other?.index
+        if list == nil, let other, let (name, known) = unbegun(other.request) {
             list = (name, known, known)
         }
         let wasKnown = list?.known.failure?.kind == error.kind
@@ -236,13 +240,12 @@ extension EndpointScan {
             list.progress.holdsOthers = holdsOthers
             if !holdsOthers { list.progress.knownSince = client.now }
             list.progress.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
-            batch.add(list.progress, list.name)
+            batch.add(list.progress, list.name, of: index)
         }
         if ends {
             endsScans = true
             report.failures.append(error)
         }
-        let index = current?.index
         await end()
         // The repeated scan counts the failure.
         if !ends, let index, overtaken.contains(index) { passedBy.removeLast(error) }
@@ -298,7 +301,7 @@ extension EndpointScan {
             checkpoint.completedAt = client.now
         }
         list.target.checkpoint = checkpoint
-        batch.add(checkpoint, list.target.name)
+        batch.add(checkpoint, list.target.name, of: list.index)
     }
 
     /// Counts a list that the interrupted sync had completed or passed by.

@@ -39,17 +39,17 @@ extension EndpointScan {
         }
     }
 
-    private func lostPages() throws -> [UInt64] {
+    private func lostPages() throws -> [UnusedResponse] {
         let names = listsWithNewPages
         return try client.store.read { reader in
-            var scans: [String: UInt64] = [:], lost: [UInt64] = []
+            var scans: [String: UInt64] = [:], lost: [UnusedResponse] = []
             for name in names {
                 if let whole = try reader.checkpoint(name)?.whole { scans[whole.identity] = whole.scan }
             }
             try reader.access.responses.forEach { view in
                 if view.isMirrors, let scan = view.scan, let whole = view.identity.flatMap({ scans[$0] }), scan < whole
                 {
-                    lost.append(view.id)
+                    lost.append(UnusedResponse(view))
                 }
                 return true
             }

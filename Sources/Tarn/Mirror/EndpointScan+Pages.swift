@@ -20,11 +20,11 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
-        let old = try client.store.read { try $0.checkpoint(name) }
+        let (old, sequence) = try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
-        if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old) {
+        if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
-            began = min(began ?? old.startedAt, old.startedAt)
+            noteBeginning(of: old)
             if old.hasOrphans, endpoint.orphans != nil, endpoint.hasSeveralLists, !options.isDryRun {
                 heldOrphans.append(
                     Batch.Completed(
@@ -40,8 +40,8 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = beginning(at: pages.position, after: old, plan: plan, identity)
-        (checkpoint.since, checkpoint.begunSince) = (known, request.since)
+        var checkpoint = beginning(at: pages.position, after: old, sequence, plan: plan, identity)
+        (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -57,9 +57,12 @@ extension EndpointScan {
             if !isRepeated { noteContinued(continued) }
         }
         report.since = request.since ?? report.since
-        if continued == nil, let old { try noteOtherCredentials(old, of: name, request, plan: plan, identity) }
+        if continued == nil, let old {
+            try noteOtherCredentials(old, of: name, request, plan: plan, identity)
+            noteOtherDescription(old, plan: plan, identity)
+        }
         checkpoint.pagination = pagination
-        began = min(began ?? checkpoint.startedAt, checkpoint.startedAt)
+        noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -67,8 +70,8 @@ extension EndpointScan {
         checkpoint.failure = nil
         let isOwn = variant == nil && givenParents == nil
         let target = ScanTarget(
-            request: request, pages: importer, name: name, identity: identity, beginning: beginning,
-            previous: isOwn && continued == nil && old?.state == .complete ? old?.startedAt : nil,
+            index: index, request: request, pages: importer, name: name, identity: identity, beginning: beginning,
+            previous: isOwn && continued == nil ? old?.completed : nil,
             wasEmpty: old.map { old in
                 old.isKnownEmpty || old.state == .complete && old.records == 0 && old.since == nil
             } ?? true,
@@ -77,7 +80,13 @@ extension EndpointScan {
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
-        return ListScan(index: index, pages: pages, target: target, different: different)
+        return ListScan(pages: pages, target: target, different: different)
+    }
+
+    /// Notes when the scan of a list has begun.
+    private func noteBeginning(of list: Checkpoint) {
+        began = min(began ?? list.startedAt, list.startedAt)
+        if let commit = list.begunAfter { begunAfter = min(begunAfter ?? commit, commit) }
     }
 
     /// Counts the pages of an interrupted scan that goes on.
@@ -89,14 +98,19 @@ extension EndpointScan {
     }
 
     /// The progress of a list at its beginning.
+    ///
+    /// - Parameter sequence: the last commit before it.
     private func beginning(
-        at position: String, after old: Checkpoint?, plan: String, _ identity: ScanIdentity
+        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity
     ) -> Checkpoint {
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: position, scan: (old?.scan ?? 0) + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
+        if let rules = endpoint.orphans, rules.scope != .listed { checkpoint.begunAfter = sequence }
         checkpoint.isCutOff = old?.isCutOff ?? false
+        // That of progress that was forgotten is unknown.
+        checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false
@@ -438,7 +452,7 @@ extension EndpointScan {
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
-            batch.add(run.completed(at: client.now), run.name)
+            batch.add(run.completed(at: client.now), run.name, of: nil)
         }
         if let rules = endpoint.orphans {
             lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, doubt: doubt)
@@ -449,7 +463,7 @@ extension EndpointScan {
                         scan: checkpoint.scan, previous: target.previous))
             }
         }
-        batch.add(checkpoint, target.name)
+        batch.add(checkpoint, target.name, of: target.index)
         target.checkpoint = checkpoint
     }
 }

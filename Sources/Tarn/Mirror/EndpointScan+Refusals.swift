@@ -73,7 +73,7 @@ extension EndpointScan {
         case .more(let evidence):
             // The next scan begins anew: the description may name another rule by then.
             list.target.checkpoint.nextURL = nil
-            batch.add(list.target.checkpoint, list.target.name)
+            batch.add(list.target.checkpoint, list.target.name, of: list.index)
             let message = response.refusalMessage
             throw MirrorError.status(
                 code: response.status, method: endpoint.method, url: shownURL,

@@ -75,12 +75,16 @@ final class EndpointScan {
     var heldOrphans: [Batch.Completed] = []
     /// The time when the earliest of the lists' scans began; nil before the first one.
     var began: Timestamp?
+    /// The last commit that has changed records before that; nil if it is unknown.
+    var begunAfter: UInt64?
     /// Whether a list was passed by that exists, and that did not fail alike in the sync before.
     var hasNewFailure = false
     /// Whether it is unknown what one of the lists has now: others may have lost records to it.
     var hasUnknownList = false
     /// Whether an interrupted part of this sync has scanned lists, or their first pages.
     var hasEarlierPages = false
+    /// Whether the parent of a list has lost a value for the path since the sync before.
+    var hasLostParents = false
     /// The lists of other endpoints, read from the store when they are needed.
     lazy var otherLists = OtherLists(request)
     /// The scans of other endpoints to which orphans may have moved; nil if there are none.
@@ -154,6 +158,7 @@ final class EndpointScan {
                 try await forgetLists(butOf: found.parents)
                 // They are requested again when their records have the values.
                 scannedLists.formUnion(request.lists(of: found.lacking))
+                try await noteLacking(found.lacking)
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
             queue = ListQueue(count: min(count, options.mostLists))

@@ -3,8 +3,6 @@ import TarnStore
 
 /// The scan of one list that is under way: its position, its progress, and its request.
 final class ListScan {
-    /// The index of the list among those of all parents.
-    let index: Int
     var pages: PageSequence
     var target: ScanTarget
     /// The request for the current page; nil between two pages.
@@ -14,12 +12,14 @@ final class ListScan {
     /// The different records of the pages so far, if they are counted.
     private var different: DifferentRecords
 
-    init(index: Int, pages: PageSequence, target: ScanTarget, different: DifferentRecords) {
-        self.index = index
+    init(pages: PageSequence, target: ScanTarget, different: DifferentRecords) {
         self.pages = pages
         self.target = target
         self.different = different
     }
+
+    /// The index of the list among those of all parents.
+    var index: Int { target.index }
 
     /// Begins again as another scan of the same list.
     func begin(as other: ListScan) {

@@ -2,6 +2,8 @@ import TarnStore
 
 /// The scan of an endpoint's list, as a whole or for one parent record, with its progress.
 struct ScanTarget {
+    /// The index of the list among those of all parents.
+    let index: Int
     var request: EndpointRequest
     private let constants: Constants
     /// The progress up to the last page.
@@ -38,9 +40,11 @@ struct ScanTarget {
     }
 
     init(
-        request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
+        index: Int, request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity,
+        beginning: Checkpoint,
         previous: Timestamp?, wasEmpty: Bool, hadObject: Bool, skippedBefore: Int, checkpoint: Checkpoint
     ) {
+        self.index = index
         self.request = request
         constants = Constants(
             pages, name, identity, beginning, previous, wasEmpty: wasEmpty, hadObject: hadObject,

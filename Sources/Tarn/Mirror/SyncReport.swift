@@ -73,6 +73,9 @@ public struct SyncReport: Sendable {
         package var inDoubtAgain = 0
         /// Whether everything was requested because the credentials have changed.
         package var hasOtherCredentials = false
+        /// Whether everything was requested because another description has an endpoint of the same
+        /// name, and scans into the store in turn.
+        package var hasOtherDescription = false
         /// The time when the complete scan before this one began; nil if there was none.
         ///
         /// Of several lists it is the earliest one.

@@ -67,6 +67,41 @@ extension EndpointScan {
         checkpoint.knownSince = checkpoint.startedAt
     }
 
+    /// The kind of a failure that is none: the parent of the list has lost a value for the path.
+    private static let lacking = "lacking"
+
+    /// Whether a list was last passed over because its parent had no value for the path.
+    func isLacking(_ list: Checkpoint) -> Bool { list.failure?.kind == EndpointScan.lacking }
+
+    /// Notes lists that cannot be requested, because their parents have lost a value for the path.
+    ///
+    /// A record that another list misses may have moved there: a further scan has to miss it. As
+    /// with a list that keeps failing, that is so only for the sync that finds the loss.
+    func noteLacking(_ parents: [RecordKey]) async throws {
+        guard !parents.isEmpty, endpoint.orphans != nil, syncRun != nil, variant == nil, givenParents == nil,
+            !options.isDryRun
+        else { return }
+        let id = syncID
+        let lost = try client.store.read { reader in
+            try request.listNames(of: parents).filter { name in
+                guard let list = try reader.checkpoint(name) else { return false }
+                // An interrupted part of this sync has found the loss.
+                if isLacking(list), list.sync == id { hasLostParents = true }
+                return !isLacking(list)
+            }
+        }
+        guard !lost.isEmpty else { return }
+        hasLostParents = true
+        try await client.store.write(alone: true) { writer in
+            for name in lost {
+                guard var list = try writer.access.checkpoints.checkpoint(name) else { continue }
+                list.failure = Checkpoint.Failure(kind: EndpointScan.lacking, text: "")
+                list.sync = id
+                try writer.setCheckpoint(name, list)
+            }
+        }
+    }
+
     private func refuseOrphans(_ refusal: String) {
         var orphans = OrphanReport()
         orphans.refusals = [refusal]
@@ -147,12 +182,13 @@ extension EndpointScan {
         guard var rules = endpoint.orphans else { return }
         if isOnlyAnswered {
             rules.scans = .max
-        } else if endpoint.hasSeveralLists && hasEarlierPages {
+        } else if endpoint.hasSeveralLists && (hasEarlierPages || hasLostParents) {
             rules.scans = max(rules.scans, rules.scans &+ 1)
         }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
         pass.began = began
+        pass.begunAfter = begunAfter
         pass.otherScans = otherScans
         pass.wholeLists = wholeLists
         defer {

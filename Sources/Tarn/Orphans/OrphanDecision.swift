@@ -29,6 +29,10 @@ struct OrphanDecision: Sendable {
     let isOnlyAnswered: Bool
     /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
     let began: Timestamp?
+    /// The last commit before that; nil for the one before the beginning of this scan.
+    let begunAfter: UInt64?
+    /// The present time.
+    let now: Timestamp
     /// The knowledge about moves to other endpoints; nil if no other one lists such records.
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
@@ -76,9 +80,9 @@ struct OrphanDecision: Sendable {
         let kept = try kept(candidates.map(\.record), &writer)
         // Pages that were requested before a change reached the server do not list a new record,
         // which may belong to a list that was scanned before this one.
-        let own = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
-        let began = [own, began].compactMap(\.self).min()
-        let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
+        let begun = try beginning(writer.access)
+        let settled = try begun.time.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
+        let scans = scans(since: begun.time, writer.access)
         var deleted = 0, responses = ListingResponses(wholeLists)
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
@@ -105,7 +109,8 @@ struct OrphanDecision: Sendable {
             outcome.candidates = 1
             let isDue = try isDue(
                 member, candidate.answer, record, isKept: kept.contains(candidate.record),
-                isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere, &writer, &outcome)
+                isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere,
+                scans: isLater(record, member, than: begun.commit) ? max(2, scans) : scans, &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -124,6 +129,29 @@ struct OrphanDecision: Sendable {
         return (candidates.count, nil)
     }
 
+    /// The time when the earliest scan of the lists began, and the last commit before it.
+    private func beginning(_ access: StoreAccess) throws -> (time: Timestamp?, commit: UInt64?) {
+        let own = try access.checkpoints.checkpoint(checkpointName)
+        return (
+            [own?.startedAt, began].compactMap(\.self).min(), [own?.begunAfter, begunAfter].compactMap(\.self).min()
+        )
+    }
+
+    /// Whether something else has stored a record since the scan began: its page may have been read
+    /// before. A scan that begins later has to miss it, too.
+    private func isLater(_ record: Record, _ member: ScanMember, than commit: UInt64?) -> Bool {
+        member.lastListed == 0 && commit.map { record.version > $0 } ?? false
+    }
+
+    /// The number of scans in a row that have to miss a record.
+    ///
+    /// Of a long scan, what has reached the server at its beginning may be forgotten: a scan that
+    /// begins later has to miss the record, too.
+    private func scans(since began: Timestamp?, _ access: StoreAccess) -> UInt64 {
+        let isLong = began.map { access.outbox.forgetsSettledRecords(since: $0, at: now) } ?? false
+        return UInt64(isLong ? max(2, rules.scans) : rules.scans)
+    }
+
     /// The scan member of a candidate; nil if it was listed or decided about since it was found.
     private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
         let member = try writer.access.scans.member(record, of: identity.members) ?? ScanMember(record, lastListed: 0)
@@ -138,16 +166,18 @@ struct OrphanDecision: Sendable {
     }
 
     /// Whether a record is to be removed; otherwise the reason is counted.
+    ///
+    /// - Parameter scans: the number of scans in a row that have to miss it.
     private func isDue(
         _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, isSettled: Bool,
-        isElsewhere: Bool, _ writer: inout StoreWriter, _ outcome: inout OrphanReport
+        isElsewhere: Bool, scans: UInt64, _ writer: inout StoreWriter, _ outcome: inout OrphanReport
     ) throws -> Bool {
         let access = writer.access
         if answer == .exists {
             outcome.existing = 1
         } else if isElsewhere {
             outcome.listedElsewhere = 1
-        } else if answer != .gone, member.misses < UInt64(rules.scans) {
+        } else if answer != .gone, member.misses < scans {
             outcome.waiting = 1
         } else if answer != .gone, let moves, decidingMiss(member, moves) > moves.settled {
             outcome.waiting = 1

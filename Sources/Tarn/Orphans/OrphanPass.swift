@@ -28,6 +28,8 @@ struct OrphanPass {
     var isOnlyAnswered = false
     /// The time when the earliest scan of the endpoint's lists began; nil for that of this one.
     var began: Timestamp?
+    /// The last commit before that; nil for the one before the beginning of this scan.
+    var begunAfter: UInt64?
     /// The scans of other endpoints to which a record may have moved; nil if there are none.
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
@@ -221,7 +223,13 @@ struct OrphanPass {
         }
         if checkpoint != old {
             let changed = checkpoint
-            try await client.store.write(alone: true) { try $0.setCheckpoint(name, changed) }
+            try await client.store.write(alone: true) { writer in
+                // Another writer may have forgotten the progress of the list since.
+                guard var present = try writer.access.checkpoints.checkpoint(name), present.scan == scan else { return }
+                present.settledScan = changed.settledScan
+                (present.awaitedScan, present.awaitedSince) = (changed.awaitedScan, changed.awaitedSince)
+                try writer.setCheckpoint(name, present)
+            }
         }
         let isLate = checkpoint.awaitedScan.map { $0 < scan } ?? false
         return OrphanDecision.Moves(
@@ -304,6 +312,8 @@ struct OrphanPass {
             checkpointName: checkpointName,
             isOnlyAnswered: isOnlyAnswered,
             began: began,
+            begunAfter: begunAfter,
+            now: client.now,
             moves: moves,
             unused: unused,
             siblings: siblings,

@@ -219,7 +219,7 @@ struct SyncCommand: AsyncParsableCommand {
     ///
     /// - Throws: `Failure` with `.noNetwork` if one of them was never completely synced.
     private func report(offline status: StatusReport) throws {
-        let names = status.endpoints.filter { $0.completedAt == nil && $0.lists > 0 }.map(\.name)
+        let names = status.incomplete
         let failure =
             names.isEmpty
             ? nil : Failure(.noNetwork, "offline: never completely synced: \(names.joined(separator: ", "))")

@@ -65,6 +65,9 @@ struct StatusReport {
     /// Whether every endpoint is complete, and its last attempt did not fail.
     var isGood: Bool { endpoints.allSatisfy { isComplete($0) && $0.failure == nil && $0.unfinished == nil } }
 
+    /// The names of the endpoints that were never completely scanned.
+    var incomplete: [String] { endpoints.filter { !isComplete($0) }.map(\.name) }
+
     /// Whether all lists of an endpoint were scanned.
     ///
     /// Without a parent record it has none, if all parents are known: the other endpoints are

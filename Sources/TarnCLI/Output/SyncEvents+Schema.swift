@@ -98,7 +98,8 @@ extension SyncEvents {
                 "diagnostics": {"type": "array", "items": {"type": "string"}},
                 "diagnostic_groups": {"type": "array"},
                 "absent_attributes": {"type": "array", "items": {"type": "string"}},
-                "unmapped": {"type": "array", "items": {"type": "string"}}
+                "unmapped": {"type": "array", "items": {"type": "string"}},
+                "missing": {"type": "array", "items": {"$ref": "#/$defs/missing"}}
               },
               "required": [
                 "event",
@@ -140,6 +141,8 @@ extension SyncEvents {
                 "resumed": {"type": "boolean"},
                 "finished_before": {"type": "boolean"},
                 "parents_finished_before": {"type": "integer", "minimum": 0},
+                "limited": {"type": "boolean"},
+                "lists_left_out": {"type": "integer", "minimum": 1},
                 "cut_off": {"type": "integer", "minimum": 0},
                 "ignored": {"type": "integer", "minimum": 0},
                 "without_since": {"type": "integer", "minimum": 1},
@@ -147,6 +150,7 @@ extension SyncEvents {
                 "in_doubt": {"type": "integer", "minimum": 1},
                 "in_doubt_again": {"type": "integer", "minimum": 1},
                 "other_credentials": {"type": "boolean"},
+                "other_description": {"type": "boolean"},
                 "other_records": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},
@@ -173,6 +177,17 @@ extension SyncEvents {
                 "seconds",
                 "failures"
               ]
+            },
+            "missing": {
+              "title": "With --missing: the targets of references to an entity that are still not in the store",
+              "type": "object",
+              "properties": {
+                "entity": {"type": "string"},
+                "count": {"type": "integer", "minimum": 1},
+                "too_long": {"type": "integer", "minimum": 0},
+                "has_endpoint": {"type": "boolean"}
+              },
+              "required": ["entity", "count", "too_long", "has_endpoint"]
             },
             "wait": {
               "type": "object",

@@ -20,6 +20,7 @@ extension SyncSummary {
         append(report.absentAttributes.map { "\($0.entity).\($0.attribute)" }, to: &text)
         text += ",\"unmapped\":"
         append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
+        if !report.missing.isEmpty { appendMissing(to: &text) }
         return text + "}"
     }
 
@@ -38,6 +39,8 @@ extension SyncSummary {
         text += ",\"resumed\":\(endpoint.isResumed)"
         if endpoint.wasFinished { text += ",\"finished_before\":true" }
         if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
+        if endpoint.wasLimited { text += ",\"limited\":true" }
+        if endpoint.leftOut > 0 { text += ",\"lists_left_out\":\(endpoint.leftOut)" }
         if endpoint.cutOff > 0 { text += ",\"cut_off\":\(endpoint.cutOff)" }
         if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
         if endpoint.withoutValue > 0 { text += ",\"without_since\":\(endpoint.withoutValue)" }
@@ -49,6 +52,7 @@ extension SyncSummary {
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
+        if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
             text.appendJSONString(others.url)
@@ -126,6 +130,18 @@ extension SyncSummary {
                 ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
         }
         text += "}"
+    }
+
+    /// Appends the targets of references that a sync of missing records has left.
+    private func appendMissing(to text: inout String) {
+        text += ",\"missing\":["
+        for (index, missing) in report.missing.enumerated() {
+            text += (index > 0 ? "," : "") + "{\"entity\":"
+            text.appendJSONString(missing.entity)
+            text += ",\"count\":\(missing.count),\"too_long\":\(missing.tooLong)"
+            text += ",\"has_endpoint\":\(missing.hasEndpoint)}"
+        }
+        text += "]"
     }
 
     private func appendDiagnosticGroups(to text: inout String) {

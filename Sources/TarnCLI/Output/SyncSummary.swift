@@ -217,6 +217,12 @@ struct SyncSummary {
                 "\(endpoint.name): the credentials have changed, so that everything was requested from the "
                     + "beginning; if the account is still the same, name it under auth: account: NAME")
         }
+        if endpoint.hasOtherDescription {
+            lines.append(
+                "\(endpoint.name): another description with an endpoint of this name, or other credentials in its "
+                    + "headers, have scanned into the store since, so that everything was requested from the beginning, "
+                    + "and no orphans were looked for; give the endpoints different names, or stores of their own")
+        }
         return lines
     }
 

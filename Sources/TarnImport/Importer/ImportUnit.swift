@@ -103,17 +103,22 @@ package struct ImportUnit: Sendable {
     /// Writes the progress of scans.
     ///
     /// A scan of which something was left out leaves the value of ``Checkpoint/since`` as it was:
-    /// the next one lists the record again.
+    /// the next one lists the record again. If the progress of the list was forgotten since the
+    /// scan began, because another mapping has changed records, the next one lists everything.
     ///
     /// - Parameter isIncomplete: whether a record of the unit keeps its values, or something was
     ///   left out for now.
     func putCheckpoints(isIncomplete: Bool, _ writer: inout StoreWriter) throws {
         for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
             if checkpoint.isIncremental || isIncomplete {
-                let stored = try writer.access.checkpoints.checkpoint(name).flatMap {
-                    $0.plan == checkpoint.plan ? $0 : nil
+                let known = try writer.access.checkpoints.checkpoint(name)
+                let stored = known.flatMap { $0.plan == checkpoint.plan ? $0 : nil }
+                let isForgotten = known.map { known in
+                    known.plan.isEmpty && (known.scan == checkpoint.scan || checkpoint.hadValue)
                 }
-                if isIncomplete || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false {
+                if isIncomplete || isForgotten ?? false
+                    || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false
+                {
                     checkpoint.isOvertaken = checkpoint.state == .underWay
                     checkpoint.since = stored?.since
                 }

@@ -49,6 +49,12 @@ extension OutboxTable {
         return try settledRecords(from: OutboxEntryKey.settled(after: 0)) { $0 >= first }
     }
 
+    /// Returns whether records whose operations have reached the server since a time may no longer
+    /// be noted.
+    package func forgetsSettledRecords(since time: Timestamp, at now: Timestamp) -> Bool {
+        access.state.outbox != nil && now.elapsed(since: time) >= OutboxEntryKey.settledLifetime
+    }
+
     private func settledRecords(from key: [UInt8], where isWanted: (UInt64) -> Bool) throws -> Set<ListedRecord> {
         guard let table = access.state.outbox else { return [] }
         let cursor = try access.raw.cursor(table)

@@ -16,6 +16,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var state: State
     /// A digest of the scan's first URL and mapping: a scan of another plan does not resume it.
     package var plan: String
+    /// The plan of the last scans before those of ``plan``; nil if there were none.
+    package var earlierPlan: String?
     /// The URL of the next page while the scan is under way.
     package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
@@ -26,6 +28,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var records = 0
     /// The time when the scan began.
     package var startedAt: Timestamp
+    /// The last commit that has changed records before the scan began; nil if it is not needed.
+    package var begunAfter: UInt64?
     /// The time when the last complete scan ended; nil if there was none.
     package var completedAt: Timestamp?
     /// Elements of the scan's lists without a usable key: their records are unknown.
@@ -61,6 +65,8 @@ package struct Checkpoint: Sendable, Hashable {
     /// of the outbox has reached the server meanwhile, or could not be stored for now. The scan
     /// leaves ``since`` as it was.
     package var isOvertaken = false
+    /// Whether the scan began with a value of ``since``. It is not stored.
+    package var hadValue = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
     /// Whether the last complete scan ended where the list may go on.
@@ -179,6 +185,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46
     }
 
     package init?(_ row: EncodedRow) {
@@ -218,6 +225,8 @@ package struct Checkpoint: Sendable, Hashable {
         resumedScan = row.unsigned(ID.resumedScan)
         pagination = row.text(ID.pagination)
         lastContent = row.unsigned(ID.lastContent)
+        begunAfter = row.unsigned(ID.begunAfter)
+        earlierPlan = row.text(ID.earlierPlan)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -265,6 +274,8 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.pagination, pagination)
         row.field(ID.lastContent, lastContent)
         if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
+        row.field(ID.begunAfter, begunAfter)
+        row.field(ID.earlierPlan, earlierPlan)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -91,6 +91,31 @@ struct SyncScopeTests {
         #expect(bed.asked(since: asked) == ["/items", "/items?page=2", "/items?since=2020"])
     }
 
+    @Test("the summary of --json tells what --limit has cut off, and what --missing has left")
+    func cutOffAsJSON() async throws {
+        let bed = try Bed()
+        func summary(_ arguments: String...) async throws -> [String: Any] {
+            let result = try await tarn(["sync", "--json", "--file", bed.file, "--base", bed.server.base] + arguments)
+            #expect(result.status == 0, "\(result.error)")
+            return try json(try #require(result.lines.last))
+        }
+        func endpoint(_ name: String, _ summary: [String: Any]) throws -> [String: Any] {
+            let endpoints = try #require(summary["endpoints"] as? [[String: Any]])
+            return try #require(endpoints.first { $0["name"] as? String == name })
+        }
+        let limited = try await summary("--limit", "1")
+        #expect(try endpoint("items", limited)["limited"] as? Bool == true)
+        #expect(limited["missing"] == nil)
+        // Two users are missing, and the limit is one list.
+        let missing = try await summary("--missing", "--limit", "1")
+        #expect(try endpoint("user", missing)["lists_left_out"] as? Int == 1)
+        let left = try #require(missing["missing"] as? [[String: Any]])
+        #expect(left.count == 1 && left[0]["entity"] as? String == "User" && left[0]["count"] as? Int == 1)
+        #expect(left.first?["has_endpoint"] as? Bool == true && left.first?["too_long"] as? Int == 0)
+        let whole = try await summary("items")
+        #expect(try endpoint("items", whole)["limited"] == nil)
+    }
+
     @Test("--missing fetches the targets of references, and says what it cannot fetch")
     func missing() async throws {
         let bed = try Bed()
@@ -117,6 +142,9 @@ struct SyncScopeTests {
         let fresh = try Bed()
         let never = try await fresh.sync("--offline", "items")
         #expect(never.status == 5 && never.error.contains("never completely synced: items"), "\(never.error)")
+        // Without a list, as long as records that it is requested for may be unknown.
+        let unknown = try await fresh.sync("--offline", "user")
+        #expect(unknown.status == 5 && unknown.error.contains("never completely synced: user"), "\(unknown.error)")
     }
 
     @Test("--watch syncs again until it is interrupted, also after failures")

@@ -104,6 +104,24 @@ struct PaginationGuardTests {
         #expect(try Styles.walk(style, remaining, bounds: { $0.more = .ignore }).count == 4)
     }
 
+    @Test("a declared flag that promises another page, without a cursor for it, is an error that names both places")
+    func promisedWithoutCursor() throws {
+        let style = Pagination.cursor(path: "page.end", sends: .query("c"), hasMore: "page.again")
+        for values in [[:], ["page.end": ""], ["page.end": "false"]] {
+            let pages = [
+                page(2, ["page.end": "1", "page.again": "true"]),
+                page(1, values.merging(["page.again": "true"]) { $1 }),
+            ]
+            let error = #expect(throws: PaginationError.self) { try Styles.walk(style, pages) }
+            let text = "\(try #require(error))"
+            #expect(text.contains("page.again is true, and page.end has no cursor"), "\(text)")
+            #expect(try Styles.walk(style, pages) { $0.more = .ignoring(["page.again"]) }.count == 2)
+        }
+        // A cursor that marks the end does so, whatever the flag says.
+        let marked = Pagination.cursor(path: "page.end", sends: .query("c"), hasMore: "page.again", last: "0")
+        #expect(try Styles.walk(marked, [page(2, ["page.end": "0", "page.again": "true"])]).count == 1)
+    }
+
     @Test("an empty page that names itself is the end, unless it says that there is more")
     func emptyItself() throws {
         let style = Pagination.cursor(path: "next", sends: .query("c"), hasMore: "go")

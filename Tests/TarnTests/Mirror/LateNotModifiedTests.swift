@@ -158,6 +158,53 @@ struct LateNotModifiedTests {
         #expect(try fixture.record("Card", 1)["text"] == .string("1"))
     }
 
+    @Test("a list that has only ended in a unit that a late 304 voids is scanned again in the same sync")
+    func endedListInVoidUnit() async throws {
+        let isGone = Mutex(false), gate = ThreadGate()
+        let server = try ScriptedServer { request in
+            if request.target == "/boards" { return .init(body: #"[{"id":1},{"id":2}]"#) }
+            let board = request.target.split(separator: "/")[1], gone = isGone.withLock { $0 }
+            if gone, board == "2" { return .init(status: "404 Not Found") }
+            if gone, request.hasTag("1") { gate.wait() }
+            return ScriptedServer.Answer.tagged("\(board)", request, #"[{"id":\#(board)}]"#)
+        }
+        let fixture = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Board: { key: id, attributes: { id: int } }
+                  Card: { key: id, attributes: { id: int } }
+                endpoints:
+                  boards: { path: /boards, entity: Board }
+                  cards:
+                    path: '/boards/{board.id}/cards'
+                    for_each: Board
+                    entity: Card
+                    responses: [{ status: 404, then: ignore }]
+                """)
+        let base = server.base
+        _ = try await fixture.sync(base)
+        isGone.withLock { $0 = true }
+        async let late = fixture.sync(base, options: { $0.commitUnit = .pages(2) })
+        try await gate.reached()
+        // Another writer removes the page that the 304 confirms.
+        try await fixture.open().write { writer in
+            var ids: [UInt64] = []
+            try writer.access.responses.forEachID(
+                withPrefix: "https://api.test.example/boards/1/cards", scope: ""
+            ) { id in
+                ids.append(id)
+                return true
+            }
+            for id in ids { try writer.removeResponse(id: id) }
+        }
+        gate.open()
+        let report = try await late
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(server.requests.filter { $0.target == "/boards/2/cards" }.count == 3)
+        #expect(try fixture.checkpoint("cards 2")?.failure?.kind == "ignored 404")
+    }
+
     @Test("a group that is one change is asked for again, without conditions, where one of its 304s does not count")
     func atomicGroup() async throws {
         let versions = Versions(holding: 1), fixture = try MirrorStore(yaml: itemsYAML())

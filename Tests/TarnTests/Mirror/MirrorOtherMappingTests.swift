@@ -216,6 +216,79 @@ struct MirrorOtherMappingTests {
         #expect(try await first.sync(server.base + "/v1", names: ["items"]).notModified == 1)
     }
 
+    @Test("a list that another description with an endpoint of the same name resets in turn is reported")
+    func sameName() async throws {
+        func yaml(_ label: String) -> String {
+            Self.yaml("items", label: label).replacing(
+                "entity: Item, paginate: single_page",
+                with: "entity: Item, paginate: single_page, orphans: after_two_scans")
+        }
+        let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
+        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
+        for (store, isReset) in [(first, false), (second, false), (first, true), (first, false), (second, true)] {
+            let report = try await store.sync(server.base + "/v1", names: ["items"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.endpoint("items")?.hasOtherDescription == isReset)
+        }
+    }
+
+    @Test("what another mapping changes while an incremental scan is under way is listed again by the next one")
+    func changedDuringIncrementalScan() async throws {
+        let state = Mutex((isHeld: false, held: 0, log: [String]()))
+        let transport = ClosureTransport { request in
+            let first = #"{"id":1,"name":"one","note":"x","at":1}"#,
+                second = #"{"id":2,"name":"two","note":"x","at":2}"#
+            guard request.url.contains("/items") else {
+                return TransportResponse(status: 200, body: Array("[\(first)]".utf8))
+            }
+            let since = URLComponents(string: request.url)?.queryItems?.first { $0.name == "since" }?.value
+            state.withLock { state in
+                state.log.append(since ?? "all")
+                state.held += state.isHeld ? 1 : 0
+            }
+            while state.withLock({ $0.isHeld }) { try await Task.sleep(for: .milliseconds(2)) }
+            return TransportResponse(
+                status: 200, body: Array("[\(since == nil ? first + "," + second : second)]".utf8))
+        }
+        func yaml(_ endpoint: String, label: String) -> String {
+            """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int, at: int, label: { type: string?, from: \(label) } }
+                ignore: ['*']
+            endpoints:
+              \(endpoint)
+            """
+        }
+        let first = try MirrorStore(
+            yaml: yaml(
+                "items: { path: /items, entity: Item, paginate: single_page, since: { param: since, field: at } }",
+                label: "name"))
+        let second = try mirror(
+            yaml("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
+        @Sendable func sync() async throws {
+            let report = try await first.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        try await sync()
+        state.withLock { $0.isHeld = true }
+        async let scan: Void = sync()
+        while state.withLock({ $0.held == 0 }) { try await Task.sleep(for: .milliseconds(2)) }
+        let cache = try RecordCache(second.description, store: try second.open(), transport: transport)
+        _ = try await cache.fetch(CacheRequest("others"), policy: .networkFirst)
+        #expect(try first.record("Item", 1)["label"] == .string("x"))
+        state.withLock { $0.isHeld = false }
+        try await scan
+        try await sync()
+        #expect(state.withLock { $0.log } == ["all", "2", "all"])
+        #expect(try first.record("Item", 1)["label"] == .string("one"))
+        // From here on, only changes are requested again.
+        try await sync()
+        #expect(state.withLock { $0.log.last } == "2")
+    }
+
     @Test(
         "of a fetched response, records behind the hundredth changed one count as well, also for other endpoints",
         arguments: ["items", "things"])

@@ -300,4 +300,33 @@ struct MirrorOrphanListsTests {
         for _ in 0..<3 { #expect(try await scan(nil, [2]) == ["candidates": 1, "elsewhere": 1]) }
         #expect(try store.items() == [1, 2, 3])
     }
+
+    @Test("a record that another list loses when a list cannot be requested any more stays for one sync more")
+    func newlyLackingValue() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, slug: string? } }
+                  Item: { key: id, attributes: { id: int, name: string } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  content: { path: '/boxes/{box.slug}', entity: Item, for_each: Box, orphans: after_one_scan }
+                """)
+        func scan(_ first: [Int]?, _ second: [Int]) async throws -> [String: Int] {
+            let slug = first == nil ? "null" : #""a""#
+            let boxes = recording("/v1/boxes", #"[{"id":1,"slug":\#(slug)},{"id":2,"slug":"b"}]"#)
+            let lists = writtenPages([first ?? []], path: "/boxes/a") + writtenPages([second], path: "/boxes/b")
+            return found(try await store.sync(nil, transport: try WrittenTransport([boxes] + lists)))
+        }
+        #expect(try await scan([1], [2, 3, 4]) == [:])
+        // The record 3 moves to the list of the box that has lost its slug.
+        #expect(try await scan(nil, [2, 4]) == ["candidates": 1, "waiting": 1])
+        #expect(try await scan([1, 3], [2, 4]) == ["candidates": 1, "elsewhere": 1])
+        #expect(try store.items() == [1, 2, 3, 4])
+        // A list that stays out of reach keeps no record for ever.
+        #expect(try await scan(nil, [2]) == ["candidates": 2, "waiting": 1, "elsewhere": 1])
+        #expect(try await scan(nil, [2]) == ["candidates": 2, "deleted": 1, "elsewhere": 1])
+        #expect(try store.items() == [1, 2, 3])
+    }
 }

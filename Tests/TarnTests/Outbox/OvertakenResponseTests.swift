@@ -134,6 +134,65 @@ struct OvertakenResponseTests {
         #expect(try titles == ["1 ONE", "2 second"])
     }
 
+    @Test("a record that comes into the store after a list was read is no orphan of that list")
+    func storedMeanwhile() async throws {
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        server.state.withLock { state in
+            state.titles[2] = "second"
+            state.isHeld = true
+        }
+        async let report = APIMirror(client).sync()
+        try await server.untilHeld()
+        // As from the response to another request.
+        try await store.write { try $0.put("Note", RecordKey(60), [Record.Field("title", .string("new"))]) }
+        server.state.withLock { state in
+            state.titles[60] = "new"
+            state.isHeld = false
+        }
+        #expect(await report.failures.isEmpty)
+        #expect(try titles == ["1 one", "2 second", "3 three", "60 new"])
+        #expect(await APIMirror(client).sync().failures.isEmpty)
+        #expect(try titles == ["1 one", "2 second", "3 three", "60 new"])
+        server.state.withLock { $0.titles[60] = nil }
+        #expect(await APIMirror(client).sync().failures.isEmpty)
+        #expect(try titles == ["1 one", "2 second", "3 three"])
+    }
+
+    @Test(
+        "a record that has reached the server more than an hour before its list is complete is no orphan of that list")
+    func longScan() async throws {
+        let passed = Mutex(0.0)
+        var options = APIClient.Options()
+        options.time = TimeSource(
+            now: { Date().addingTimeInterval(passed.withLock { $0 }) }, sleep: { try await Task.sleep(for: $0) },
+            random: { 0 })
+        let client = try APIClient(
+            self.client.description, store: store, transport: server.transport, options: options)
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        server.state.withLock { state in
+            state.titles[2] = "second"
+            state.isHeld = true
+        }
+        async let report = APIMirror(client).sync()
+        try await server.untilHeld()
+        let outbox = client.outbox()
+        try await outbox.create("Note", [.init("title", .string("new"))])
+        try #require(try await outbox.drain().sent == 1)
+        // The next operation that reaches the server forgets it.
+        passed.withLock { $0 = 7200 }
+        try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
+        try #require(try await outbox.drain().sent == 1)
+        server.state.withLock { $0.isHeld = false }
+        #expect(await report.failures.isEmpty)
+        #expect(try titles == ["1 ONE", "2 second", "3 three", "50 new"])
+        #expect(await APIMirror(client).sync().failures.isEmpty)
+        #expect(try titles == ["1 ONE", "2 second", "3 three", "50 new"])
+        // One complete scan is enough again.
+        server.state.withLock { $0.titles[50] = nil }
+        #expect(await APIMirror(client).sync().failures.isEmpty)
+        #expect(try titles == ["1 ONE", "2 second", "3 three"])
+    }
+
     @Test("a request under way undoes nothing that has reached the server meanwhile, and is not fresh afterwards")
     func cache() async throws {
         let cache = RecordCache(client)

@@ -52,6 +52,14 @@ struct CursorPagination: LastingStyle {
     func isDeclaredLast(_ facts: PageFacts) -> Bool {
         facts.flag(hasMore) == false || last != nil && facts.values[path] == last
     }
+
+    /// Returns the declared flag that promises another page, if the page has no cursor for it.
+    func promise(_ facts: PageFacts, _ rule: PageEvidence.Rule) -> PageEvidence? {
+        guard let hasMore, facts.flag(hasMore) == true, !isDeclaredLast(facts), !rule.ignores(hasMore),
+            !(facts.isEmpty && endsAtEmptyPage)
+        else { return nil }
+        return PageEvidence(name: hasMore, meaning: "is true, and \(path) has no cursor")
+    }
 }
 
 extension CursorPagination {

@@ -145,7 +145,7 @@ private struct PlanBuilder {
         let declared = mapping.declaredFields(of: entity, in: catalog)
         var slots: [Slot] = [], details: [SlotDetails] = []
         for field in entity.fields {
-            guard var (slot, itsDetails) = slot(of: field, entity, entityMapping) else { continue }
+            guard case (var slot, let itsDetails)? = slot(of: field, entity, entityMapping) else { continue }
             if !slot.isKey, let declared, !declared.contains(field.name) { slot.setUndeclared() }
             slots.append(slot)
             details.append(itsDetails)

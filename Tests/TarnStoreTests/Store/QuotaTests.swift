@@ -179,7 +179,7 @@ struct QuotaTests {
                 Task {
                     try await store.writeRepeatably { writer in
                         // The rows alone have room.
-                        for row in 0..<(number == 3 ? 3500 : 2) {
+                        for row in 0..<(number == 3 ? 4000 : 2) {
                             let login = "\(100_000 + number * 10_000 + row)" + String(repeating: "x", count: 240)
                             try writer.put(
                                 "User", RecordKey(Int64(number * 10_000 + row)), [.init("login", .string(login))])

@@ -441,20 +441,23 @@ private struct Repair: ~Copyable {
     private mutating func repairChanges() throws {
         let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0,
             sequence = try counter(MetaKey.sequence) ?? 0
+        var highest = max(sequence, highestVersion)
         // Without the number, missing changes cannot be detected.
         var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:],
             isSound = known != nil || !meta.hasChecksums
         let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }
         var entry = try cursor.first()
-        while let (key, value) = entry, isSound {
+        while let (key, value) = entry {
             let group = changes.content(value, key: key).flatMap { ChangeGroup(key, $0) }
             if group == nil { isSound = false }
             for change in group.map(Array.init) ?? [] {
+                highest = max(highest, change.sequence)
+                guard isSound else { continue }
                 guard change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
                 else {
                     isSound = false
-                    break
+                    continue
                 }
                 if let entity = access.catalog.entity(id: change.entity) {
                     newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (
@@ -480,7 +483,11 @@ private struct Repair: ~Copyable {
         isSound = isSound && newest.values.allSatisfy(\.isDeleted)
         guard !isSound else { return }
         try raw.removeAll(access.state.changes)
-        try raw.put(meta, key: MetaKey.trimmedChanges, number: max(sequence, highestVersion))
+        // A commit of its own: a consumer that knows the newest one may have missed changes as well.
+        let next = highest == .max ? highest : highest + 1
+        if try counter(MetaKey.sequence) == nil { report.counters["\(MetaKey.sequence)"] = next }
+        try raw.put(meta, key: MetaKey.sequence, number: next)
+        try raw.put(meta, key: MetaKey.trimmedChanges, number: next)
         report.clearsChangeLog = true
     }
 }

@@ -109,6 +109,20 @@ struct RepairTests {
         #expect(report.damagedRows == ["User 5"] && !report.clearsChangeLog)
     }
 
+    @Test("no consumer continues behind a change log that was reset, not even one that knows the newest commit")
+    func resetChangeLog() throws {
+        let rich = try RichStore()
+        let token = try Store.open(at: rich.path, options: .init(isReadOnly: true)).read { try $0.changeToken }
+        try rich.damage(#require(VerificationTests.damages.first { $0.testDescription == "a change that is gone" }))
+        let store = try Store.open(at: rich.path)
+        #expect(try store.read { try $0.changes(since: token).changes.isEmpty })
+        #expect(try store.repair().clearsChangeLog)
+        #expect(throws: ChangeLogError.self) { try store.read { _ = try $0.changes(since: token) } }
+        let next = try store.read { try $0.changeToken }
+        try store.write { try $0.put("User", RecordKey(7), [.init("name", .string("after"))]) }
+        #expect(try store.read { try $0.changes(since: next).changes.map(\.key) } == [RecordKey(7)])
+    }
+
     @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
     func firstFormat() throws {
         let golden =

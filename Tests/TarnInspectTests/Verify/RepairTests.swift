@@ -119,7 +119,9 @@ struct RepairTests {
         #expect(try store.repair().clearsChangeLog)
         #expect(throws: ChangeLogError.self) { try store.read { _ = try $0.changes(since: token) } }
         let next = try store.read { try $0.changeToken }
-        try store.write { try $0.put("User", RecordKey(7), [.init("name", .string("after"))]) }
+        try store.write { writer in
+            try writer.put("User", RecordKey(7), [.init("login", .string("user7")), .init("name", .string("after"))])
+        }
         #expect(try store.read { try $0.changes(since: next).changes.map(\.key) } == [RecordKey(7)])
     }
 

@@ -188,6 +188,7 @@ private struct Repair: ~Copyable {
             guard removesRows else { return }
             // The responses that list it are removed later, as all that list a missing record.
             _ = try raw.delete(access.state.records(of: root.id), key)
+            _ = try access.removeMarkOfLostRow(root.id, key)
         }
     }
 

@@ -61,6 +61,26 @@ struct RepairTests {
         try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
     }
 
+    @Test("the mark of a local change goes with the row that had its values, unless the outbox has them")
+    func marksOfRemovedRows() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("two damaged rows", []) { editor in
+                for number: Int64 in [3, 4] {
+                    try editor.change(editor.records("User"), editor.key(number)) { $0 = Array($0.prefix(10)) }
+                }
+            })
+        let store = try Store.open(at: rich.path)
+        func hasMark(_ number: Int64) throws -> Bool {
+            try store.read { try $0.localChange("User", RecordKey(number)) != nil }
+        }
+        #expect(try hasMark(3))
+        #expect(try hasMark(4))
+        _ = try store.repair([.removesDamagedRows])
+        #expect(try !hasMark(3))
+        #expect(try hasMark(4))
+    }
+
     @Test("an index that is rebuilt keeps the entries of damaged rows that stay")
     func rebuiltIndex() throws {
         let rich = try RichStore()

@@ -81,6 +81,23 @@ struct RepairTests {
         #expect(try hasMark(4))
     }
 
+    @Test("an index is not built without a row whose header is damaged: queries would not report it")
+    func newIndex() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a byte of an entity's id", []) {
+                try $0.change($0.records("User"), $0.key(5)) { $0[6] ^= 0x40 }
+            })
+        var schema = RichStore.schema
+        schema.entities[0].attributes[2] = .init("name", .string, optional: true, indexed: true)
+        do {
+            _ = try Store.open(at: rich.path, schema: schema)
+            Issue.record("it was opened")
+        } catch StoreOpenError.store(let error) {
+            #expect(error == .damagedRow(entity: "User", key: "5"))
+        }
+    }
+
     @Test("an index that is rebuilt keeps the entries of damaged rows that stay")
     func rebuiltIndex() throws {
         let rich = try RichStore()

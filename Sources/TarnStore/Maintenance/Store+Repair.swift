@@ -413,11 +413,15 @@ private struct Repair: ~Copyable {
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
         if let local = state.local {
-            try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil }
+            try remove(from: local) { key, value in
+                guard key.count > 2, let mark = isRow(key, value).flatMap({ LocalMark($0) }) else { return false }
+                return state.catalog.entity(id: mark.entity)?.root == key.loadBigEndian(0, UInt16.self)
+            }
         }
         if let scans = state.scans {
             try remove(from: scans.table) { key, value in
-                scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil
+                let member = scans.content(value, key: key).flatMap { ScanMember(key, $0) }
+                return member.map { state.catalog.entity(id: $0.record.entity) != nil } ?? false
             }
         }
         let outbox = try access.repairOutbox()

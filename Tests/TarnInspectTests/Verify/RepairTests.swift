@@ -183,6 +183,53 @@ struct RepairTests {
         #expect(try verifyBothWays(path).isSound)
     }
 
+    @Test("a scan member of an entity that does not exist is removed")
+    func membersOfNoEntity() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a member of no entity", []) {
+                let key = Array(repeating: UInt8(1), count: 16) + [3, 231] + $0.key(1)
+                try $0.put("scans", key, Array(repeating: 0, count: 24))
+            })
+        #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.scan])
+        #expect(try Store.open(at: rich.path).repair().ownRowsRemoved == 1)
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
+    @Test("the removal of an entity leaves none of its marks and scan members")
+    func removedEntity() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-removed-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let entities = ["Note", "Other"].map {
+            EntityDefinition($0, key: ["id"], attributes: [.init("id", .int), .init("title", .string)])
+        }
+        do {
+            let store = try Store.open(at: path, schema: Schema(entities))
+            try store.write { writer in
+                for name in ["Note", "Other"] {
+                    let id = try #require(writer.catalog.entity(name)?.id)
+                    for number: Int64 in 1...5 {
+                        try writer.put(name, RecordKey(number), [.init("title", .string("t"))])
+                        try writer.putLocally(name, RecordKey(number), [.init("title", .string("changed"))])
+                        let listed = ListedRecord(entity: id, storageKey: RecordKey(number).storageKey)
+                        try writer.noteListed([listed], of: "list", scan: 1)
+                    }
+                }
+            }
+            #expect(try store.remove(entity: "Note", step: 1) == 5)
+            #expect(try store.read { try $0.access.scans.count } == 5)
+            var marks: [String] = []
+            try store.read { reader in
+                try reader.forEachLocalChange { change in
+                    marks.append(change.entity)
+                    return true
+                }
+            }
+            #expect(marks == Array(repeating: "Other", count: 5))
+        }
+        #expect(try verifyBothWays(path).isSound)
+    }
+
     @Test("a sound store is left as it is, to the byte")
     func soundStoreStays() throws {
         let rich = try RichStore()

@@ -15,7 +15,8 @@ extension Catalog.Change {
         let entity = catalog.entities[e], ancestors = catalog.ancestors(of: entity.id)
         func isAnother(_ other: Catalog.Join) -> Bool {
             var other = other
-            other.was = join.was
+            // Programs may differ in the delete rules.
+            (other.was, other.rule, other.inverseRule) = (join.was, join.rule, join.inverseRule)
             return other.name == join.name && other != join
         }
         for ancestor in ancestors where catalog.entity(id: ancestor)?.joins.contains(where: isAnother) ?? false {

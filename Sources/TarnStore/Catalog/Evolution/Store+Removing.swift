@@ -113,7 +113,9 @@ extension Store {
             }
             var next: [UInt8]? = []
             while let start = next {
-                next = try write(alone: true) { try $0.removeScanMembers(ofRoot: id, from: start, atMost: 10 * step) }
+                next = try write(alone: true) {
+                    try $0.removeScanMembers(ofRoot: id, from: start, atMost: max(step, 10_000))
+                }
             }
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }

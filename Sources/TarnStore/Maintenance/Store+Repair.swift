@@ -10,8 +10,8 @@ extension Store {
         case dryRun
         /// Removes unreadable rows, and the responses that list them: the next sync restores them.
         ///
-        /// Without this option they stay, and cannot be read or written. Their index entries stay as
-        /// well: a query that meets such a row fails, instead of leaving it out.
+        /// Without this option they stay, and cannot be read or written. Their index entries stay,
+        /// too: a query that meets such a row fails, instead of leaving it out.
         case removesDamagedRows
     }
 
@@ -488,7 +488,7 @@ private struct Repair: ~Copyable {
         isSound = isSound && newest.values.allSatisfy(\.isDeleted)
         guard !isSound else { return }
         try raw.removeAll(access.state.changes)
-        // A commit of its own: a consumer that knows the newest one may have missed changes as well.
+        // A commit of its own: a consumer that knows the newest one may have missed changes, too.
         let next = highest == .max ? highest : highest + 1
         if try counter(MetaKey.sequence) == nil { report.counters["\(MetaKey.sequence)"] = next }
         try raw.put(meta, key: MetaKey.sequence, number: next)

@@ -48,7 +48,7 @@ extension Store {
             do {
                 try commit(&group, queue)
             } catch let error where error is WriteGroup.Undone || Store.isFull(error) && !group.usesChildren {
-                // A full store may be noticed only at the end, after the last write's index entries.
+                // A full store may be noticed only at the end, with the last write's index entries.
                 group.undo()
                 try commit(&group, queue)
             }

@@ -2,7 +2,7 @@
 // schemas of several programs may have declared.
 
 extension Catalog.Change {
-    /// Returns the descendants' own indexes of a name, which a new index of their ancestor replaces.
+    /// Returns the descendants' own indexes of a name, which a new one of their ancestor replaces.
     func replacedIndexes(named name: String, below e: Int) -> [UInt32] {
         catalog.entities.filter { catalog.ancestors(of: $0.id).contains(catalog.entities[e].id) }.flatMap { entity in
             entity.indexes.filter { $0.name == name && catalog.declares(entity, index: $0.id) }.map(\.id)
@@ -43,8 +43,8 @@ extension Catalog.Change {
         }
     }
 
-    /// Returns the refusal of a new stored relationship if an ancestor or a descendant has a join of
-    /// its name.
+    /// Returns the refusal of a new stored relationship if an ancestor or a descendant has a join
+    /// of its name.
     func familyConflict(ofStored name: String, at e: Int) -> SchemaError? {
         let entity = catalog.entities[e]
         for ancestor in catalog.ancestors(of: entity.id)

@@ -8,13 +8,17 @@ extension Environment {
     /// Pages, the order of keys, and the numbers of entries and of pages are checked meanwhile. No
     /// other transaction may commit before the copy is done. The file is not flushed to the disk.
     ///
-    /// - Parameter file: The path of the file.
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - visit: A closure that is called with every entry, a few of one table at a time.
     /// - Returns: False if the file cannot be filled, because a table has flags or a name that is
     ///   not UTF-8, there are entries outside of tables or no tables, or the address space is too
     ///   small.
     /// - Throws: `LMDBError`: `.corrupted`, `.diskFull`, `.inputOutput`, `.nestedWrite` if this
     ///   thread is inside a `write`.
-    package func copyPacked(to file: String) throws -> Bool {
+    package func copyPacked(
+        to file: String, visit: (_ table: String, UnsafeBufferPointer<RawCursor.Entry>) -> Void = { _, _ in }
+    ) throws -> Bool {
         let names = try tableNames()
         guard let tables = try plainTables(names), let first = tables.first else { return false }
         return try read { transaction in
@@ -42,6 +46,7 @@ extension Environment {
                 var count = 0
                 try raw.forEachBatch(table, name: name) { batch throws(LMDBError) in
                     count += batch.count
+                    visit(name, batch)
                     try packed.append(batch)
                 }
                 // Damage may hide entries of a page, or a branch.

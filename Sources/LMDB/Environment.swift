@@ -156,10 +156,19 @@ public final class Environment: Sendable {
         ForkCounter.start()
         var options = options
         if options.isImmutable { options.isReadOnly = true }
-        return try OpenEnvironments.open(path: path, options: options) {
-            [options] (others) throws(LMDBError) -> Environment in
-            try create(path: path, options: options, besides: others)
-        }
+        return try OpenEnvironments.open(
+            path: path, options: options,
+            lock: { [options] () throws(LMDBError) -> OpeningLock? in try lockOpening(path, options) },
+            create: { [options] (others) throws(LMDBError) -> Environment in
+                try create(path: path, options: options, besides: others)
+            })
+    }
+
+    /// Makes the directory if it is missing, and waits for other processes that open it.
+    private static func lockOpening(_ path: String, _ options: Options) throws(LMDBError) -> OpeningLock? {
+        try options.check(FileSystemKind(path: path), path: path)
+        try makeDirectory(path, for: path + "/data.mdb", options)
+        return options.isImmutable ? nil : OpeningLock(directory: path)
     }
 
     /// Returns a path that does not depend on the working directory; the same one if that is
@@ -184,10 +193,6 @@ public final class Environment: Sendable {
         path: String, options: Options, besides others: Int
     ) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
-        try options.check(FileSystemKind(path: path), path: path)
-        try makeDirectory(path, for: dataPath, options)
-        let opening = options.isImmutable ? nil : OpeningLock(directory: path)
-        defer { withExtendedLifetime(opening) {} }
         let isNew = try prepareData(dataPath, in: path, options)
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
@@ -315,7 +320,11 @@ public final class Environment: Sendable {
     /// Runs the body while no other thread runs one for this environment.
     ///
     /// For the layer above, which has one object of its own for each environment.
+    ///
+    /// Inside a write of the environment the body runs at once: the other thread may wait for the
+    /// end of that write. The body must not create the object then.
     package func opening<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard !threadDepth.isInsideWrite else { return try body() }
         openingLock.lock()
         defer { openingLock.unlock() }
         return try body()

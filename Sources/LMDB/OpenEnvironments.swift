@@ -18,49 +18,65 @@ enum OpenEnvironments {
     ///
     /// Opening and closing exclude each other: between the last release and the end of `deinit`,
     /// the entry remains, and a new open waits for its removal.
+    ///
+    /// - Parameters:
+    ///   - lock: Waits for other processes that open the environment. Called without the lock of
+    ///     the registry: a process that is stopped there holds up no other environment of this one.
+    ///   - create: Opens the environment, with both locks held.
     static func open(
-        path: String, options: Environment.Options, create: (_ others: Int) throws(LMDBError) -> Environment
+        path: String, options: Environment.Options, lock: () throws(LMDBError) -> OpeningLock?,
+        create: (_ others: Int) throws(LMDBError) -> Environment
     ) throws(LMDBError) -> Environment {
         while true {
-            // Released outside the lock: it may be the last reference, and its release takes the
-            // lock.
-            var replaced: Environment?
-            defer { withExtendedLifetime(replaced) {} }
-            let result: Result<Environment, LMDBError>? = entries.withLock { entries in
-                if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file],
-                    entry.forks == ForkCounter.current
-                {
-                    // Not inspected here: this may be the last reference, and its release takes
-                    // this lock.
-                    return entry.environment.map { .success($0) }
-                }
-                // A data file that replaced an open one: opening it would drop the locks of the
-                // open one.
-                if let lock = FileIdentity(path: path + "/" + LockFile.name),
-                    let other = entries.values.first(where: { $0.lockFile == lock && $0.forks == ForkCounter.current })
-                {
-                    replaced = other.environment
-                    guard replaced != nil else { return nil }
-                    return .failure(LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb"))
-                }
-                do throws(LMDBError) {
+            var found = entries.withLock { opened(path, $0) }
+            if case .absent = found {
+                let opening = try lock()
+                defer { withExtendedLifetime(opening) {} }
+                found = try entries.withLock { (entries: inout [FileIdentity: Entry]) throws(LMDBError) -> Found in
+                    // Another thread may have opened it meanwhile.
+                    let found = opened(path, entries)
+                    guard case .absent = found else { return found }
                     let environment = try create(entries.count)
                     entries[environment.file] = Entry(
                         environment: environment, forks: environment.forks, lockFile: environment.lockFile)
-                    return .success(environment)
-                } catch {
-                    return .failure(error)
+                    return .open(environment)
                 }
             }
-            guard let environment = try result?.get() else {
-                usleep(1000)
-                continue
+            // The environment is released outside the lock: this may be the last reference, and its
+            // release takes the lock.
+            switch found {
+            case .absent, .closing: usleep(1000)
+            case .other: throw LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb")
+            case .open(let environment):
+                guard environment.options.isCompatible(with: options) else {
+                    throw LMDBError(.optionsConflict, operation: "open", path: path)
+                }
+                return environment
             }
-            guard environment.options.isCompatible(with: options) else {
-                throw LMDBError(.optionsConflict, operation: "open", path: path)
-            }
-            return environment
         }
+    }
+
+    /// The entry for a directory.
+    private enum Found {
+        case absent
+        case open(Environment)
+        /// The environment is being closed.
+        case closing
+        /// The directory's data file replaced that of an open environment: opening it would drop
+        /// the locks of the open one.
+        case other(Environment)
+    }
+
+    private static func opened(_ path: String, _ entries: [FileIdentity: Entry]) -> Found {
+        if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file],
+            entry.forks == ForkCounter.current
+        {
+            return entry.environment.map { .open($0) } ?? .closing
+        }
+        guard let lock = FileIdentity(path: path + "/" + LockFile.name),
+            let other = entries.values.first(where: { $0.lockFile == lock && $0.forks == ForkCounter.current })
+        else { return .absent }
+        return other.environment.map { .other($0) } ?? .closing
     }
 
     /// The address space of one more environment: a process has 128 TiB.

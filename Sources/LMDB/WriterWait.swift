@@ -20,8 +20,16 @@ package enum WriterWait {
         var isWatched = false
         /// The number of times in a row that it has found no wait.
         var idle = 0
-        /// The directory of the environment that is waited for, and since when.
-        var waiting: (directory: String, since: Double)?
+        /// The waits: threads may wait for several environments at a time.
+        var waits: [Int: Wait] = [:]
+        var lastWait = 0
+    }
+
+    private struct Wait {
+        /// The directory of the environment that is waited for.
+        var directory: String
+        var since: Double
+        var isReported = false
     }
 
     private static let isReported = Atomic<Bool>(false)
@@ -42,21 +50,27 @@ package enum WriterWait {
         in directory: String, _ body: () throws(LMDBError) -> Result
     ) throws(LMDBError) -> Result {
         guard isReported.load(ordering: .relaxed) else { return try body() }
-        begin(directory)
-        defer { state.withLock { $0.waiting = nil } }
+        let wait = begin(directory)
+        defer { state.withLock { $0.waits[wait] = nil } }
         return try body()
     }
 
-    private static func begin(_ directory: String) {
+    /// Notes a wait, and returns its number.
+    private static func begin(_ directory: String) -> Int {
         let now = seconds()
-        let isFirst = state.withLock { state in
-            state.waiting = (directory, now)
+        let (wait, isFirst) = state.withLock { state in
+            state.lastWait += 1
+            state.waits[state.lastWait] = Wait(directory: directory, since: now)
             let isFirst = !state.isWatched
             state.isWatched = true
             state.idle = 0
-            return isFirst
+            return (state.lastWait, isFirst)
         }
-        guard isFirst else { return }
+        if isFirst { watch() }
+        return wait
+    }
+
+    private static func watch() {
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
@@ -67,25 +81,27 @@ package enum WriterWait {
         if code == 0 { pthread_detach(thread) } else { state.withLock { $0.isWatched = false } }
     }
 
-    /// Reports the wait if it is a long one.
+    /// Reports the waits that have become long.
     ///
     /// - Returns: false if there was none for a second: the thread ends, and the next wait begins
     ///   another one.
     private static func check() -> Bool {
         let now = seconds()
         let isWatched = state.withLock { state in
-            state.idle = state.waiting == nil ? state.idle + 1 : 0
+            state.idle = state.waits.isEmpty ? state.idle + 1 : 0
             state.isWatched = state.idle < 5
             return state.isWatched
         }
         guard isWatched else { return false }
-        let due: (Report, String)? = state.withLock {
-            guard let waiting = $0.waiting, let report = $0.report, now - waiting.since >= $0.delay else { return nil }
-            // Once for each wait.
-            $0.waiting?.since = .infinity
-            return (report, waiting.directory)
+        let (report, due) = state.withLock { state in
+            var due: [String] = []
+            for (number, wait) in state.waits where !wait.isReported && now - wait.since >= state.delay {
+                state.waits[number]?.isReported = true
+                due.append(wait.directory)
+            }
+            return (state.report, due)
         }
-        if let (report, directory) = due { report(directory, LockFile.writer(in: directory)) }
+        for directory in due { report?(directory, LockFile.writer(in: directory)) }
         return true
     }
 

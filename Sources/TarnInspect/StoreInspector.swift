@@ -54,6 +54,8 @@ public struct StoreInspector: Sendable {
         public var reason: String
         /// Whether the damage concerns the file or its pages, not a single record.
         public var isOfPages = false
+        /// The number of faults: more than one if the others of a kind are not listed.
+        package var count = 1
         public var description: String { "\(place): \(reason)" }
     }
 

@@ -39,6 +39,25 @@ struct SharedEnvironmentTests {
         try SharedEnvironmentTests.inside(32, environment) {}
     }
 
+    @Test("an opening that waits for another process holds up no other environment")
+    func waitingOpening() throws {
+        let path = folder("slow") as String
+        do { _ = try Environment.open(at: path) }
+        // As another process holds it while it opens the environment.
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+        defer { close(descriptor) }
+        let isOpen = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            _ = try? Environment.open(at: path)
+            isOpen.signal()
+        }
+        #expect(isOpen.wait(timeout: .now() + .milliseconds(300)) == .timedOut, "it does not wait")
+        _ = try Environment.open(at: folder("other"))
+        flock(descriptor, LOCK_UN)
+        isOpen.wait()
+    }
+
     @Test(
         "of a file that another process has grown past this one's map an error says so, it holds up nobody, and opening again helps"
     )

@@ -64,6 +64,27 @@ struct WriterTurnTests {
         }
     }
 
+    @Test("a long wait is reported although a write of another environment begins and ends meanwhile")
+    func longWait() throws {
+        let path = folder("e") as String, other = try Environment.open(at: folder("other"))
+        let environment = try Environment.open(at: path), table = try environment.makeTable("t")
+        let isReported = DispatchSemaphore(value: 0), isWritten = DispatchSemaphore(value: 0)
+        // As another process that writes.
+        let descriptor = open(path + "/turn.lock", O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+        defer { close(descriptor) }
+        WriterWait.report(after: 0.5) { directory, _ in if directory == path { isReported.signal() } }
+        Thread.detachNewThread {
+            try? environment.put(table, [("a", "1")])
+            isWritten.signal()
+        }
+        usleep(100_000)
+        try other.write { _ in }
+        #expect(isReported.wait(timeout: .now() + .seconds(60)) == .success)
+        flock(descriptor, LOCK_UN)
+        isWritten.wait()
+    }
+
     @Test("a process that is killed while it holds the turn holds up nobody")
     func killedHolderFreesTheTurn() async throws {
         let path = folder("e"), pidFile = folder("pid")

@@ -40,7 +40,7 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = beginning(at: pages.position, after: old, sequence, plan: plan, identity)
+        var checkpoint = try beginning(at: pages.position, after: old, sequence, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
@@ -102,9 +102,12 @@ extension EndpointScan {
     /// - Parameter sequence: the last commit before it.
     private func beginning(
         at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity
-    ) -> Checkpoint {
+    ) throws -> Checkpoint {
+        // A repair removes a damaged checkpoint, but not what its scans have noted. A scan with an
+        // earlier number would not find what it misses.
+        let last = try old?.scan ?? client.store.read { try $0.access.scans.lastScan(of: identity.members) }
         var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: position, scan: (old?.scan ?? 0) + 1,
+            state: .underWay, plan: plan, nextURL: position, scan: last + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         if let rules = endpoint.orphans, rules.scope != .listed { checkpoint.begunAfter = sequence }

@@ -108,9 +108,10 @@ extension RecordClient {
             let old = try writer.access.checkpoints.checkpoint(name)
             // A list that is older than another one knows less.
             if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
+            // Without the checkpoint, which may have been damaged, the members know the last scan.
+            let last = try old?.scan ?? writer.access.scans.lastScan(of: identity.members)
             var checkpoint = Checkpoint(
-                state: .complete, plan: plan, scan: max(old?.scan ?? 0, earlier) + 1, startedAt: list.startedAt,
-                completedAt: now
+                state: .complete, plan: plan, scan: max(last, earlier) + 1, startedAt: list.startedAt, completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
             checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)

@@ -14,6 +14,8 @@ struct CompactCommand: ParsableCommand {
             after a first sync a store often becomes a fifth smaller. `tarn store rewrite` beforehand compresses all \
             rows with the newest dictionary.
 
+            Damaged rows are copied as they are; the exit code is then 6.
+
             Example:
               tarn store compact forge.tarn
             """)
@@ -33,5 +35,10 @@ struct CompactCommand: ParsableCommand {
                     + "names them, `tarn inspect salvage \(store) NEW` brings the readable records into a new store")
         }
         Output.line("\(store): \(byteText(report.bytesBefore)) before, \(byteText(report.bytesAfter)) now")
+        guard report.damagedRows > 0 else { return }
+        throw Failure(
+            .store,
+            "\(store): compacted, with \(countText(report.damagedRows, "damaged row")) as before: "
+                + "`tarn inspect verify \(store)` shows where, `tarn store repair` repairs")
     }
 }

@@ -37,7 +37,7 @@ struct ExportCommand: InspectingCommand {
     func run(on inspector: StoreInspector) throws {
         var damaged = 0
         func say(_ damage: StoreInspector.Damage) {
-            damaged += 1
+            damaged += damage.count
             Output.error("\(store): \(damage)")
         }
         if ndjson {

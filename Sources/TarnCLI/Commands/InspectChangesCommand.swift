@@ -40,6 +40,9 @@ struct InspectChangesCommand: InspectingCommand {
         ) { rows.add(members: $0.members, cells: $0.cells(style)) }
         if rows.count > 0 || style.format != .table { rows.end() }
         noteWithoutLocks(store, part.aloneBecause)
+        if since > part.sequence {
+            Output.note("the store has no commit \(since): its newest one is \(part.sequence)")
+        }
         if part.trimmed > since {
             Output.note("changes up to commit \(part.trimmed) were trimmed from the log, all or some of them")
         }

@@ -14,9 +14,9 @@ struct RepairCommand: ParsableCommand {
             pages of the file are damaged, nothing is changed: use `tarn inspect salvage` to bring the readable \
             records into a new store.
 
-            Damaged rows are reported and stay as they are. --remove-damaged-rows removes them together with the \
-            responses that list them, so that the next sync fetches them again. Local changes of such rows that were \
-            not sent are lost, and named.
+            Damaged rows are reported and stay as they are, with their index entries: a query that meets one fails \
+            instead of leaving it out. --remove-damaged-rows removes them together with the responses that list them, \
+            so that the next sync fetches them again. Local changes of such rows that were not sent are lost, and named.
 
             Examples:
               tarn store repair forge.tarn --dry-run

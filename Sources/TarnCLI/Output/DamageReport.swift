@@ -14,7 +14,7 @@ final class DamageReport {
     }
 
     func add(_ damage: StoreInspector.Damage) {
-        if damage.isOfPages { pages += 1 } else { rows += 1 }
+        if damage.isOfPages { pages += damage.count } else { rows += damage.count }
         meter?.clear()
         Output.error("\(store): \(damage)")
     }

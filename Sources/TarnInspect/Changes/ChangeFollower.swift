@@ -12,6 +12,9 @@ package struct ChangeFollower {
         /// The store was restored or replaced: it has another history, of which the changes after a
         /// commit follow.
         case replaced(at: UInt64)
+        /// The store does not have the commit after which the follower continues, but only an
+        /// earlier one, of which the changes after it follow.
+        case ahead(at: UInt64, newest: UInt64)
 
         package var description: String {
             switch self {
@@ -19,6 +22,8 @@ package struct ChangeFollower {
                 "changes of the commits \(after + 1) to \(upTo) were trimmed from the log before they were read"
             case .replaced(let sequence):
                 "the store was replaced or restored: changes after its commit \(sequence) follow"
+            case .ahead(let sequence, let newest):
+                "the store has no commit \(sequence): changes after its newest commit \(newest) follow"
             }
         }
     }
@@ -64,6 +69,10 @@ package struct ChangeFollower {
                 if part.incarnation != incarnation {
                     notice(.replaced(at: part.sequence))
                     incarnation = part.incarnation
+                    return part.sequence
+                }
+                if sequence > part.sequence {
+                    notice(.ahead(at: sequence, newest: part.sequence))
                     return part.sequence
                 }
                 // A commit may be trimmed in part: what is left of it still follows.

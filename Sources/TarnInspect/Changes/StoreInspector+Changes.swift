@@ -7,7 +7,7 @@ package struct ChangeLogPart: Sendable {
     /// The incarnation of the store; another one has another history.
     var incarnation: String
     /// The newest commit of the store.
-    var sequence: UInt64
+    package var sequence: UInt64
     /// The newest commit whose changes were trimmed, all or some; 0 if none were.
     package var trimmed: UInt64
     /// The number of changes of entities that the catalog no longer has.

@@ -37,7 +37,9 @@ public struct SchemaDifference: Sendable, Hashable {
         let known = Set(first.map(\.path))
         let changed = first.compactMap { part -> SchemaDifference? in
             let other = others[part.path]
-            return other == part.text ? nil : SchemaDifference(path: part.path, from: part.text, to: other)
+            // By bytes: strings compare as equal if they only look the same.
+            let isSame = other.map { $0.utf8.elementsEqual(part.text.utf8) } ?? false
+            return isSame ? nil : SchemaDifference(path: part.path, from: part.text, to: other)
         }
         return changed
             + second.filter { !known.contains($0.path) }.map { SchemaDifference(path: $0.path, from: nil, to: $0.text) }

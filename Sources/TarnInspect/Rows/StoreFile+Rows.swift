@@ -104,5 +104,12 @@ extension StoreFile {
                 StoreInspector.Damage(
                     place: finding.place, reason: finding.detail, isOfPages: finding.code.isOfPages))
         }
+        for code in findings.counts.keys.sorted() where code.concernsAnswers {
+            let more = findings.countBeyondList(code)
+            guard more > 0 else { continue }
+            damaged(
+                StoreInspector.Damage(
+                    place: code.rawValue, reason: "and \(more) more", isOfPages: code.isOfPages, count: more))
+        }
     }
 }

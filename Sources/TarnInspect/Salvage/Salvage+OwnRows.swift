@@ -60,7 +60,12 @@ extension Salvage {
             let key = record.storageKey.withUnsafeBytes { file.describe($0) }
             report.lostLocalChanges.append("\(name) \(key) (\(fields))")
         }
-        if !lost.isEmpty { report.mayLackLocalChanges = true }
+        guard !lost.isEmpty else { return }
+        report.mayLackLocalChanges = true
+        let removed = try store.write { writer in
+            try lost.count { try writer.removeMarkOfLostRow($0.record) }
+        }
+        report.localChanges -= removed
     }
 
     private func loseOwnRow(_ place: String, _ reason: String) {

@@ -78,6 +78,10 @@ final class Salvage {
         for finding in file.findings.list where finding.code.isOfPages {
             report.lose(finding.place, finding.detail, isOfPages: true)
         }
+        for code in file.findings.counts.keys.sorted() where code.isOfPages {
+            let more = file.findings.countBeyondList(code)
+            if more > 0 { report.lose(code.rawValue, "and \(more) more", isOfPages: true, count: more) }
+        }
         if report.lostCount == 0 { try takeProgress() }
         if report.lostCount > 0 { countMissing() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)

@@ -42,8 +42,8 @@ public struct SalvageReport: Sendable {
     /// The commit sequence of the new store.
     public internal(set) var sequence: UInt64 = 0
 
-    mutating func lose(_ place: String, _ reason: String, isOfPages: Bool = false) {
-        lostCount += 1
+    mutating func lose(_ place: String, _ reason: String, isOfPages: Bool = false, count: Int = 1) {
+        lostCount += count
         if lost.count < 1000 { lost.append(StoreInspector.Damage(place: place, reason: reason, isOfPages: isOfPages)) }
     }
 }

@@ -42,7 +42,7 @@ struct SchemaOutline {
             texts.append("\(type)" + (field.isOptional ? "?" : ""))
             switch type {
             case .enumeration(let values), .array(.enumeration(let values)):
-                texts.append("one of " + values.joined(separator: ", "))
+                texts.append("one of " + values.map(listed).joined(separator: ", "))
             default: break
             }
             if field.isUnique { texts.append("unique") } else if field.index != nil { texts.append("indexed") }
@@ -60,6 +60,12 @@ struct SchemaOutline {
             if let rule = reference.inverseRule, rule != .none { texts.append("inverse on delete \(rule.rawValue)") }
         }
         return texts.joined(separator: ", ")
+    }
+
+    /// A value of an enumeration; in quotes if it has a character of the list.
+    private static func listed(_ value: String) -> String {
+        let isPlain = !value.isEmpty && !value.utf8.contains { $0 < 0x20 || ",\"".utf8.contains($0) }
+        return isPlain ? value : Value.string(value).jsonText
     }
 
     private static func text(_ join: Catalog.Join, _ entity: Catalog.Entity, _ catalog: Catalog) -> String {

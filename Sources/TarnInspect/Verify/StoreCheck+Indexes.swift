@@ -91,21 +91,7 @@ extension StoreCheck {
     /// Returns the storage key at the end of an entry.
     func recordKey(in entry: Bytes, _ owner: IndexOwner) -> Bytes? {
         guard let index = owner.index else { return entry }
-        switch index.source {
-        case .declared(let components, _):
-            return IndexEntry.owner(
-                in: entry, afterValuesOf: IndexEntry.values(of: entry, components: components.count).length,
-                positioned: false)
-        case .field(let field):
-            guard case .reference(let reference) = field.kind else {
-                return IndexEntry.owner(
-                    in: entry, afterValuesOf: IndexEntry.values(of: entry, components: 1).length, positioned: false)
-            }
-            guard let components = catalog.entity(id: reference.destination)?.keyTypes.count,
-                let length = StorageKey.length(in: entry, components: components)
-            else { return nil }
-            return IndexEntry.owner(in: entry, afterValuesOf: length, positioned: reference.inverseIsOrdered)
-        }
+        return index.recordKey(in: entry, catalog)
     }
 
     private func has(_ root: UInt16, _ key: Bytes, _ id: UInt32, _ entry: Bytes, _ memory: EntryMemory) throws -> Bool {

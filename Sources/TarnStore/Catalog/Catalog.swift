@@ -306,7 +306,8 @@ public struct Catalog: Sendable, Hashable {
         return result.sorted { $0.name < $1.name }
     }
 
-    private func declares(_ entity: Entity, _ join: Join) -> Bool {
+    /// Returns whether a join is declared by the entity itself, not by an ancestor.
+    func declares(_ entity: Entity, _ join: Join) -> Bool {
         guard let parent = entity.parent.flatMap({ self.entity(id: $0) }) else { return true }
         return !parent.joins.contains { $0.name == join.name }
     }

@@ -22,6 +22,17 @@ extension CompiledIndex {
         return length < entry.count ? entry.slice(length..<entry.count) : nil
     }
 
+    /// Returns the storage key of the record at the end of any entry, also of a reference's index.
+    package func recordKey(in entry: Bytes, _ catalog: Catalog) -> Bytes? {
+        guard case .field(let field) = source, case .reference(let reference) = field.kind else {
+            return owner(in: entry)
+        }
+        guard let components = catalog.entity(id: reference.destination)?.keyTypes.count,
+            let length = StorageKey.length(in: entry, components: components)
+        else { return nil }
+        return IndexEntry.owner(in: entry, afterValuesOf: length, positioned: reference.inverseIsOrdered)
+    }
+
     /// Returns whether the values of a row, not cut, begin with `count` encoded values.
     func begins(_ row: RowBody, with wanted: Bytes, count: Int) -> Bool {
         var writer = ByteWriter()

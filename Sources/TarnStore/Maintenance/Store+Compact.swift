@@ -29,8 +29,9 @@ extension Store {
             // The rest of an interrupted compaction.
             unlink(new)
             let before = fileSize(file)
+            var damagedRows = 0
             do {
-                try copyAlone(path, to: new)
+                damagedRows = try copyAlone(path, to: new)
                 guard rename(new, file) == 0 else {
                     throw StoreError.lmdb(LMDBError(code: errno, operation: "rename", path: file))
                 }
@@ -39,12 +40,14 @@ extension Store {
                 throw error
             }
             NewDirectory.flush(path)
-            return CompactionReport(bytesBefore: before, bytesAfter: fileSize(file))
+            return CompactionReport(bytesBefore: before, bytesAfter: fileSize(file), damagedRows: damagedRows)
         }
     }
 
     /// Copies the file, and closes the environment: its lock file must not outlive the replacement.
-    private static func copyAlone(_ path: String, to new: String) throws {
+    ///
+    /// - Returns: the number of damaged rows.
+    private static func copyAlone(_ path: String, to new: String) throws -> Int {
         do {
             let environment = try Environment.open(
                 at: path,
@@ -54,9 +57,11 @@ extension Store {
                 throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
             try checkFormat(environment, path)
-            guard try !fill(new, from: environment) else { return }
+            if let damagedRows = try fill(new, from: environment) { return damagedRows }
             unlink(new)
             try copy(environment, to: new, isCompacted: true)
+            // Only a file with tables of other programs is copied like this: its rows are not read.
+            return 0
         } catch let error as LMDBError {
             if error.kind == .notAnEnvironment { throw StoreOpenError.notAStore(path: path, detail: error.description) }
             throw StoreError.lmdb(error)
@@ -81,12 +86,20 @@ extension Store {
 
     /// Fills a new file with all entries.
     ///
-    /// - Returns: false if it cannot be filled: see `Environment.copyPacked`.
-    private static func fill(_ new: String, from environment: Environment) throws -> Bool {
+    /// - Returns: the number of damaged rows; nil if it cannot be filled: see
+    ///   `Environment.copyPacked`.
+    private static func fill(_ new: String, from environment: Environment) throws -> Int? {
         let descriptor = try newFile(new, like: environment)
         defer { close(descriptor) }
-        guard try environment.copyPacked(to: new) else { return false }
+        var damagedRows = 0
+        let isFilled = try environment.copyPacked(to: new) { table, entries in
+            guard table.hasPrefix("r/"), let root = UInt32(table.dropFirst(2)) else { return }
+            for (key, row) in entries where !EncodedRow.hasValidChecksum(row, table: root, key: key) {
+                damagedRows += 1
+            }
+        }
+        guard isFilled else { return nil }
         guard fsync(descriptor) == 0 else { throw LMDBError(code: errno, operation: "copy", path: new) }
-        return true
+        return damagedRows
     }
 }

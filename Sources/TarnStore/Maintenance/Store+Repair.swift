@@ -10,7 +10,8 @@ extension Store {
         case dryRun
         /// Removes unreadable rows, and the responses that list them: the next sync restores them.
         ///
-        /// Without this option they stay, and cannot be read or written.
+        /// Without this option they stay, and cannot be read or written. Their index entries stay,
+        /// too: a query that meets such a row fails, instead of leaving it out.
         case removesDamagedRows
     }
 
@@ -56,6 +57,14 @@ private struct Repair: ~Copyable {
     private var expected: [UInt32: EntrySet] = [:]
     private var highestVersion: UInt64 = 0, highestList: UInt64 = 0
     private var lists: [UInt64: UInt32] = [:]
+    /// The storage keys of the rows that stay although they are damaged, by root entity.
+    private var damaged: [UInt16: DamagedKeys] = [:]
+
+    private struct DamagedKeys {
+        var unreadable: Set<[UInt8]> = []
+        /// Rows with a long list that is not whole.
+        var incomplete: Set<[UInt8]> = []
+    }
 
     private var raw: RawTransaction { access.raw }
     private var meta: ChecksummedTable { access.state.meta }
@@ -140,9 +149,12 @@ private struct Repair: ~Copyable {
 
     private mutating func readRows() throws {
         for root in roots {
-            var damaged: [[UInt8]] = [], sums: [UInt32: EntrySet] = [:], version: UInt64 = 0, lists: [EdgeList] = []
+            var damaged: [[UInt8]] = [], keys = DamagedKeys(), sums: [UInt32: EntrySet] = [:], version: UInt64 = 0,
+                lists: [EdgeList] = []
             try forEachRow(of: root) { key, value in
+                var isReadable = false
                 let isSound = try withRow(root, key, value) { rules, row in
+                    isReadable = true
                     version = max(version, row.version)
                     for index in 0..<row.body.count {
                         if let list = EdgeList(row.body.value(at: index)) { lists.append(list) }
@@ -151,8 +163,11 @@ private struct Repair: ~Copyable {
                         sums[index, default: EntrySet()].add(entry)
                     }
                 }
-                if !isSound { damaged.append(Array(key)) }
+                guard !isSound else { return }
+                damaged.append(Array(key))
+                if isReadable { keys.incomplete.insert(Array(key)) } else { keys.unreadable.insert(Array(key)) }
             }
+            if !removesRows, !damaged.isEmpty { self.damaged[root.id] = keys }
             highestVersion = max(highestVersion, version)
             for list in lists {
                 self.lists[list.id] = list.count
@@ -173,6 +188,7 @@ private struct Repair: ~Copyable {
             guard removesRows else { return }
             // The responses that list it are removed later, as all that list a missing record.
             _ = try raw.delete(access.state.records(of: root.id), key)
+            _ = try access.removeMarkOfLostRow(root.id, key)
         }
     }
 
@@ -232,10 +248,13 @@ private struct Repair: ~Copyable {
             try raw.removeAll(table)
             return try mark.put(id, raw, meta)
         }
-        let found = try EntrySet(raw, table), wanted = expected[id] ?? EntrySet()
+        let found = try EntrySet(raw, table), kept = try entriesOfDamagedRows(id, table)
+        var wanted = expected[id] ?? EntrySet()
+        for entry in kept { entry.withUnsafeBytes { wanted.add($0) } }
         guard found != wanted else { return }
         try raw.removeAll(table)
         var changes = IndexChanges(), bytes = 0
+        for entry in kept { entry.withUnsafeBytes { changes.add($0, to: id, insertion: true) } }
         for root in roots {
             try forEachRow(of: root) { key, value in
                 _ = try withRow(root, key, value) { rules, row in
@@ -255,6 +274,40 @@ private struct Repair: ~Copyable {
         report.indexes.append(
             RepairReport.Rebuilt(
                 name: access.catalog.fullName(ofIndex: id), entriesBefore: found.count, entriesAfter: wanted.count))
+    }
+
+    /// Returns the entries of damaged rows in an index that do not follow from what is readable of
+    /// the rows.
+    ///
+    /// Without them, queries would leave the records out and report nothing.
+    private func entriesOfDamagedRows(_ id: UInt32, _ table: Table) throws -> Set<[UInt8]> {
+        let rules = access.state.rules(forIndex: id)
+        guard let root = rules?.0.root ?? access.catalog.entities.first(where: { $0.members == id })?.root,
+            let damaged = damaged[root], let entity = access.catalog.entity(id: root)
+        else { return [] }
+        // What follows from other fields than lists is known.
+        let incomplete = rules?.1.targets == nil ? [] : damaged.incomplete
+        let keys = damaged.unreadable.union(incomplete)
+        var entries: Set<[UInt8]> = []
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var next = try cursor.first()
+        while let (entry, value) = next, !keys.isEmpty {
+            let key = rules.map { $0.1.recordKey(in: entry, access.catalog) } ?? entry
+            if let key, keys.contains(Array(key)), value.isEmpty { entries.insert(Array(entry)) }
+            next = try cursor.next()
+        }
+        for key in incomplete {
+            try key.withUnsafeBytes { key in
+                guard let value = try raw.get(access.state.records(of: root), key) else { return }
+                _ = try withRow(entity, key, value) { rules, row in
+                    try access.forEachEntry(rules, key, row.body) { index, entry, _ in
+                        if index == id { entries.remove(Array(entry)) }
+                    }
+                }
+            }
+        }
+        return entries
     }
 
     private static let batch = 64 << 20
@@ -360,11 +413,15 @@ private struct Repair: ~Copyable {
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
         if let local = state.local {
-            try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil }
+            try remove(from: local) { key, value in
+                guard key.count > 2, let mark = isRow(key, value).flatMap({ LocalMark($0) }) else { return false }
+                return state.catalog.entity(id: mark.entity)?.root == key.loadBigEndian(0, UInt16.self)
+            }
         }
         if let scans = state.scans {
             try remove(from: scans.table) { key, value in
-                scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil
+                let member = scans.content(value, key: key).flatMap { ScanMember(key, $0) }
+                return member.map { state.catalog.entity(id: $0.record.entity) != nil } ?? false
             }
         }
         let outbox = try access.repairOutbox()
@@ -389,20 +446,23 @@ private struct Repair: ~Copyable {
     private mutating func repairChanges() throws {
         let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0,
             sequence = try counter(MetaKey.sequence) ?? 0
+        var highest = max(sequence, highestVersion)
         // Without the number, missing changes cannot be detected.
         var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:],
             isSound = known != nil || !meta.hasChecksums
         let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }
         var entry = try cursor.first()
-        while let (key, value) = entry, isSound {
+        while let (key, value) = entry {
             let group = changes.content(value, key: key).flatMap { ChangeGroup(key, $0) }
             if group == nil { isSound = false }
             for change in group.map(Array.init) ?? [] {
+                highest = max(highest, change.sequence)
+                guard isSound else { continue }
                 guard change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
                 else {
                     isSound = false
-                    break
+                    continue
                 }
                 if let entity = access.catalog.entity(id: change.entity) {
                     newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (
@@ -428,7 +488,11 @@ private struct Repair: ~Copyable {
         isSound = isSound && newest.values.allSatisfy(\.isDeleted)
         guard !isSound else { return }
         try raw.removeAll(access.state.changes)
-        try raw.put(meta, key: MetaKey.trimmedChanges, number: max(sequence, highestVersion))
+        // A commit of its own: a consumer that knows the newest one may have missed changes, too.
+        let next = highest == .max ? highest : highest + 1
+        if try counter(MetaKey.sequence) == nil { report.counters["\(MetaKey.sequence)"] = next }
+        try raw.put(meta, key: MetaKey.sequence, number: next)
+        try raw.put(meta, key: MetaKey.trimmedChanges, number: next)
         report.clearsChangeLog = true
     }
 }

@@ -144,6 +144,13 @@ extension StoreWriter {
         try access.raw.get(ownTable(table), key) != nil
     }
 
+    /// Removes the mark of a record whose row is lost; see `StoreAccess.removeMarkOfLostRow`.
+    ///
+    /// - Returns: whether there was one.
+    package func removeMarkOfLostRow(_ record: ListedRecord) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { try access.removeMarkOfLostRow(record.entity, $0) }
+    }
+
     private func ownTable(_ name: String) -> Table {
         let state = access.state
         let tables = [
@@ -164,5 +171,20 @@ extension StoreWriter {
     package func has(_ record: ListedRecord) throws -> Bool {
         guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
         return try access.raw.get(access.state.records(of: record.entity), record.storageKey) != nil
+    }
+}
+
+extension StoreAccess {
+    /// Removes the mark of a record whose row, and with it the local values, is lost.
+    ///
+    /// It would keep the server's values of the changed fields out of the record. If operations of
+    /// the outbox change the record, they have the local values, and the mark stays until they are
+    /// finished.
+    ///
+    /// - Returns: whether there was one.
+    func removeMarkOfLostRow(_ root: UInt16, _ key: Bytes) throws -> Bool {
+        // In a damaged outbox, operations may be unreadable.
+        guard let hasOperations = try? outbox.hasOperations(root, key), !hasOperations else { return false }
+        return try localChanges.remove(root, key)
     }
 }

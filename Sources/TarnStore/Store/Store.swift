@@ -415,13 +415,15 @@ public final class Store: Sendable {
 
 extension Store.Current {
     /// Replaces the state by a newer one, and checks whether this process's schemas still fit it.
+    ///
+    /// If another thread has taken a newer one meanwhile, the schemas are checked against that.
     fileprivate mutating func take(_ newer: StoreState) {
-        guard newer.generation >= state.generation else { return }
-        state = newer
+        if newer.generation >= state.generation { state = newer }
+        let catalog = state.catalog
         misfit = nil
         for schema in schemas {
             do throws(SchemaError) {
-                guard try newer.catalog.applying(schema).addsAnything(to: newer.catalog) else { continue }
+                guard try catalog.applying(schema).addsAnything(to: catalog) else { continue }
                 misfit = "the store no longer has everything that the schema of this process declares"
             } catch {
                 misfit = error.description

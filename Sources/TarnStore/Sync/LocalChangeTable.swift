@@ -38,6 +38,21 @@ package struct LocalChangeTable {
         return try raw.delete(table, key(root, storageKey))
     }
 
+    /// Removes the marks of an entity that is removed; of a root, those of its whole tree.
+    func removeAll(of entity: Catalog.Entity) throws {
+        guard let table = state.local else { return }
+        let prefix = withUnsafeBytes(of: entity.root.bigEndian) { Array($0) }, cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.seek(prefix)
+        while let (key, value) = entry, key.starts(with: prefix) {
+            let isOfEntity =
+                try entity.root == entity.id
+                || LocalMark(raw.systemRow(value, "local", key))?.entity == entity.id
+            if isOfEntity { try cursor.delete() }
+            entry = try cursor.next()
+        }
+    }
+
     func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {
         guard let entity = state.catalog.entity(id: mark.entity) else { return nil }
         let key: RecordKey? =

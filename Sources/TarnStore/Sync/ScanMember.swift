@@ -36,6 +36,11 @@ package struct ScanMember: Sendable, Hashable {
     /// The size of the identity's digest in the keys of the table, in bytes.
     static let identitySize = 16
 
+    /// Returns the entity of the record in a key of the table; nil if it is none.
+    static func root(inKey key: Bytes) -> UInt16? {
+        key.count > identitySize + 2 ? key.loadBigEndian(identitySize, UInt16.self) : nil
+    }
+
     static func prefix(_ identity: String) -> [UInt8] {
         var identity = identity
         return Array(identity.withUTF8 { SHA256.digest(Bytes($0)) }.prefix(identitySize))

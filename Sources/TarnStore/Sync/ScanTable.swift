@@ -46,6 +46,16 @@ package struct ScanTable {
         return isThere
     }
 
+    /// The highest number of a scan in the members of an identity; 0 if there are none.
+    package func lastScan(of identity: String) throws -> UInt64 {
+        var last: UInt64 = 0
+        try forEach(of: identity) { member in
+            last = max(last, member.lastListed, member.decided)
+            return true
+        }
+        return last
+    }
+
     /// The number of members of all identities.
     package var count: Int {
         get throws { try state.scans.map { try raw.statistics($0).entries } ?? 0 }

@@ -25,6 +25,23 @@ extension StoreWriter {
         try access.scans.removeAll(of: identity, limit: limit)
     }
 
+    /// Removes the members of the records of a root entity, whatever their identity.
+    ///
+    /// - Parameter count: the largest number of members of all entities that are read.
+    /// - Returns: the key before which the next step begins; nil at the end.
+    mutating func removeScanMembers(ofRoot root: UInt16, from start: [UInt8], atMost count: Int) throws -> [UInt8]? {
+        guard let table = access.state.scans else { return nil }
+        let cursor = try access.raw.cursor(table.table)
+        defer { cursor.close() }
+        var entry = try cursor.seek(start)
+        for _ in 0..<count {
+            guard let (key, _) = entry else { return nil }
+            if ScanMember.root(inKey: key) == root { try cursor.delete() }
+            entry = try cursor.next()
+        }
+        return entry.map { Array($0.key) }
+    }
+
     /// Moves members of an identity to another one, at most `limit` of them, as members that its
     /// first scan has listed. Those that the other one has keep what it knows about them.
     ///

@@ -47,7 +47,8 @@ extension Store {
         do {
             do {
                 try commit(&group, queue)
-            } catch is WriteGroup.Undone {
+            } catch let error where error is WriteGroup.Undone || Store.isFull(error) && !group.usesChildren {
+                // A full store may be noticed only at the end, with the last write's index entries.
                 group.undo()
                 try commit(&group, queue)
             }
@@ -59,6 +60,10 @@ extension Store {
         settle(after: finished.compactMap(\.failure), isFreeing: group.isFreeing)
         if group.isObservable { wake.touch() }
         return finished
+    }
+
+    private static func isFull(_ error: any Error) -> Bool {
+        if case StoreWriteError.storeFull = error { true } else { false }
     }
 
     /// Runs the writes of a group, and those that are queued meanwhile, in one transaction.
@@ -128,7 +133,7 @@ extension Store {
     }
 
     private func settle(after failures: [any Error], isFreeing: Bool) {
-        let isFull = failures.contains { if case StoreWriteError.storeFull = $0 { true } else { false } }
+        let isFull = failures.contains(where: Store.isFull)
         if isFull || isFreeing { settleFreedPages(always: isFull) }
     }
 }

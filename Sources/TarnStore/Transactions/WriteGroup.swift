@@ -12,7 +12,7 @@ struct WriteGroup {
     private var writes: [any PendingWrite]
     /// The errors of the writes that have run.
     private var failures: [(any Error)?] = []
-    private var usesChildren = false
+    private(set) var usesChildren = false
     /// The number of changes, and of writes that changed something.
     private(set) var changes = 0, commits = 0
     var isFreeing = false

@@ -42,6 +42,15 @@ struct RepairCommandTests {
         #expect(try await tarn("store", "repair", store, "--dry-run").status == 0)
     }
 
+    @Test("a compaction keeps damaged rows and says so")
+    func compaction() async throws {
+        let store = try makeStore(), compacted = try await tarn("store", "compact", store)
+        #expect(compacted.status == 6 && compacted.error.contains("with 1 damaged row as before"), "\(compacted)")
+        #expect(compacted.output.contains(" before, "))
+        #expect(try await tarn("store", "repair", store, "--no-backup", "--remove-damaged-rows").status == 0)
+        #expect(try await tarn("store", "compact", store).status == 0)
+    }
+
     @Test("the copy is beside the store, also with a slash behind its name, and two of one second differ")
     func copies() async throws {
         let store = try makeStore()

@@ -63,6 +63,19 @@ struct InspectedChangesTests {
         #expect(seen.last == "14" && notices.count == 1, "\(notices)")
     }
 
+    @Test("a follower that begins after a commit that the store does not have says so")
+    func followerAhead() throws {
+        let store = try InspectedStore()
+        var follower = try ChangeFollower(StoreInspector(at: store.path), since: .max, of: nil)
+        let newest = try Store.open(at: store.path, options: Store.Options(isReadOnly: true)).read { try $0.sequence }
+        var notices: [ChangeFollower.Notice] = []
+        for _ in 0..<2 {
+            try follower.step(damaged: { Issue.record("\($0)") }, notice: { notices.append($0) }, change: { _ in })
+        }
+        #expect(notices == [.ahead(at: .max, newest: newest)])
+        #expect(notices.first?.description.hasPrefix("the store has no commit 18446744073709551615") == true)
+    }
+
     @Test("a follower of a restored store says so, and continues with the other history")
     func replaced() throws {
         let store = try InspectedStore(), other = try InspectedStore()

@@ -24,6 +24,25 @@ struct StoreDifferencesTests {
         return Outcome(summary: summary, lines: lines, damaged: damaged)
     }
 
+    @Test("the values of enumerations differ by their bytes, also if they contain a comma")
+    func enumerationValues() throws {
+        func catalog(_ values: String...) throws -> Catalog {
+            try Catalog().applying(
+                Schema([
+                    EntityDefinition(
+                        "Item", key: ["id"],
+                        attributes: [.init("id", .int), .init("state", .enumeration(values), optional: true)])
+                ])
+            ).catalog
+        }
+        func differences(_ a: Catalog, _ b: Catalog) -> [String] {
+            SchemaDifference.all(between: a, and: b).map(\.path)
+        }
+        #expect(try differences(catalog("a, b", "c"), catalog("a", "b, c")) == ["Item.state"])
+        #expect(try differences(catalog("ferm\u{E9}"), catalog("ferme\u{301}")) == ["Item.state"])
+        #expect(try differences(catalog("a, b", "c"), catalog("a, b", "c")).isEmpty)
+    }
+
     private func change(_ path: String, _ body: (inout StoreWriter) throws -> Void) throws {
         try Store.open(at: path, options: Store.Options(durability: .volatile)).write(body)
     }

@@ -22,6 +22,16 @@ struct PageFindingsTests {
         #expect(found.contains { $0.code == fault.code }, "\(found.prefix(3))")
     }
 
+    @Test("findings beyond the limit of the list are counted, and one that is met again is not")
+    func countedBeyondTheList() {
+        let findings = Findings(limit: 3)
+        for _ in 0..<2 { for page in 0..<10 { findings.addOnce(.pageForm, "page \(page)", "a fault") } }
+        // A scan meets the same faults, and two more.
+        for page in 0..<12 { findings.add(.pageForm, "page \(page)", "a fault") }
+        #expect(findings.counts == [.pageForm: 12] && findings.list.count == 3)
+        #expect(findings.countBeyondList(.pageForm) == 9 && findings.countBeyondList(.pageKind) == 0)
+    }
+
     @Test("the use of pages names a fault of the meta pages, and none of a sound file")
     func metaPagesOfUse() throws {
         let store = try RichStore()

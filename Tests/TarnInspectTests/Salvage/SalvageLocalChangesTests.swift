@@ -95,6 +95,20 @@ struct SalvageLocalChangesTests {
         }
     }
 
+    @Test("a mark whose record is lost is not salvaged: it would keep the server's values out of the record")
+    func markOfLostRecord() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a damaged row", []) {
+                try $0.change($0.records("User"), $0.key(3)) { $0 = Array($0.prefix(10)) }
+            })
+        try withNew { new in
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
+            #expect(report.lostLocalChanges == ["User 3 (name)"] && report.localChanges == 3)
+            try expect(new, operations: [1, 3, 4], marks: 3)
+        }
+    }
+
     @Test("losses of other tables do not concern local changes")
     func otherLosses() throws {
         try salvage {

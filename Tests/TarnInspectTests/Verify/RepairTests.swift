@@ -49,19 +49,77 @@ struct RepairTests {
         #expect(throws: StoreError.damagedRow(entity: "User", key: "5")) {
             try store.read { _ = try $0.record("User", RecordKey(5)) }
         }
+        // Otherwise a query by an index would leave the record out, and say nothing.
+        #expect(report.indexes.isEmpty)
+        #expect(throws: StoreError.damagedRow(entity: "User", key: "5")) {
+            try store.read { _ = try $0.first("User", index: "login", equalTo: [.string("user5")]) }
+        }
         _ = try store.repair([.removesDamagedRows])
         #expect(try store.read { try $0.record("User", RecordKey(5)) } == nil)
+        #expect(try store.read { try $0.first("User", index: "login", equalTo: [.string("user5")]) } == nil)
         // It can come again.
         try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
     }
 
-    @Test("a record with an incomplete long list keeps the entries of its other fields")
+    @Test("the mark of a local change goes with the row that had its values, unless the outbox has them")
+    func marksOfRemovedRows() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("two damaged rows", []) { editor in
+                for number: Int64 in [3, 4] {
+                    try editor.change(editor.records("User"), editor.key(number)) { $0 = Array($0.prefix(10)) }
+                }
+            })
+        let store = try Store.open(at: rich.path)
+        func hasMark(_ number: Int64) throws -> Bool {
+            try store.read { try $0.localChange("User", RecordKey(number)) != nil }
+        }
+        #expect(try hasMark(3))
+        #expect(try hasMark(4))
+        _ = try store.repair([.removesDamagedRows])
+        #expect(try !hasMark(3))
+        #expect(try hasMark(4))
+    }
+
+    @Test("an index is not built without a row whose header is damaged: queries would not report it")
+    func newIndex() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a byte of an entity's id", []) {
+                try $0.change($0.records("User"), $0.key(5)) { $0[6] ^= 0x40 }
+            })
+        var schema = RichStore.schema
+        schema.entities[0].attributes[2] = .init("name", .string, optional: true, indexed: true)
+        do {
+            _ = try Store.open(at: rich.path, schema: schema)
+            Issue.record("it was opened")
+        } catch StoreOpenError.store(let error) {
+            #expect(error == .damagedRow(entity: "User", key: "5"))
+        }
+    }
+
+    @Test("an index that is rebuilt keeps the entries of damaged rows that stay")
+    func rebuiltIndex() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a damaged row, and an entry that is gone", []) { editor in
+                try editor.change(editor.records("User"), editor.key(6)) { $0 = Array($0.prefix(10)) }
+                try editor.removeFirst(editor.index("User", "age"))
+            })
+        let store = try Store.open(at: rich.path), report = try store.repair()
+        #expect(report.damagedRows == ["User 6"] && report.indexes.map(\.name) == ["User.age"])
+        #expect(throws: StoreError.damagedRow(entity: "User", key: "6")) {
+            try store.read { _ = try $0.first("User", index: "age", equalTo: [.int(6)]) }
+        }
+    }
+
+    @Test("a record with an incomplete long list keeps the entries of its fields, also those of lost references")
     func incompleteList() throws {
         let rich = try RichStore()
         try rich.damage(VerificationTests.Damage("a reference that is gone", []) { try $0.removeFirst("edges") })
         let report = try Store.open(at: rich.path).repair()
         #expect(report.damagedRows == ["Issue 5"])
-        #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.list])
+        #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.list, .indexExtra])
     }
 
     @Test("an entry between those of a long list, with a key of another length, is removed, and the record stays")
@@ -88,6 +146,22 @@ struct RepairTests {
         #expect(report.damagedRows == ["User 5"] && !report.clearsChangeLog)
     }
 
+    @Test("no consumer continues behind a change log that was reset, not even one that knows the newest commit")
+    func resetChangeLog() throws {
+        let rich = try RichStore()
+        let token = try Store.open(at: rich.path, options: .init(isReadOnly: true)).read { try $0.changeToken }
+        try rich.damage(#require(VerificationTests.damages.first { $0.testDescription == "a change that is gone" }))
+        let store = try Store.open(at: rich.path)
+        #expect(try store.read { try $0.changes(since: token).changes.isEmpty })
+        #expect(try store.repair().clearsChangeLog)
+        #expect(throws: ChangeLogError.self) { try store.read { _ = try $0.changes(since: token) } }
+        let next = try store.read { try $0.changeToken }
+        try store.write { writer in
+            try writer.put("User", RecordKey(7), [.init("login", .string("user7")), .init("name", .string("after"))])
+        }
+        #expect(try store.read { try $0.changes(since: next).changes.map(\.key) } == [RecordKey(7)])
+    }
+
     @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
     func firstFormat() throws {
         let golden =
@@ -105,6 +179,53 @@ struct RepairTests {
             let store = try Store.open(at: path)
             #expect(try store.repair().tables.map(\.name) == ["requests"])
             #expect(try store.repair().isEmpty)
+        }
+        #expect(try verifyBothWays(path).isSound)
+    }
+
+    @Test("a scan member of an entity that does not exist is removed")
+    func membersOfNoEntity() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a member of no entity", []) {
+                let key = Array(repeating: UInt8(1), count: 16) + [3, 231] + $0.key(1)
+                try $0.put("scans", key, Array(repeating: 0, count: 24))
+            })
+        #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.scan])
+        #expect(try Store.open(at: rich.path).repair().ownRowsRemoved == 1)
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
+    @Test("the removal of an entity leaves none of its marks and scan members")
+    func removedEntity() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-removed-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let entities = ["Note", "Other"].map {
+            EntityDefinition($0, key: ["id"], attributes: [.init("id", .int), .init("title", .string)])
+        }
+        do {
+            let store = try Store.open(at: path, schema: Schema(entities))
+            try store.write { writer in
+                for name in ["Note", "Other"] {
+                    let id = try #require(writer.catalog.entity(name)?.id)
+                    for number: Int64 in 1...5 {
+                        try writer.put(name, RecordKey(number), [.init("title", .string("t"))])
+                        try writer.putLocally(name, RecordKey(number), [.init("title", .string("changed"))])
+                        let listed = ListedRecord(entity: id, storageKey: RecordKey(number).storageKey)
+                        try writer.noteListed([listed], of: "list", scan: 1)
+                    }
+                }
+            }
+            #expect(try store.remove(entity: "Note", step: 1) == 5)
+            #expect(try store.read { try $0.access.scans.count } == 5)
+            var marks: [String] = []
+            try store.read { reader in
+                try reader.forEachLocalChange { change in
+                    marks.append(change.entity)
+                    return true
+                }
+            }
+            #expect(marks == Array(repeating: "Other", count: 5))
         }
         #expect(try verifyBothWays(path).isSound)
     }

@@ -252,6 +252,40 @@ struct InheritanceTests {
         }
     }
 
+    @Test("an ancestor and a descendant have no two relationships of one name by the schemas of two programs")
+    func relationshipsOfOneName() throws {
+        let folder = try TemporaryFolder()
+        func schema(item: RelationshipDefinition? = nil, bug: RelationshipDefinition? = nil) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [.init("id", .int), .init("a", .int, indexed: true), .init("b", .int, indexed: true)],
+                    relationships: [item].compactMap(\.self)),
+                EntityDefinition("Bug", parent: "Item", attributes: [], relationships: [bug].compactMap(\.self)),
+            ])
+        }
+        func join(_ attribute: String) -> RelationshipDefinition {
+            RelationshipDefinition("like", to: "Item", many: true, joinedBy: .init(attribute, equals: attribute))
+        }
+        let stored = RelationshipDefinition("like", to: "Item", many: true)
+        for (number, (first, second, isRefused)) in [
+            (schema(item: join("a")), schema(bug: join("b")), true),
+            (schema(item: join("a")), schema(bug: join("a")), false),
+            (schema(item: join("a")), schema(item: join("b")), false),
+            (schema(item: join("a")), schema(bug: stored), true),
+            (schema(item: join("a")), schema(item: stored), false),
+            (schema(bug: join("a")), schema(item: join("b")), true),
+            (schema(bug: join("a")), schema(item: join("a")), false),
+            (schema(bug: join("a")), schema(item: stored), true),
+        ].enumerated() {
+            do { _ = try Forge.open(folder("s\(number)"), first) }
+            let refusal = storeError { _ = try Forge.open(folder("s\(number)"), second) }
+            #expect(
+                refusal?.description.contains("has another relationship of this name: rename one of them")
+                    == (isRefused ? true : nil), "\(number): \(String(describing: refusal))")
+        }
+    }
+
     @Test("typed access reads and writes the records of a kind, with what they inherit")
     func typed() throws {
         let folder = try TemporaryFolder()

@@ -169,6 +169,34 @@ struct QuotaTests {
         #expect(try store.count("Issue") == 8)
     }
 
+    @Test("in a group without children only the last write fails, for which the index has no room")
+    func onlyTheLastOfAGroupFails() async throws {
+        let store = try QuotaTests.open(folder("s"))
+        let held = try await HeldWrite(store)
+        var tasks: [Task<Void, any Error>] = []
+        for number in 0..<4 {
+            tasks.append(
+                Task {
+                    try await store.writeRepeatably { writer in
+                        // The rows alone have room.
+                        for row in 0..<(number == 3 ? 4000 : 2) {
+                            let login = "\(100_000 + number * 10_000 + row)" + String(repeating: "x", count: 240)
+                            try writer.put(
+                                "User", RecordKey(Int64(number * 10_000 + row)), [.init("login", .string(login))])
+                        }
+                    }
+                })
+            try await eventually { store.queue.count > number }
+        }
+        try await held.end(store, when: 4)
+        for (number, task) in tasks.enumerated() {
+            let result = await task.result
+            let failure = storeError { try result.get() }
+            #expect((failure == nil) == (number < 3), "\(number): \(String(describing: failure))")
+        }
+        #expect(try store.count("User") == 6)
+    }
+
     @Test("the quota stands in the store: reopening does not change it, setting it does")
     func quotaStandsInTheStore() throws {
         do { #expect(try QuotaTests.open(folder("s")).quota == QuotaTests.quota) }

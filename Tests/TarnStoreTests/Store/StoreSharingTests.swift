@@ -34,6 +34,26 @@ struct StoreSharingTests {
         try store.put("Team", RecordKey(1))
     }
 
+    @Test("a write opens its store again while another thread waits for that write with a changed schema")
+    func openingInsideAWrite() throws {
+        let path = folder("s") as String, store = try Forge.open(path)
+        var schema = Forge.schema
+        schema.entities.append(EntityDefinition("Team", key: ["id"], attributes: [.init("id", .int)]))
+        let changed = schema, isOpen = DispatchSemaphore(value: 0)
+        try store.write { _ in
+            Thread.detachNewThread {
+                _ = try? Forge.open(path, changed)
+                isOpen.signal()
+            }
+            #expect(isOpen.wait(timeout: .now() + .milliseconds(300)) == .timedOut, "it does not wait")
+            let again = try Forge.open(path), withoutSchema = try Forge.open(path, nil)
+            #expect(again === store && withoutSchema === store)
+            #expect(throws: StoreOpenError.self) { try Forge.open(path, changed) }
+        }
+        isOpen.wait()
+        #expect(store.catalog.entity("Team") != nil)
+    }
+
     @Test("other options are a conflict, and the store stays as it is")
     func otherOptions() throws {
         let store = try Forge.open(folder("s"))

@@ -28,6 +28,16 @@ struct MirrorOrphanTests {
         #expect(found(third) == [:] && third.notModified == 3)
     }
 
+    @Test("after a repair that removed a damaged checkpoint, the next scan still finds what it misses")
+    func lostCheckpoint() async throws {
+        let store = try store("after_one_scan")
+        for _ in 0..<3 { try await store.scan([[1, 2, 3]]) }
+        let opened = try store.open()
+        try await opened.write { try $0.removeCheckpoint("items") }
+        #expect(found(try await store.scan([[1, 2]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 2])
+    }
+
     @Test(
         "a record's own detail does not keep it: it goes when its list misses it, and is not requested again",
         arguments: ["after_one_scan", "{ scope: entity, after: one_scan }"])

@@ -222,6 +222,8 @@ extension Catalog.Change {
                     continue
                 }
                 oldIndexes.append(compiled.id)
+            } else {
+                oldIndexes += replacedIndexes(named: index.name, below: e)
             }
             compiled.id = catalog.nextIndex
             catalog.nextIndex += 1
@@ -250,27 +252,13 @@ extension Catalog.Change {
                 isToMany: relationship.isToMany, inverse: relationship.inverse,
                 inverseIsToMany: partner?.isToMany ?? true,
                 rule: relationship.deleteRule, inverseRule: partner?.deleteRule ?? .none)
+            try checkFamily(of: join, at: e)
             // A join stores nothing, so it may change.
             if let known = catalog.entities[e].joins.firstIndex(where: { $0.name == relationship.name }) {
                 join.was = catalog.entities[e].joins[known].was
                 catalog.entities[e].joins[known] = join
             } else {
                 catalog.entities[e].joins.append(join)
-            }
-        }
-    }
-
-    /// Checks that no entity has two fields of one name.
-    ///
-    /// A descendant may have had a field before its ancestor got one of the same name.
-    fileprivate func checkInheritedNames() throws(SchemaError) {
-        for entity in catalog.entities where entity.parent != nil {
-            var names: Set<String> = []
-            for field in entity.fields where !names.insert(field.name).inserted {
-                throw SchemaError(
-                    entity: entity.name, field: field.name,
-                    "the entity and one of its ancestors have a field of this name; rename one of them"
-                )
             }
         }
     }
@@ -283,6 +271,7 @@ extension Catalog.Change {
         let e = position(of: definition.name)
         if relationship.join == nil { try rename(field: relationship.renamedFrom, to: relationship.name, of: e) }
         let stored = catalog.entities[e].field(relationship.name)
+        let conflict = stored == nil ? familyConflict(ofStored: relationship.name, at: e) : nil
         if relationship.join == nil {
             // A join stores nothing, so its relationship may become a stored one. Descendants have
             // copies.
@@ -302,6 +291,7 @@ extension Catalog.Change {
             rule: relationship.deleteRule == .none ? nil : relationship.deleteRule,
             inverseRule: partner.flatMap { $0.deleteRule == .none ? nil : $0.deleteRule })
         guard let stored, let f = catalog.entities[e].fields.firstIndex(where: { $0.id == stored.id }) else {
+            if let conflict { throw conflict }
             try checkNotFormer(field: relationship.name, of: e)
             add(relationship.name, .reference(reference), optional: true, indexed: true, to: e)
             noteFormer(field: relationship.renamedFrom, of: relationship.name, e)

@@ -55,7 +55,12 @@ struct IndexBuild {
         var entry = try cursor.seek(start)
         if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
         while let (key, value) = entry, rows < options.rows, bytes < options.bytes {
-            if value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)], !indexes.isEmpty {
+            // Without a damaged row of another entity, or of none, the index would lack an entry,
+            // and queries would not report it.
+            guard value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)],
+                !indexes.isEmpty || access.records.isSound(value, root: root, key)
+            else { throw damaged(key, root) }
+            if !indexes.isEmpty {
                 try access.lending {
                     let row = try access.records.view(value, entity, key)
                     for index in indexes {
@@ -92,6 +97,10 @@ struct IndexBuild {
             return (id, catalog.isUnique(id) ? IndexMark(.checking, isNew: mark.isNew) : nil)
         }
         return IndexStep(indexes: after, count: rows, bytes: bytes, isTransition: isLast)
+    }
+
+    private func damaged(_ key: Bytes, _ root: UInt16) -> StoreError {
+        .damagedRow(entity: catalog.entity(id: root)?.name ?? "#\(root)", key: access.describe(key))
     }
 
     private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws

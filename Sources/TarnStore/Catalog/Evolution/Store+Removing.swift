@@ -111,6 +111,12 @@ extension Store {
             while case let deleted = try write(alone: true, { try $0.deleteAll(id, count: step) }), deleted > 0 {
                 count += deleted
             }
+            var next: [UInt8]? = []
+            while let start = next {
+                next = try write(alone: true) {
+                    try $0.removeScanMembers(ofRoot: id, from: start, atMost: max(step, 10_000))
+                }
+            }
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
@@ -122,6 +128,7 @@ extension Store {
                     entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
                 let others = (inherited?.fields.compactMap(\.index) ?? []) + (inherited?.indexes.map(\.id) ?? [])
                 for index in Set(own).subtracting(others) { try access.indexes.removeAll(index) }
+                try access.localChanges.removeAll(of: entity)
                 if entity.root == entity.id {
                     for dictionary in try RowDictionary.ids(access.raw, access.state.meta, of: id) {
                         _ = try access.raw.delete(access.state.meta, RowDictionary.key(dictionary))

@@ -62,11 +62,12 @@ final class ChangeConsumer: @unchecked Sendable {
     private func begin() throws -> ObserverSignal? {
         guard let source, signal == nil else { return signal }
         token = try source.start.get()
-        let signal = ObserverSignal(
-            try source.store.read { reader in
-                try source.check(reader)
-                return .changes(try source.entities.map { Set(try $0.map { try reader.access.state.entity($0).id }) })
-            })
+        let signal = try source.store.read { reader in
+            try source.check(reader)
+            return try ObserverSignal(in: reader.access.state) { [names = source.entities] state in
+                .changes(try names.map { Set(try $0.map { try state.entity($0).id }) })
+            }
+        }
         try source.store.observers.add(signal, to: source.store)
         self.signal = signal
         return signal

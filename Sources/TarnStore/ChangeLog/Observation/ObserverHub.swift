@@ -85,6 +85,20 @@ final class ObserverHub: Sendable {
             return 0
         }
         guard code == 0 else { throw StoreError.file(store.path, code, operation: "thread") }
+        // The thread may have seen a change of the catalog before it knew the observer.
+        if let state = try? store.read({ $0.access.state }) { renewInterests(in: state) }
+    }
+
+    /// Renews the interests of the observers after a change of the catalog: an entity that was
+    /// removed and added again has another id.
+    private func renewInterests(in state: StoreState) {
+        members.withLock { members in
+            for signal in Array(members.all.values) where signal.isOutdated(in: state) {
+                members.change(signal, to: nil)
+                signal.renew(in: state)
+                members.change(signal, to: signal)
+            }
+        }
     }
 
     func remove(_ signal: ObserverSignal) {
@@ -129,6 +143,7 @@ final class ObserverHub: Sendable {
         try store.read { reader in
             let now = try Look(reader)
             guard now != last else { return now }
+            if now.position.generation != last.position.generation { renewInterests(in: reader.access.state) }
             // Read after the snapshot was taken: a later observer evaluates in a later one.
             let members = members.withLock { $0 }
             for signal in members.lists.values { signal.mark() }

@@ -121,7 +121,7 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
     private func begin() throws -> ObserverSignal? {
         guard let observation, signal == nil else { return signal }
         let store = observation.store
-        let signal = ObserverSignal(try store.read { try observation.interest($0.access.state) })
+        let signal = try store.read { try ObserverSignal(in: $0.access.state, observation.interest) }
         try store.observers.add(signal, to: store)
         self.signal = signal
         return signal

@@ -96,6 +96,28 @@ struct ChangeStreamTests {
         #expect(try await first(5, of: all).map(\.key) == [0, 1, 2, 3, 4])
     }
 
+    @Test("an entity that was removed and added again is followed under its new id")
+    func addedAgain() async throws {
+        var schema = Forge.schema
+        schema.entities.append(EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)]))
+        let store = try Forge.open(folder("n"), schema), seen = Shared<[RecordKey]>([])
+        // Only commits with changes are looked at.
+        store.observers.interval.withLock { $0 = .seconds(600) }
+        let stream = store.changes(of: ["Note"])
+        let following = Task { for try await event in stream.prefix(1) { seen.change { $0.append(event.key) } } }
+        defer { following.cancel() }
+        try await eventually { store.observers.count == 1 }
+        // The stream looks at the empty log, and waits.
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(try store.remove(entity: "Note") == 0)
+        #expect(try Forge.open(folder("n"), schema) === store)
+        try store.put("User", 1)
+        // The stream looks at this commit, and finds nothing.
+        try await Task.sleep(for: .milliseconds(300))
+        try store.put("Note", 2)
+        try await eventually { seen.value == [2] }
+    }
+
     @Test("without a token a stream begins with the call, not with the iteration")
     func fromNow() async throws {
         try store.put("User", 1)

@@ -1,3 +1,4 @@
+import TarnHTTP
 import TarnStore
 
 /// The records that the pages of one call have listed, for the orphans after its last page.
@@ -19,7 +20,7 @@ struct ListedPages: Sendable {
         if page.source == .stored || page.source == .stale {
             refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
         }
-        // What has reached the server since then may be missing on the page.
+        // Records that have reached the server since then may be missing on the page.
         if let time = page.requestedAt { startedAt = min(startedAt, time) }
         add(page.listing)
     }
@@ -46,4 +47,6 @@ struct PageListing: Sendable {
     var skipped = 0
     /// Whether the list ends here because of a limit.
     var isCutOff = false
+    /// The reason why the list may go on behind its end; nil if the responses do not show one.
+    var doubt: EndDoubt?
 }

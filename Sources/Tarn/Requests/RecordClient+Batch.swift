@@ -1,6 +1,7 @@
 // Groups of requests, whose records are returned together.
 
 import Locking
+import Logging
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -248,12 +249,12 @@ extension RecordClient {
                     "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)", "reason": "\(failure)",
                 ])
         } else {
-            logger.info(
-                "answer",
-                metadata: [
-                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
-                    "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
-                ])
+            var metadata: Logger.Metadata = [
+                "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
+                "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
+            ]
+            if let doubt = report.doubts.keys.first { metadata["doubt"] = "\(doubt.finding)" }
+            logger.info("answer", metadata: metadata)
         }
     }
 }

@@ -27,6 +27,7 @@ extension RecordClient {
         let pages = ResponsePages(
             client: self, request: try request.keepingBody(), deadline: request.options.deadline)
         for try await page in pages {
+            try page.checkEnd()
             records += page.records
             values.append(try value(page.document()))
         }

@@ -68,7 +68,8 @@ extension ResponsePage {
         requestedAt = answer.requestedAt
         status = answer.status
         body = answer.body
-        listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)
+        listing = PageListing(
+            records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff, doubt: answer.doubt)
         declare(request)
     }
 
@@ -86,6 +87,19 @@ extension ResponsePage {
     private mutating func declare(_ request: RecordRequest<Value>) {
         declared = Set(request.endpoint.metadata.map(\.name))
         place = request.endpoint.place
+    }
+
+    /// Checks that the list is not cut off by the server, if it ends at the page.
+    ///
+    /// The caller's own limits and rules may end it. A page without records behind the last one is
+    /// usual for some servers.
+    ///
+    /// - Throws: `MirrorError.endpoint` if the server may have more records.
+    func checkEnd() throws {
+        guard next == nil, let doubt = listing.doubt, !doubt.countsIfRepeated else { return }
+        throw MirrorError.endpoint(
+            place: place,
+            message: "the list may be cut off: \(doubt.finding); request smaller lists, or take what there is with pages")
     }
 
     /// The only record of the page.

@@ -120,6 +120,7 @@ extension SyncReport {
         endpoints[index].listed += report.listed
         endpoints[index].confirmed += report.confirmed
         endpoints[index].report.add(report.report)
+        endpoints[index].skipped += report.skipped
         endpoints[index].ignored += report.ignored
         endpoints[index].cutOff += report.cutOff
         endpoints[index].doubts.merge(report.doubts, uniquingKeysWith: +)

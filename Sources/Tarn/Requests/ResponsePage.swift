@@ -45,6 +45,18 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     /// The number of records that the page lists, of all entities.
     package var listedCount: Int { listing.records.count }
 
+    /// The number of elements of the page whose records are unknown.
+    package var skippedCount: Int { listing.skipped }
+
+    /// Whether the list ends at the page because of a limit or a rule of the request.
+    package var endsAtLimit: Bool { listing.isCutOff && listing.doubt == nil }
+
+    /// The reason why the server may have cut the list off at the page; nil if it has not.
+    package var cutOffFinding: String? {
+        guard next == nil, let doubt = listing.doubt, !doubt.countsIfRepeated else { return nil }
+        return doubt.finding
+    }
+
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {
         enum Place: Sendable {
@@ -96,10 +108,10 @@ extension ResponsePage {
     ///
     /// - Throws: `MirrorError.endpoint` if the server may have more records.
     func checkEnd() throws {
-        guard next == nil, let doubt = listing.doubt, !doubt.countsIfRepeated else { return }
+        guard let finding = cutOffFinding else { return }
         throw MirrorError.endpoint(
             place: place,
-            message: "the list may be cut off: \(doubt.finding); request smaller lists, or take what there is with pages")
+            message: "the list may be cut off: \(finding); request smaller lists, or take what there is with pages")
     }
 
     /// The only record of the page.

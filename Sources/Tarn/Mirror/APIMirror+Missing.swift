@@ -33,7 +33,7 @@ extension APIMirror {
             var isOver = false, failed: Set<String?> = []
             while !isOver {
                 isOver = true
-                let missing = try missingTargets().mapValues { keys in keys.filter(\.canBeSent) }
+                let missing = try missingTargets().mapValues { keys in keys.filter { !$0.isDigest } }
                 for request in requests where !failed.contains(request.client.apiName) {
                     let entity = request.endpoint.entity
                     let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
@@ -52,7 +52,7 @@ extension APIMirror {
             let known = Set(requests.map(\.endpoint.entity))
             sync.missing = try missingTargets().sorted { $0.key < $1.key }.map { entity, keys in
                 SyncReport.Missing(
-                    entity: entity, count: keys.count, tooLong: keys.count { !$0.canBeSent },
+                    entity: entity, count: keys.count, tooLong: keys.count(where: \.isDigest),
                     hasEndpoint: known.contains(entity))
             }
         } catch {
@@ -98,13 +98,6 @@ extension APIMirror {
             }
             return found
         }
-    }
-}
-
-extension RecordKey {
-    /// Whether a request can name the key. Of a long one, references have the beginning only.
-    fileprivate var canBeSent: Bool {
-        !components.contains { if case .digest = $0 { true } else { false } }
     }
 }
 

@@ -140,7 +140,9 @@ struct RefreshHealthTests {
         #expect((run.totals.refusals == nil) == status.hasPrefix("401"))
     }
 
-    @Test("a complete refresh that skips a record is degraded, and says so, also in a new process", arguments: [false, true])
+    @Test(
+        "a complete refresh that skips a record is degraded, and says so, also in a new process",
+        arguments: [false, true])
     func skipped(isMirror: Bool) async throws {
         let isBroken = Switch()
         let forge = try ForgeServer { target in

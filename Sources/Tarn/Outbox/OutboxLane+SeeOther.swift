@@ -153,7 +153,9 @@ extension TransportResponse {
     var markupText: String {
         let beginning = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
         let type = headers["Content-Type"]?.lowercased() ?? ""
-        if type.contains("html") || ["<!doctype html", "<html", "<head", "<body"].contains(where: { beginning.contains($0) }) {
+        if type.contains("html")
+            || ["<!doctype html", "<html", "<head", "<body"].contains(where: { beginning.contains($0) })
+        {
             return "a web page, such as a login form"
         }
         return type.contains("xml") || beginning.contains("<?xml") ? "an XML document" : "markup, and no JSON"

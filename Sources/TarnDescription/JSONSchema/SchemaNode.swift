@@ -90,7 +90,8 @@ indirect enum SchemaNode {
             guard property.node.acceptsNull else { continue }
             if case .map(let value) = property.node, TemplateExpander.mergedKeys.contains(property.name) {
                 nullable[index].node = .map(value.orNull)
-                exempt.append((property.name, value.acceptsNull ? .object([]) : .object([("additionalProperties", never)])))
+                exempt.append(
+                    (property.name, value.acceptsNull ? .object([]) : .object([("additionalProperties", never)])))
             } else {
                 exempt.append((property.name, .object([])))
             }

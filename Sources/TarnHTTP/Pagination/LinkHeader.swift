@@ -87,8 +87,8 @@ package enum LinkHeader {
             return parameters().relations
         }
 
-        /// The relation types in the target of a link that has none, as if its bracket were missing,
-        /// and of the text up to the next comma, as if its semicolon were.
+        /// The relation types in the target of a link that has none, as if its bracket were not
+        /// closed, and those of the text up to the next comma, as if its semicolon were missing.
         func relationsBeside(_ link: Link) -> [String] {
             var inside = Parser(rest: Array(link.target.utf8)[...])
             let text = rest.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }

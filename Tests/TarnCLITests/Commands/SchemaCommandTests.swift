@@ -117,7 +117,9 @@ struct SchemaCommandTests {
             endpoints: { a: { entity: A, \(endpoint) } }
             """
         }
-        let right = text("like: Base, version: null, url: null, attributes: { note: null }", "like: List, records: null, headers: { X-A: null }")
+        let right = text(
+            "like: Base, version: null, url: null, attributes: { note: null }",
+            "like: List, records: null, headers: { X-A: null }")
         #expect(schema.problems(of: try Self.value(right)) == [])
         _ = try Description.parse(right, file: "a.yaml")
         for wrong in [

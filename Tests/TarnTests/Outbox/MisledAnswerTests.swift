@@ -261,7 +261,9 @@ struct MisledAnswerTests {
 
     @Test(
         "a deletion that is answered with a web page or with XML is done, with a warning that names the content",
-        arguments: [("<html>Sign in</html>", "it is a web page"), ("<?xml version='1.0'?><ok/>", "it is an XML document")])
+        arguments: [
+            ("<html>Sign in</html>", "it is a web page"), ("<?xml version='1.0'?><ok/>", "it is an XML document"),
+        ])
     func deletion(content: String, name: String) async throws {
         let fixture = try await fixture(.status(200, body: content)), outbox = fixture.outbox()
         try await outbox.delete("Item", RecordKey(9))

@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @testable import TarnStore

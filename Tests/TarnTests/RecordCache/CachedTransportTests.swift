@@ -423,13 +423,16 @@ struct CachedTransportTests {
         await #expect(throws: TransportError.self) { try await cached.answer(get(), policy: .networkOnly) }
     }
 
-    @Test("network-first asks the server if another process that was asking it has failed")
-    func othersFailure() async throws {
-        let fixture = try ShelfFixture(Origin([Self.minute], "v1")), gate = Gate()
+    @Test(
+        "network-first asks the server if another process that was asking it has failed, also if the clock was set back",
+        arguments: [10, -7200])
+    func othersFailure(seconds: Double) async throws {
+        let date = TransportHeaders.Field("Date", "Sun, 09 Sep 2001 01:46:40 GMT")
+        let fixture = try ShelfFixture(Origin([Self.minute, date], "v1")), gate = Gate()
         // Caches know of each other by locks of their own: as two processes do.
         let first = fixture.cached(), second = fixture.cached()
         _ = try await first.answer(get())
-        fixture.clock.pass(10)
+        fixture.clock.pass(seconds)
         fixture.origin.become { _ in
             await gate.wait()
             return TransportResponse(status: 500)

@@ -16,8 +16,6 @@ final class RefreshTokenRotation: Sendable {
 
     private static let known = Guarded<[Declared: RefreshTokenRotation]>([:])
 
-    /// The token that the source has, before the server replaced it.
-    let declared: Secret
     private let state: Guarded<State>
 
     private struct State {
@@ -26,10 +24,7 @@ final class RefreshTokenRotation: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private init(_ declared: Secret) {
-        self.declared = declared
-        state = Guarded(State(newest: declared))
-    }
+    private init(_ declared: Secret) { state = Guarded(State(newest: declared)) }
 
     /// The rotation of a declared token.
     static func of(_ token: Secret, client: Secret, at tokenURL: String) -> RefreshTokenRotation {

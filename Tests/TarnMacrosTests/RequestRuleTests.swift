@@ -147,6 +147,7 @@ struct RequestRuleTests {
         var ids: [Int64] = []
         for try await page in client.pages(request) { ids += page.records.map(\.id) }
         #expect(ids == [11, 12, 21, 22])
+        await #expect(throws: MirrorError.self) { _ = try await client.batch([request], atomic: true) }
         // The caller's own limit is no doubt.
         #expect(try await client.all(request.limit(pages: 1)).map(\.id) == [11, 12])
     }

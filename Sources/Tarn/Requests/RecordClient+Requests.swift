@@ -18,7 +18,7 @@ extension RecordClient {
         var records: [Value] = []
         let pages = ResponsePages(client: self, request: request, deadline: request.options.deadline)
         for try await page in pages {
-            try page.checkEnd()
+            try page.listing.checkEnd(place: page.place)
             records += page.records
         }
         return records

@@ -52,10 +52,7 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     package var endsAtLimit: Bool { listing.isCutOff && listing.doubt == nil }
 
     /// The reason why the server may have cut the list off at the page; nil if it has not.
-    package var cutOffFinding: String? {
-        guard next == nil, let doubt = listing.doubt, !doubt.countsIfRepeated else { return nil }
-        return doubt.finding
-    }
+    package var cutOffFinding: String? { listing.cutOffFinding }
 
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {
@@ -99,19 +96,6 @@ extension ResponsePage {
     private mutating func declare(_ request: RecordRequest<Value>) {
         declared = Set(request.endpoint.metadata.map(\.name))
         place = request.endpoint.place
-    }
-
-    /// Checks that the list is not cut off by the server, if it ends at the page.
-    ///
-    /// The caller's own limits and rules may end it. A page without records behind the last one is
-    /// usual for some servers.
-    ///
-    /// - Throws: `MirrorError.endpoint` if the server may have more records.
-    func checkEnd() throws {
-        guard let finding = cutOffFinding else { return }
-        throw MirrorError.endpoint(
-            place: place,
-            message: "the list may be cut off: \(finding); request smaller lists, or take what there is with pages")
     }
 
     /// The only record of the page.

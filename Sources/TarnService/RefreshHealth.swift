@@ -8,7 +8,7 @@ public struct RefreshHealth: Sendable, Hashable, Encodable {
     public enum Status: String, Sendable, Hashable, Encodable {
         /// Every refresh is up to date.
         case healthy
-        /// A refresh has failed, or its records are out of date.
+        /// A refresh has failed, or its records are out of date, or some of them are missing.
         case degraded
         /// A required refresh has never been complete: its records are missing.
         case unavailable
@@ -18,8 +18,8 @@ public struct RefreshHealth: Sendable, Hashable, Encodable {
     public struct Item: Sendable, Hashable, Encodable {
         /// The name of the refresh.
         public var name: String
-        /// `unavailable` if the refresh has never been complete, `degraded` if it has failed since
-        /// or its records are out of date.
+        /// `unavailable` if the refresh has never been complete, `degraded` if it has failed since,
+        /// its records are out of date, or it has a finding.
         public var status: Status
         /// Whether it is under way.
         public var isRunning: Bool
@@ -30,6 +30,9 @@ public struct RefreshHealth: Sendable, Hashable, Encodable {
         public var lastComplete: Date?
         /// The time in seconds since then; nil if there was none.
         public var age: Double?
+        /// The records that the last complete refresh may lack: elements that could not be stored,
+        /// and lists that the server may have cut off. Nil if it lacks none.
+        public var finding: String?
         /// The last failure since then, without secrets; nil if there was none.
         public var failure: String?
         /// The number of failures in succession.

@@ -8,6 +8,8 @@ import Tarn
 /// - `tarn_refresh_duration` by refresh;
 /// - `tarn_refresh_pages` by refresh and source: `fetched`, `revalidated`;
 /// - `tarn_refresh_records` by refresh, entity and change: `created`, `updated`, `deleted`;
+/// - `tarn_refresh_findings` by refresh and finding: `skipped` records, lists that ended at a limit
+///   of their request (`cut_off`), or where the server may have more (`in_doubt`);
 /// - `tarn_refresh_age_seconds` by refresh: the time since the last complete one.
 struct RefreshMetrics: Sendable {
     let factory: any MetricsFactory
@@ -18,6 +20,12 @@ struct RefreshMetrics: Sendable {
             .recordNanoseconds(Int64(duration.inSeconds * 1e9))
         for (source, pages) in totals.pages {
             count("tarn_refresh_pages", [("refresh", name), ("source", source)], pages)
+        }
+        let findings = [
+            ("skipped", totals.skipped), ("cut_off", totals.cutOff), ("in_doubt", totals.doubts.values.reduce(0, +)),
+        ]
+        for (finding, number) in findings {
+            count("tarn_refresh_findings", [("refresh", name), ("finding", finding)], number)
         }
         for (entity, counts) in totals.entities {
             let changes = [("created", counts.created), ("updated", counts.updated), ("deleted", counts.deleted)]

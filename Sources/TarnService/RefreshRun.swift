@@ -14,10 +14,25 @@ final class RefreshRun: Sendable {
         var listed = 0
         /// The numbers of records by entity and outcome.
         var entities: [String: ImportReport.Counts] = [:]
+        /// Elements of the pages whose records are not stored.
+        var skipped = 0
+        /// Lists that ended at a limit or a rule of their requests.
+        var cutOff = 0
+        /// Lists that the server may have cut off, by the reason.
+        var doubts: [String: Int] = [:]
         /// The beginning of the interrupted sync that the run has continued; nil for none.
         var continuedFrom: Date?
         /// The refusals of a sync that has refreshed all else; nil if it has failed otherwise.
         var refusals: String?
+
+        /// The records that a complete run may lack; nil if it lacks none.
+        var finding: String? {
+            var parts = doubts.keys.sorted()
+            if skipped > 0 {
+                parts.insert("skipped \(skipped) record\(skipped == 1 ? "" : "s") that cannot be stored", at: 0)
+            }
+            return parts.isEmpty ? nil : parts.joined(separator: "; ")
+        }
     }
 
     /// The run that the current task belongs to.
@@ -69,6 +84,12 @@ final class RefreshRun: Sendable {
         for try await page in pages {
             if let failure = page.failure { throw failure }
             note(page.source, listed: page.listedCount, isShared: page.isShared)
+            state.withLock { state in
+                // A record may also be skipped when it is stored, as one that is not unique.
+                state.totals.skipped += max(page.skippedCount, page.isShared ? 0 : page.report?.skipped ?? 0)
+                if page.endsAtLimit { state.totals.cutOff += 1 }
+                if let finding = page.cutOffFinding { state.totals.doubts[finding, default: 0] += 1 }
+            }
             if let report = page.report, !page.isShared { note(report) }
             if page.next != nil, Task.isShuttingDownGracefully { return false }
             progress.waits()
@@ -126,6 +147,11 @@ final class RefreshRun: Sendable {
                 state.totals.pages["\(CachedAnswer.Source.fetched)", default: 0] +=
                     endpoint.pages - endpoint.notModified
                 state.totals.listed += endpoint.listed
+                state.totals.skipped += max(endpoint.skipped, endpoint.report.skipped)
+                state.totals.cutOff += endpoint.cutOff
+                for (doubt, lists) in endpoint.doubts where !doubt.countsIfRepeated {
+                    state.totals.doubts["\(endpoint.name): \(doubt.finding)", default: 0] += lists
+                }
                 add(endpoint.report, to: &state.totals)
             }
         }

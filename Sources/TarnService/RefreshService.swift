@@ -28,8 +28,8 @@ public import Tracing
 /// and the next refresh confirms it with a conditional request. Cancellation, and the shutdown of a
 /// mirror's refresh, also end the transfer under way.
 ///
-/// Logs are lines at level info for complete refreshes, and at level warning for failures. Metrics
-/// and spans are listed in <doc:Services>.
+/// Logs are lines at level info for complete refreshes, and at level warning for failures and for
+/// refreshes that lack records. Metrics and spans are listed in <doc:Services>.
 public final class RefreshService: Service, Sendable {
     /// The first refresh of a process.
     public enum Start: Sendable, Hashable {
@@ -214,7 +214,7 @@ public final class RefreshService: Service, Sendable {
             let scope = try? await refresh.scope()
             let (name, checkpoint) = states.withLock {
                 $0[place].checkpoint(
-                    startedAt: startedAt, completedAt: totals.continuedFrom ?? now, scope: scope)
+                    totals, startedAt: startedAt, completedAt: totals.continuedFrom ?? now, scope: scope)
             }
             do {
                 try await refresh.store.write { try $0.setCheckpoint(name, checkpoint) }
@@ -235,9 +235,13 @@ public final class RefreshService: Service, Sendable {
             "refresh": "\(refresh.name)", "pages": "\(totals.pages.values.reduce(0, +))", "listed": "\(totals.listed)",
             "changed": "\(changed)", "seconds": "\(duration.inSeconds)",
         ]
+        if totals.cutOff > 0 { metadata["cut_off"] = "\(totals.cutOff)" }
+        if let finding = totals.finding { metadata["finding"] = "\(finding)" }
         if case .failed(let text) = outcome {
             metadata["error"] = "\(text)"
             logger.warning("refresh failed", metadata: metadata)
+        } else if totals.finding != nil {
+            logger.warning("refresh \(outcome.name), but not of all records", metadata: metadata)
         } else {
             logger.info("refresh \(outcome.name)", metadata: metadata)
         }

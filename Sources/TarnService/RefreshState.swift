@@ -14,6 +14,8 @@ struct RefreshState: Sendable {
     var refusals: String?
     /// Whether the refresh before has ended with the same refusals: they recur.
     var hasSameRefusals = false
+    /// The records that the last complete refresh may lack; nil if it lacks none.
+    var finding: String?
     var failure: String?
     /// Failures in succession.
     var failures = 0
@@ -37,16 +39,24 @@ struct RefreshState: Sendable {
         guard parts.count == 2, parts[0] == refresh.plan.plan else { return }
         scope = String(parts[1])
         lastComplete = known.completedAt.map { Date(timeIntervalSince1970: Double($0.microseconds) / 1e6) }
+        var totals = RefreshRun.Totals()
+        totals.skipped = known.skipped
+        if known.mayEndAtLimit { totals.doubts["a list may go on where the server has ended it"] = 1 }
+        finding = totals.finding
     }
 
     /// The checkpoint of a complete refresh, and its name.
     ///
     /// - Parameter scope: the account of the refresh; nil if it is unknown.
-    func checkpoint(startedAt: Date, completedAt: Date, scope: String?) -> (name: String, value: Checkpoint) {
-        let checkpoint = Checkpoint(
+    func checkpoint(
+        _ totals: RefreshRun.Totals, startedAt: Date, completedAt: Date, scope: String?
+    ) -> (name: String, value: Checkpoint) {
+        var checkpoint = Checkpoint(
             state: .complete, plan: "\(refresh.plan.plan) \(scope ?? "?")", scan: completed &+ 1,
             startedAt: Timestamp(startedAt),
             completedAt: Timestamp(completedAt))
+        checkpoint.skipped = totals.skipped
+        checkpoint.mayEndAtLimit = !totals.doubts.isEmpty
         return (checkpointName, checkpoint)
     }
 
@@ -71,6 +81,7 @@ struct RefreshState: Sendable {
             lastComplete = totals.continuedFrom ?? now
             isContinued = totals.continuedFrom != nil
             completed &+= 1
+            finding = totals.finding
             (failure, failures, refusals, hasSameRefusals) = (nil, 0, nil, false)
         case .failed(let text):
             failure = text
@@ -98,12 +109,14 @@ struct RefreshState: Sendable {
     func health(at now: Date) -> RefreshHealth.Item {
         let age = lastComplete.map { max(0, now.timeIntervalSince($0)) }
         let status: RefreshHealth.Status =
-            if let age { failures > 0 || .seconds(age) > refresh.limitOfAge ? .degraded : .healthy } else {
+            if let age {
+                failures > 0 || finding != nil || .seconds(age) > refresh.limitOfAge ? .degraded : .healthy
+            } else {
                 .unavailable
             }
         return RefreshHealth.Item(
             name: refresh.name, status: status, isRunning: isRunning, lastComplete: lastComplete, age: age,
-            failure: failure, failures: failures, nextStart: nextStart)
+            finding: age == nil ? nil : finding, failure: failure, failures: failures, nextStart: nextStart)
     }
 }
 

@@ -161,8 +161,8 @@ struct RequestAnswersTests {
         #expect(server.forge.server.requests.count == 1)
         server.list.withLock { $0 = "no JSON" }
         #expect(try await answers(.always, 2, .networkOnly) == ["local 1", "failed 1"])
-        // The store answers in the place of the server.
-        #expect(try await answers(.always, 2) == ["local 1", "remote 1, []"])
+        // The store answers in the place of the server, whose failure is told.
+        #expect(try await answers(.always, 2) == ["local 1", "failed 1"])
     }
 
     @Test("a request whose responses are not kept has no answer to observe")

@@ -127,6 +127,31 @@ struct RequestRuleTests {
         #expect(try api.stored().isEmpty)
     }
 
+    @Test("a list that ends at a total which the server declares a lower limit is not returned as whole; its pages are")
+    func cappedTotal() async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            let number = request.target.last?.wholeNumberValue ?? 0
+            let total = #""total":{"value":4,"relation":"gte"}"#
+            return .init(body: #"{\#(total),"items":[{"id":\#(number)1},{"id":\#(number)2}]}"#)
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: Entry.self, store: folder("entries.tarn"), transport: server)
+        let request = RecordRequest<Entry>.get(
+            "/entries", records: "items", pagination: .pageNumber(.query("page"), total: "total.value"))
+        await #expect {
+            _ = try await client.all(request)
+        } throws: {
+            $0 is MirrorError && "\($0)".contains("total.value")
+        }
+        var ids: [Int64] = []
+        for try await page in client.pages(request) { ids += page.records.map(\.id) }
+        #expect(ids == [11, 12, 21, 22])
+        await #expect(throws: MirrorError.self) { _ = try await client.batch([request], atomic: true) }
+        // The caller's own limit is no doubt.
+        #expect(try await client.all(request.limit(pages: 1)).map(\.id) == [11, 12])
+    }
+
     @Test(
         "the answer to a POST that leads elsewhere (303) is what is read there; without records it fails, sent once",
         arguments: ["records", "page", "later", "nowhere"])

@@ -315,58 +315,6 @@ struct CompleteListTests {
         #expect(try mirror.count(byHeader.entities[0]) == ItemList.count, "\(byHeader.text)")
     }
 
-    // MARK: Lists that are not described
-
-    @Test("a list that is not described is named, with the reason")
-    func omitted() async throws {
-        let proposal = try await Specification(
-            paths: [
-                ("/items", Specification.get(Specification.list("Item"))),
-                ("/others", Specification.get(#"{"$ref":"other.json#/List"}"#)),
-                (
-                    "/wrapped",
-                    Specification.get(
-                        #"{"type":"object","properties":{"data":{"type":"array","items":{"$ref":"o.json"}}}}"#)
-                ),
-                ("/table", Specification.get(Specification.list("Item"), type: "text/csv")),
-                ("/away", Specification.get(Specification.list("Item"), servers: "https://b.example")),
-                ("/b\n}x: 1", Specification.get(Specification.list("Item"))),
-            ], server: "https://a.example"
-        ).proposal()
-        let expected = [
-            "GET /others is not described: its schema refers to another document, other.json#/List",
-            "GET /wrapped is not described: its schema refers to another document, o.json",
-            "GET /table is not described: its response is text/csv, and no JSON",
-            "GET /away is not described: its server is https://b.example",
-            "GET /b }x: 1 is not described: its path is not one of a URL",
-        ]
-        #expect(proposal.uncertain.count == expected.count, "\(proposal.uncertain)")
-        for (text, start) in zip(proposal.uncertain, expected) {
-            #expect(text.hasPrefix(start), "\(text)")
-        }
-        #expect(proposal.endpoints == ["items"] && proposal.text.contains("GET /others is not described"))
-    }
-
-    @Test("lists beyond the limit are named")
-    func limit() async throws {
-        let proposal = try await Specification(
-            paths: (0..<160).map { ("/a\($0)", Specification.get(Specification.list("Item"))) },
-            server: "https://a.example"
-        ).proposal()
-        #expect(proposal.endpoints.count == 150 && proposal.uncertain.count == 10, "\(proposal.uncertain)")
-        #expect(proposal.uncertain.last == "GET /a159 is not described: it is beyond the limit of 150 lists.")
-    }
-
-    @Test("a specification without lists states the reasons")
-    func nothingToDescribe() async throws {
-        let specification = Specification(
-            paths: [("/names", Specification.get(#"{"type":"array","items":{"type":"string"}}"#))],
-            server: "https://a.example")
-        await #expect { try await specification.proposal() } throws: {
-            "\($0)".contains("GET /names is not described: its response has no objects")
-        }
-    }
-
     @Test("all values of a path parameter with an enum are requested")
     func partitions() async throws {
         let server = try ScriptedServer { request in
@@ -462,13 +410,6 @@ struct CompleteListTests {
         #expect(try mirror.count("Part") == 34, "\(proposal.text)")
     }
 
-    @Test("an answer whose only list is empty may be a single object, and is uncertain")
-    func emptyList() async throws {
-        let server = try ScriptedServer { _ in .init(body: #"{"parts":[],"total":0}"#) }
-        let proposal = try await propose(urls: [server.base + "/parts"])
-        #expect(proposal.uncertain.contains { $0.contains("`parts` is empty") }, "\(proposal.uncertain)")
-    }
-
     @Test("a longer list of facets beside a list is not what the pages have")
     func facets() async throws {
         let server = try ScriptedServer { request in
@@ -546,23 +487,5 @@ struct CompleteListTests {
             CurlTransport(), try await propose(urls: [server.base + "/latest"]))
         mirror.expectClean()
         #expect(try mirror.count("Topic") == 90 && mirror.count("User") == 6, "\(mirror.proposal.text)")
-    }
-
-    @Test("a list beside a cursor that is null is described too, and lists that are left out are uncertain")
-    func leftOut() async throws {
-        let server = try ScriptedServer { request in
-            let more = request.target.hasPrefix("/named") ? #","next_cursor":null"# : ""
-            let facets = #"[{"name":"a","hits":1},{"name":"b","hits":2}]"#
-            return .init(
-                body: #"{"facets2":\#(facets),"response":{"things":\#(ItemList.items(1...8))\#(more)}}"#)
-        }
-        let named = try await propose(urls: [server.base + "/named"])
-        #expect(named.records == ["Thing": 8, "Facets2": 2], "\(named.text)")
-        #expect(!named.uncertain.contains { $0.contains("The answer also has") }, "\(named.uncertain)")
-        let other = try await propose(urls: [server.base + "/things"])
-        #expect(other.records == ["Facets2": 2], "\(other.text)")
-        #expect(
-            other.uncertain.contains { $0.contains("The answer also has `response.things` (8 objects)") },
-            "\(other.uncertain)")
     }
 }

@@ -39,7 +39,7 @@ struct NamedRecordTests {
     func filter() async throws {
         let server = try ScriptedServer { request in
             guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
-            // Of each request with `before`, other records, whatever number it names.
+            // A request with `before` gets other records, for every number.
             let ids = request.target.contains("before") ? Array((1...20).reversed()) : Array((41...60).reversed())
             return .init(body: ItemList.items(ids))
         }

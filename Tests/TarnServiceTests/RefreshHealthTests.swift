@@ -140,6 +140,36 @@ struct RefreshHealthTests {
         #expect((run.totals.refusals == nil) == status.hasPrefix("401"))
     }
 
+    @Test(
+        "a complete refresh that skips a record is degraded, and says so, also in a new process",
+        arguments: [false, true])
+    func skipped(isMirror: Bool) async throws {
+        let isBroken = Switch()
+        let forge = try ForgeServer { target in
+            guard target == "/issues", isBroken.isOn else { return nil }
+            return .init(body: #"[{"id":1,"title":"a","labels":[]},{"title":"without a key","labels":[]}]"#)
+        }
+        let client = try forge.client(), mirror = try forge.mirror()
+        let refresh =
+            isMirror
+            ? ScheduledRefresh(endpoints: ["issues"], of: mirror, every: .seconds(3600))
+            : ScheduledRefresh(.issues(), of: client, name: "issues", every: .seconds(3600))
+        isBroken.turn(on: true)
+        let running = try RunningService([refresh], .quick)
+        try await eventually("a complete refresh") { running.item("issues")?.lastComplete != nil }
+        #expect(running.service.health.status == .degraded)
+        #expect(running.item("issues")?.finding == "skipped 1 record that cannot be stored")
+        #expect(running.item("issues")?.failures == 0)
+        try await running.end()
+        let again = try RefreshService([refresh]).health
+        #expect(again.status == .degraded)
+        #expect(again.refreshes.first?.finding == "skipped 1 record that cannot be stored")
+        isBroken.turn(on: false)
+        let mended = try RunningService([refresh], .quick)
+        try await eventually("all records") { mended.service.health.status == .healthy }
+        try await mended.end()
+    }
+
     @Test("jitter lengthens waits by at most its fraction, and differs")
     func jitter() {
         var refresh = state.refresh

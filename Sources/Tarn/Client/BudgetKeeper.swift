@@ -42,7 +42,7 @@ final class BudgetKeeper: Sendable {
         guard !changes.isEmpty else { return }
         var merged = BudgetKeeper.limits(in: try writer.requestBudgets)
         for (origin, budget) in changes {
-            // What is over here may be known better there.
+            // A budget that is over here may be known better there.
             if budget == nil, BudgetKeeper.differ(merged[origin], known[origin]) { continue }
             merged[origin] = budget
         }

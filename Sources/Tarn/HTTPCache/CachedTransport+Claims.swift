@@ -34,7 +34,9 @@ extension CachedTransport {
         }
         defer { if isClaimed { claims.release(digest) } }
         if hasWaited, let found = try shelf.find(request, url, scope, now: now),
-            began.map({ $0 <= found.confirmedAt }) ?? true
+            // One of the future was confirmed before, while the clock was ahead.
+            began.map({ $0 <= found.confirmedAt && found.confirmedAt <= max($0, Timestamp(options.time.now())) })
+                ?? true
         {
             let again = scope.rules.decide(request, found.response, at: now)
             if again.isHit, var answer = try served(found, request, scope, again, isValidated: false) {

@@ -26,6 +26,17 @@ struct ReceivedPart: Sendable {
         var wholePlaces: [Range<Int>]? { parts.isWhole ? parts.places(of: 0..<parts.length) : nil }
     }
 
+    /// Whether one of the stored entries is a more recent response of another representation: the
+    /// part of a slow transfer arrives late.
+    func isOvertaken(_ keys: [RequestKey], _ access: StoreAccess) throws -> Bool {
+        try keys.contains { key in
+            guard let view = try access.responses.view(key.digest) else { return false }
+            let stored = CachedResponse(view)
+            return !stored.isInvalidated && stored.isLater(than: message, at: received.seconds)
+                && stored.strongValidator(at: seconds) != validator
+        }
+    }
+
     /// Updates the stored whole response, if the part is of it; else removes it.
     ///
     /// - Returns: whether it was updated.

@@ -186,7 +186,8 @@ final class ResponseStore: Sendable {
     /// Once the parts cover the whole representation, they become a whole response.
     ///
     /// - Parameter message: the 206, which must have a strong validator.
-    /// - Returns: whether the part was stored.
+    /// - Returns: whether the part was stored. It is not if an unsafe request has changed the
+    ///   resource, or if a stored response of another representation is more recent.
     func keep(
         _ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope,
         now seconds: Int
@@ -200,7 +201,9 @@ final class ResponseStore: Sendable {
         let part = ReceivedPart(
             message: message, validator: validator, content: part, body: body, received: received, seconds: seconds)
         return try await write(alone: body.count > 1 << 20, adding: body.count) { writer in
-            guard try scope.isCurrent(writer) else { return false }
+            guard try scope.isCurrent(writer), try !part.isOvertaken([wholeKey, key], writer.access) else {
+                return false
+            }
             // The current entries: another transfer may have changed them.
             if try part.confirmWhole(wholeKey, rules, &writer) { return true }
             let union = try part.union(key, rules, writer.access)

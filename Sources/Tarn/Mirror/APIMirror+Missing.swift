@@ -33,7 +33,7 @@ extension APIMirror {
             var isOver = false, failed: Set<String?> = []
             while !isOver {
                 isOver = true
-                let missing = try missingTargets().mapValues { keys in keys.filter(\.canBeSent) }
+                let missing = try missingTargets().mapValues { keys in keys.filter { !$0.isDigest } }
                 for request in requests where !failed.contains(request.client.apiName) {
                     let entity = request.endpoint.entity
                     let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
@@ -52,7 +52,7 @@ extension APIMirror {
             let known = Set(requests.map(\.endpoint.entity))
             sync.missing = try missingTargets().sorted { $0.key < $1.key }.map { entity, keys in
                 SyncReport.Missing(
-                    entity: entity, count: keys.count, tooLong: keys.count { !$0.canBeSent },
+                    entity: entity, count: keys.count, tooLong: keys.count(where: \.isDigest),
                     hasEndpoint: known.contains(entity))
             }
         } catch {
@@ -101,13 +101,6 @@ extension APIMirror {
     }
 }
 
-extension RecordKey {
-    /// Whether a request can name the key. Of a long one, references have the beginning only.
-    fileprivate var canBeSent: Bool {
-        !components.contains { if case .digest = $0 { true } else { false } }
-    }
-}
-
 extension SyncReport {
     /// Adds a further scan of an endpoint to its report.
     fileprivate mutating func add(_ report: Endpoint) {
@@ -120,6 +113,7 @@ extension SyncReport {
         endpoints[index].listed += report.listed
         endpoints[index].confirmed += report.confirmed
         endpoints[index].report.add(report.report)
+        endpoints[index].skipped += report.skipped
         endpoints[index].ignored += report.ignored
         endpoints[index].cutOff += report.cutOff
         endpoints[index].doubts.merge(report.doubts, uniquingKeysWith: +)

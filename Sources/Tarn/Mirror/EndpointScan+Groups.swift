@@ -66,7 +66,10 @@ extension EndpointScan {
         var pages = held.pages.map { page in
             PageListing(records: page.entry.listing.listed, skipped: page.entry.listing.skipped)
         }
-        if report.cutOff > 0, !pages.isEmpty { pages[pages.count - 1].isCutOff = true }
+        guard let last = pages.indices.last else { return pages }
+        if report.cutOff > 0 { pages[last].isCutOff = true }
+        // The caller's rules may end the list in doubt, too.
+        pages[last].doubt = report.doubts.keys.first { if case .cappedTotal = $0 { true } else { false } }
         return pages
     }
 

@@ -46,6 +46,8 @@ public struct SyncReport: Sendable {
         package var finishedParents = 0
         /// The report of the endpoint's imports.
         public var report = ImportReport()
+        /// Elements of the pages whose records are unknown, also those of confirmed pages.
+        package var skipped = 0
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         package var skippedParents: [SkippedParents] = []
         /// Lists that ended without an error at the limit of the endpoint: the server has more.

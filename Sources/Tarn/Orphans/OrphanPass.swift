@@ -301,7 +301,7 @@ struct OrphanPass {
         let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
         let root = catalog.entity(endpoint.entity)?.root
         let details = client.description.endpoints.filter { other in
-            // What the endpoint itself requests decides: each of its lists is a scan of its own.
+            // The endpoint itself does not count: each of its lists is a scan of its own.
             other.name != endpoint.name && root != nil && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
         }

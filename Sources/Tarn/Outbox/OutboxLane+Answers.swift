@@ -35,9 +35,9 @@ extension OutboxLane {
             }
         } else if operation.kind != .delete, let reason {
             sent.unread = unread(reason, response, request)
-        } else if (200..<300).contains(response.status), response.isWebPage, !isIgnored {
+        } else if (200..<300).contains(response.status), response.isMarkup, !isIgnored {
             // Perhaps from a server that answers every request like this.
-            sent.unread = unread("it is a web page", response, request)
+            sent.unread = unread("it is \(response.markupText)", response, request)
         }
         note(Validators(response.headers), of: message, &sent)
         guard operation.kind == .create else { return sent }
@@ -142,7 +142,7 @@ extension OutboxLane {
             if error.isRefusedRedirect, let unseen = unseen("\(error)") { return unseen }
             return unlocated(sent, known, outcome(of: error).afterSending(at: client.now), "\(error)")
         }
-        if let reason = notResult(response, of: request), let unseen = unseen(reason, isFinal: response.isWebPage) {
+        if let reason = notResult(response, of: request), let unseen = unseen(reason, isFinal: response.isMarkup) {
             return unseen
         }
         guard response.status == 200 else { return unlocated(sent, known, response, request) }

@@ -83,8 +83,8 @@ extension OutboxLane {
     /// The reason why an answer cannot be the result of a request; nil if it may be.
     func notResult(_ found: TransportResponse, of request: TransportRequest) -> String? {
         switch found.status {
-        case 200..<300 where found.isWebPage:
-            "\(Redaction.shown(found.redirectedTo ?? request.url)) is a web page, such as a login form"
+        case 200..<300 where found.isMarkup:
+            "\(Redaction.shown(found.redirectedTo ?? request.url)) is \(found.markupText)"
         case 401 where getsCredentials(request), 407 where getsCredentials(request):
             found.failure(of: request, at: client.now).message
         default: nil
@@ -105,7 +105,7 @@ extension OutboxLane {
         guard !isSameResource(request.url, target) else { return nil }
         let shown = Redaction.shown(target)
         switch response.status {
-        case 200..<300 where response.isWebPage: return "it was redirected to \(shown), a web page such as a login form"
+        case 200..<300 where response.isMarkup: return "it was redirected to \(shown), \(response.markupText)"
         case 404 where kind == .delete || kind == .remove, 410 where kind == .delete || kind == .remove:
             return "it was redirected to \(shown), which is missing (\(response.status))"
         default: return nil
@@ -142,10 +142,22 @@ extension OutboxLane {
 }
 
 extension TransportResponse {
-    /// Whether the content is HTML, whatever its declared type is: no JSON begins like this.
-    var isWebPage: Bool {
+    /// Whether the content is HTML or XML, whatever its declared type is: no JSON begins like this.
+    var isMarkup: Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let first = (body.starts(with: mark) ? body.dropFirst(3) : body[...]).first { !" \t\r\n".utf8.contains($0) }
         return first == UInt8(ascii: "<")
+    }
+
+    /// The name of a content that is HTML or XML, for messages.
+    var markupText: String {
+        let beginning = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        if type.contains("html")
+            || ["<!doctype html", "<html", "<head", "<body"].contains(where: { beginning.contains($0) })
+        {
+            return "a web page, such as a login form"
+        }
+        return type.contains("xml") || beginning.contains("<?xml") ? "an XML document" : "markup, and no JSON"
     }
 }

@@ -59,6 +59,8 @@ public struct CachedAnswer: Sendable {
     package internal(set) var skipped = 0
     /// Whether the list ends here because of a limit, or may go on behind its end.
     package internal(set) var isCutOff = false
+    /// The reason why the list may go on behind its end; nil if the responses do not show one.
+    var doubt: EndDoubt?
     /// The body of the response, if the request's options ask for it.
     var body: [UInt8]?
     /// The records, if the request's options read them.

@@ -7,9 +7,9 @@ extension PreparedRequest {
     /// The request for the page after this one; nil after the last page.
     func next(_ end: PageEnd) -> CacheRequest? { following(end).next }
 
-    /// The request for the page after this one, nil after the last page, and whether the list was
-    /// cut off at a limit, or may go on behind its end.
-    func following(_ end: PageEnd) -> (next: CacheRequest?, isCutOff: Bool) {
+    /// The request for the page after this one, nil after the last page; whether the list was cut
+    /// off at a limit, or may go on behind its end; and the reason why it may.
+    func following(_ end: PageEnd) -> (next: CacheRequest?, isCutOff: Bool, doubt: EndDoubt?) {
         var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: request.parent?.key)
         do throws(PaginationError) {
             var pages = pages
@@ -18,14 +18,14 @@ extension PreparedRequest {
                 try pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
             }
             guard try pages.advance(end.facts, answeredBy: end.answeredBy) else {
-                return (nil, pages.isCutOff || pages.doubt != nil)
+                return (nil, pages.isCutOff || pages.doubt != nil, pages.doubt)
             }
             next.url = pages.url
             next.continuation = .page(pages)
         } catch {
             next.continuation = .failure(error, place: endpoint.place)
         }
-        return (next, false)
+        return (next, false, nil)
     }
 
     /// Returns whether a 304 leaves open that the list goes on behind this page, at which it ended.

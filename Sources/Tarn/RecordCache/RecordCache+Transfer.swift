@@ -97,11 +97,13 @@ extension RecordCache {
 
     /// The response that another process has fetched since a moment; nil if there is none.
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
-        let began = Timestamp(moment)
+        // One of the future was fetched before, while the clock was ahead.
+        let began = Timestamp(moment), now = max(began, Timestamp(client.options.time.now()))
         return try store.read { reader in
             guard let entry = try reader.access.responses.view(prepared.digest)?.entry,
                 // An import by another mapping may have followed.
-                entry.validation.validatedAt >= began, !entry.validation.isInvalidated
+                entry.validation.validatedAt >= began, entry.validation.validatedAt <= now,
+                !entry.validation.isInvalidated
             else {
                 return nil
             }

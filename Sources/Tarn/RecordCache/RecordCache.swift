@@ -286,7 +286,7 @@ public final class RecordCache: Sendable {
         answer.status = view.status
         answer.skipped = view.skipped
         answer.end = page.end
-        (answer.next, answer.isCutOff) = prepared.following(page.end)
+        (answer.next, answer.isCutOff, answer.doubt) = prepared.following(page.end)
         answer.read = try prepared.options.reading?.records(keys, reader)
         return answer
     }
@@ -324,7 +324,7 @@ public final class RecordCache: Sendable {
         if let ending = transfer.ending {
             answer.isCutOff = ending != .last
         } else {
-            (answer.next, answer.isCutOff) = prepared.following(transfer.page)
+            (answer.next, answer.isCutOff, answer.doubt) = prepared.following(transfer.page)
         }
         answer.status = transfer.status
         answer.skipped = transfer.skipped
@@ -353,7 +353,7 @@ public final class RecordCache: Sendable {
             if let view = try reader.access.responses.view(prepared.digest) {
                 let keys = ListedResponse(view, reader).listed(), page = view.page(keys)
                 (answer.listed, answer.metadata, answer.end) = (keys, page.kept, page.end)
-                (answer.next, answer.isCutOff) = prepared.following(page.end)
+                (answer.next, answer.isCutOff, answer.doubt) = prepared.following(page.end)
                 (answer.status, answer.skipped) = (view.status, view.skipped)
             }
             if copying == .records {

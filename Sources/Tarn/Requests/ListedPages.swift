@@ -1,3 +1,4 @@
+import TarnHTTP
 import TarnStore
 
 /// The records that the pages of one call have listed, for the orphans after its last page.
@@ -19,7 +20,7 @@ struct ListedPages: Sendable {
         if page.source == .stored || page.source == .stale {
             refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
         }
-        // What has reached the server since then may be missing on the page.
+        // Records that have reached the server since then may be missing on the page.
         if let time = page.requestedAt { startedAt = min(startedAt, time) }
         add(page.listing)
     }
@@ -46,4 +47,24 @@ struct PageListing: Sendable {
     var skipped = 0
     /// Whether the list ends here because of a limit.
     var isCutOff = false
+    /// The reason why the list may go on behind its end; nil if the responses do not show one.
+    var doubt: EndDoubt?
+
+    /// The reason why the server may have cut the list off at the page; nil if it has not.
+    ///
+    /// A page without records behind the last one is usual for some servers.
+    var cutOffFinding: String? { doubt.flatMap { $0.countsIfRepeated ? nil : $0.finding } }
+
+    /// Checks that the list is not cut off by the server, if it ends at the page.
+    ///
+    /// The caller's own limits and rules may end it.
+    ///
+    /// - Parameter place: the request, for the error.
+    /// - Throws: `MirrorError.endpoint` if the server may have more records.
+    func checkEnd(place: String) throws(MirrorError) {
+        guard let finding = cutOffFinding else { return }
+        throw .endpoint(
+            place: place,
+            message: "the list may be cut off: \(finding); request smaller lists, or take what there is with pages")
+    }
 }

@@ -15,8 +15,9 @@ extension RecordClient {
     /// ```
     ///
     /// The sequence has no end: leave the loop, or cancel its task. That ends the transfer, too. A
-    /// failure of the server is an answer, and not an error. Each answer is made when it is
-    /// requested: a slow loop skips states, and gets the newest one.
+    /// failure of the server is an answer, and not an error, also if the store answers in its
+    /// place. Each answer is made when it is requested: a slow loop skips states, and gets the
+    /// newest one.
     ///
     /// - Parameters:
     ///   - request: the request whose records the query is about. All of its pages are fetched.

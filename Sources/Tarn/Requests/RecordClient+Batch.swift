@@ -1,6 +1,7 @@
 // Groups of requests, whose records are returned together.
 
 import Locking
+import Logging
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -15,10 +16,10 @@ extension RecordClient {
     /// - Parameters:
     ///   - requests: the requests; all of their pages are fetched.
     ///   - isAtomic: whether the group is one change of the store: readers see all of it or
-    ///     nothing, and if one request fails, or a record does not fit its struct, nothing is
-    ///     stored. Every request then goes to the server, with conditions. The shortest deadline is
-    ///     that of the group. Requests to one URL with other header fields or hooks share their
-    ///     records: all of them have the values of the change.
+    ///     nothing, and if one request fails, a record does not fit its struct, or the server may
+    ///     have cut a list off, nothing is stored. Every request then goes to the server, with
+    ///     conditions. The shortest deadline is that of the group. Requests to one URL with other
+    ///     header fields or hooks share their records: all of them have the values of the change.
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. If the call is cancelled, `CacheError` with
     ///   ``CacheError/isCancelled`` for an atomic group, of which nothing is stored then, and what
@@ -205,6 +206,7 @@ extension RecordClient {
                         var list = ListedPages(startedAt: started)
                         list.storedAt = client.now
                         for var page in pages {
+                            try page.checkEnd(place: request.endpoint.place)
                             page.records.removeAll { dropped.contains($0) }
                             list.add(page)
                         }
@@ -248,12 +250,12 @@ extension RecordClient {
                     "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)", "reason": "\(failure)",
                 ])
         } else {
-            logger.info(
-                "answer",
-                metadata: [
-                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
-                    "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
-                ])
+            var metadata: Logger.Metadata = [
+                "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
+                "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
+            ]
+            if let doubt = report.doubts.keys.first { metadata["doubt"] = "\(doubt.finding)" }
+            logger.info("answer", metadata: metadata)
         }
     }
 }

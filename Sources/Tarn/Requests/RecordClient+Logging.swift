@@ -31,6 +31,8 @@ extension RecordClient {
                 metadata["deleted"] = "\(report.deleted)"
             }
             if let failure = page.failure { metadata["failure"] = "\(failure)" }
+            if let doubt = page.listing.doubt { metadata["doubt"] = "\(doubt.finding)" }
+            if page.listing.skipped > 0 { metadata["skipped"] = "\(page.listing.skipped)" }
             logger.info("answer", metadata: metadata)
             return page
         } catch {

@@ -11,12 +11,16 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the
-    ///   whole. `CancellationError` if the task is cancelled. `StoreError` if the store cannot be
-    ///   read, or a record does not fit the struct.
+    ///   whole. `MirrorError.endpoint` if the server may have cut the list off, at a total that is
+    ///   the most that it counts. `CancellationError` if the task is cancelled. `StoreError` if the
+    ///   store cannot be read, or a record does not fit the struct.
     public func all<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = []
         let pages = ResponsePages(client: self, request: request, deadline: request.options.deadline)
-        for try await page in pages { records += page.records }
+        for try await page in pages {
+            try page.listing.checkEnd(place: page.place)
+            records += page.records
+        }
         return records
     }
 

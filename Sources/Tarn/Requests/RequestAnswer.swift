@@ -6,9 +6,11 @@ import TarnStore
 public enum RequestAnswer<Value: Sendable>: Sendable {
     /// The records that the store has, before the server is asked.
     case local([Value])
-    /// The records after the server's answer, with the reports of its imports.
+    /// The records after the server's answer, with the reports of its imports; also those of fresh
+    /// responses in the store, for which the server was not needed.
     case remote([Value], [ImportReport])
-    /// The server did not answer: the records that the store keeps.
+    /// The server did not answer: the records that the store keeps, also if the policy lets a stale
+    /// response answer in its place.
     case failed(any Error, kept: [Value])
     /// The records after a later change of the store, by whichever program.
     case changed([Value])

@@ -54,16 +54,18 @@ struct RequestAnswers<Fetched: MappedRecord, Value: Sendable, Result: Sendable>:
         }
 
         private mutating func remote(_ request: RecordRequest<Fetched>) async throws -> RequestAnswer<Value>? {
-            var reports: [ImportReport] = [], sent: [Fetched] = [], failure: (any Error)?
+            var reports: [ImportReport] = [], sent: [Fetched]? = [], failure: (any Error)?
             do {
                 for try await page in answers.client.pages(request) {
                     if let report = page.report { reports.append(report) }
-                    sent += page.records
+                    sent?.append(contentsOf: page.records)
+                    // The store has answered in the place of the server.
+                    failure = failure ?? page.failure
                 }
             } catch {
-                failure = error
+                (failure, sent) = (error, nil)
             }
-            guard !Task.isCancelled, let records = try await current(failure == nil ? sent : nil) else { return nil }
+            guard !Task.isCancelled, let records = try await current(sent) else { return nil }
             phase = .changes
             return failure.map { .failed($0, kept: records) } ?? .remote(records, reports)
         }

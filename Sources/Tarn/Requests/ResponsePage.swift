@@ -45,6 +45,15 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     /// The number of records that the page lists, of all entities.
     package var listedCount: Int { listing.records.count }
 
+    /// The number of elements of the page whose records are unknown.
+    package var skippedCount: Int { listing.skipped }
+
+    /// Whether the list ends at the page because of a limit or a rule of the request.
+    package var endsAtLimit: Bool { listing.isCutOff && listing.doubt == nil }
+
+    /// The reason why the server may have cut the list off at the page; nil if it has not.
+    package var cutOffFinding: String? { listing.cutOffFinding }
+
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {
         enum Place: Sendable {
@@ -68,7 +77,8 @@ extension ResponsePage {
         requestedAt = answer.requestedAt
         status = answer.status
         body = answer.body
-        listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)
+        listing = PageListing(
+            records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff, doubt: answer.doubt)
         declare(request)
     }
 

@@ -24,7 +24,7 @@ struct DeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: WriteOptions
 
     func run() async throws {
-        if options.goesThroughQueue { return try await queue() }
+        if try options.goesThroughQueue() { return try await queue() }
         try options.run(entity, "deleted") { store, query in
             try options.asServer
                 ? store.delete(query, step: options.step) : store.deleteLocally(query, step: options.step)

@@ -32,7 +32,7 @@ struct UpdateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if options.goesThroughQueue {
+        if try options.goesThroughQueue() {
             return try await options.queue(entity) { outbox, query in
                 let values = try Assignment.values(set, entity: query.entity, outbox.store.catalog)
                 let result = try await outbox.updates(

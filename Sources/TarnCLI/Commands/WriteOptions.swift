@@ -32,9 +32,12 @@ struct WriteOptions: ParsableArguments {
     /// Whether the change is queued, or a dry run shows what queueing it would do.
     ///
     /// Without declared requests, or without locks, a dry run only counts.
-    var goesThroughQueue: Bool {
+    ///
+    /// - Throws: the error of a description that cannot be read: the change would fail, too.
+    func goesThroughQueue() throws -> Bool {
         guard queue || send, dryRun else { return isQueued }
-        return !immutable && (try? store.description.load())?.writes.isEmpty == false
+        guard !immutable, store.description.isThere else { return false }
+        return try !store.description.load().writes.isEmpty
     }
 
     /// The records that a queued change has found, and the number of queued operations.

@@ -8,6 +8,9 @@ struct DescriptionOption: ParsableArguments {
     @Option(name: [.short, .long], help: ArgumentHelp("Description file.", valueName: "path"))
     var file = "tarn.yaml"
 
+    /// Whether there is a description, or one is named that there is not.
+    var isThere: Bool { file != "tarn.yaml" || FileManager.default.fileExists(atPath: file) }
+
     func load() throws -> Description { try Description.load(path: file) }
 
     /// Opens a store with the catalog that is stored in it.

@@ -74,7 +74,7 @@ extension Value {
             values.map { $0.cell(style) }.joined(separator: ", ")
         case .references(let keys) where style.format.isForPeople:
             keys.map(\.description).joined(separator: ", ")
-        case .reference(let key) where !style.format.isForPeople && !key.isSingleValue: jsonText
+        case .reference(let key) where !style.format.isForPeople && (key.isDigest || key.components.count > 1): jsonText
         default: plainText
         }
     }
@@ -88,14 +88,5 @@ extension Value {
             if case .string(let text)? = key.components.first, key.components.count == 1 { text } else { nil }
         default: nil
         }
-    }
-}
-
-extension RecordKey {
-    /// Whether the key is one value, which is known: not a digest.
-    fileprivate var isSingleValue: Bool {
-        guard components.count == 1 else { return false }
-        if case .digest? = components.first { return false }
-        return true
     }
 }

@@ -5,7 +5,7 @@ import TarnHTTP
 
 extension DescriptionSchema {
     static var endpoint: SchemaNode {
-        .object(
+        .expandable(
             [
                 Property(name: "path", about: "The path, with variables such as {owner}.", node: .text),
                 Property(name: "with", about: "Parameters of the path and the query.", node: .map(.oneOrMore(.text))),
@@ -62,7 +62,7 @@ extension DescriptionSchema {
                     node: .oneOrMore(.text)),
                 Property(name: "api", about: "The API of the requests (default: the first one).", node: .text),
                 Property(name: "parent", about: "Of a child: the relationship to the listed record.", node: .text),
-            ] + expansions, required: [])
+            ] + expansions)
     }
 
     private static var since: SchemaNode {

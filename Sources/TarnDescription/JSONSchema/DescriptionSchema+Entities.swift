@@ -4,7 +4,7 @@ import Tarn
 
 extension DescriptionSchema {
     static var entity: SchemaNode {
-        .object(
+        .expandable(
             [
                 Property(name: "parent", about: "The entity of which this one is a kind.", node: .text),
                 Property(
@@ -43,7 +43,7 @@ extension DescriptionSchema {
                     name: "url", about: "The form of the URLs of the records, such as /users/{id}: they are keys.",
                     node: .either([.oneOrMore(.text), url])),
                 Property(name: "write", about: "The requests that send local changes.", node: write),
-            ] + rules + expansions, required: [])
+            ] + rules + expansions)
     }
 
     private static var url: SchemaNode {

@@ -127,7 +127,9 @@ package enum DescriptionSchema {
     /// `like` and `each`, which entities and endpoints share.
     static var expansions: [Property] {
         [
-            Property(name: "like", about: "The templates, the later ones over the earlier ones.", node: .any),
+            Property(
+                name: "like", about: "The templates, the later ones over the earlier ones.",
+                node: .either([.text, .mapping, .list(.either([.text, .mapping, .list(.any)]))])),
             Property(
                 name: "each", about: "The names for which this stands; <name> is replaced by each of them.",
                 node: .any),

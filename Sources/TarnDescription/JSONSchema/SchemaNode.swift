@@ -21,6 +21,10 @@ indirect enum SchemaNode {
     case map(SchemaNode)
     /// A mapping with fixed keys.
     case object([Property], required: [String])
+    /// A mapping with fixed keys: beside `like`, a key without a value removes the template's.
+    case expandable([Property])
+    /// A mapping with any content.
+    case mapping
     case either([SchemaNode])
     /// A definition under `$defs`.
     case reference(String)
@@ -50,10 +54,51 @@ indirect enum SchemaNode {
         case .map(let value):
             .object([("type", .list(["object", "null"])), ("additionalProperties", value.json)])
         case .object(let properties, let required): SchemaNode.json(properties, required)
+        case .expandable(let properties): SchemaNode.json(expandable: properties)
+        case .mapping: .object([("type", "object")])
         case .either(let nodes): .object([("anyOf", .list(nodes.map(\.json)))])
         case .reference(let name): .object([("$ref", .text("#/$defs/\(name)"))])
         case .without(let key, let node): SchemaNode.json(node, without: key)
         }
+    }
+
+    /// Whether null is a value.
+    private var acceptsNull: Bool {
+        switch self {
+        case .any, .null, .map: true
+        case .oneOrMore(let node): node.acceptsNull
+        case .either(let nodes): nodes.contains(where: \.acceptsNull)
+        default: false
+        }
+    }
+
+    /// The node, or null.
+    private var orNull: SchemaNode {
+        switch self {
+        case _ where acceptsNull: self
+        case .oneOrMore(let node): .either([node, .list(node), .null])
+        case .either(let nodes): .either(nodes + [.null])
+        default: .either([self, .null])
+        }
+    }
+
+    private static func json(expandable properties: [Property]) -> SchemaJSON {
+        let never: SchemaJSON = .object([("not", SchemaNode.null.json)])
+        var nullable = properties, exempt: [(String, SchemaJSON)] = []
+        for (index, property) in properties.enumerated() where property.name != "like" {
+            nullable[index].node = property.node.orNull
+            guard property.node.acceptsNull else { continue }
+            if case .map(let value) = property.node, TemplateExpander.mergedKeys.contains(property.name) {
+                nullable[index].node = .map(value.orNull)
+                exempt.append(
+                    (property.name, value.acceptsNull ? .object([]) : .object([("additionalProperties", never)])))
+            } else {
+                exempt.append((property.name, .object([])))
+            }
+        }
+        guard case .object(let members) = json(nullable, []) else { return .object([]) }
+        let plain: SchemaJSON = .object([("properties", .object(exempt)), ("additionalProperties", never)])
+        return .object(members + [("anyOf", .list([.object([("required", .list(["like"]))]), plain]))])
     }
 
     private static func json(_ node: SchemaNode, without key: String) -> SchemaJSON {

@@ -19,8 +19,8 @@ struct IncludeReader {
 
     /// Returns a document with everything of the files that it includes.
     ///
-    /// What the document has itself replaces what an included file has: keys of `api`, and whole
-    /// entities, endpoints and templates. Two included files cannot have the same one.
+    /// The document's own keys of `api`, and its whole entities, endpoints and templates, replace
+    /// those of an included file. Two included files cannot have the same one.
     ///
     /// - Parameter file: the path of the document, to which the included paths are relative.
     mutating func merge(_ document: YAMLValue, file: String) -> YAMLValue {

@@ -23,7 +23,7 @@ struct TemplateExpander {
     /// The maximum number of templates that are like one another in a chain.
     static let depthLimit = 16
     /// The parts of an entity and of an endpoint that are merged name by name.
-    private static let mergedKeys: Set = [
+    static let mergedKeys: Set = [
         "attributes", "relationships", "indexes", "kinds", "with", "headers", "metadata",
     ]
 

@@ -20,8 +20,11 @@ actor Authorizer {
     private var generation = 0
     /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
-    /// The last refresh token that the token endpoint issued, unless it is in a file.
+    /// The last refresh token that the token endpoint issued, if it could not be written to its
+    /// file.
     private var rotated: Secret?
+    /// The refresh tokens that the process shares; nil if they are in a file, or not read yet.
+    private var rotation: RefreshTokenRotation?
     /// The number of requests that wait for the renewal.
     private var waiting = 0
     /// Whether the commands of the renewal were ended, because nobody waits for it any more.
@@ -48,7 +51,7 @@ actor Authorizer {
         self.account = account
         self.keeper = keeper
         if case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings) {
-            (credentials, rotated) = (known.credentials, known.rotated)
+            (credentials, rotation) = (known.credentials, known.rotation)
         }
         self.transport = transport
         self.environment = environment
@@ -221,7 +224,7 @@ actor Authorizer {
             credentials = renewed
             generation += 1
             if case .oauth2(let settings) = authentication {
-                keeper?.keep(.init(credentials: renewed, rotated: rotated), of: settings)
+                keeper?.keep(.init(credentials: renewed, rotation: rotation), of: settings)
             }
         }
         renewal = nil
@@ -243,21 +246,52 @@ actor Authorizer {
         // A program that asks a person must not delay the others: it runs before the lock.
         let secrets = try await read(sources, place)
         guard let refreshSource else { return try await exchange(settings, secrets, refresh: nil).get() }
-        var path: String?
-        if case .file(let file) = refreshSource { path = file }
+        guard case .file(let path) = refreshSource else {
+            return try await sharedToken(settings, secrets, refreshSource)
+        }
         // The server may accept a refresh token only once: those that share the file take turns.
-        let lock: FolderLock? = if let path { await FolderLock.take(around: path) } else { nil }
+        let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
         let refresh = if let rotated { rotated } else { try await read([refreshSource], place)[0] }
         let result = try await exchange(settings, secrets, refresh: refresh)
         // Another program may have replaced the token, without the lock.
-        if case .failure(let error) = result, path != nil || rotated != nil {
+        if case .failure(let error) = result {
             let other = try? await read([refreshSource], place)[0]
             guard let other, other != refresh else { throw error }
             rotated = nil
             return try await exchange(settings, secrets, refresh: other).get()
         }
         return try result.get()
+    }
+
+    /// Requests an access token with a refresh token that is in no file: the clients of the process
+    /// share the newest one.
+    private func sharedToken(
+        _ settings: OAuth2, _ secrets: [Secret], _ source: SecretSource
+    ) async throws(TransportError) -> Credentials {
+        let place = TransportRequest(method: "POST", url: settings.tokenURL), known = rotation
+        func exchange(_ rotation: RefreshTokenRotation) async throws(TransportError) -> Result<
+            Credentials, TransportError
+        > {
+            self.rotation = rotation
+            await rotation.take()
+            defer { rotation.release() }
+            return try await self.exchange(settings, secrets, refresh: rotation.newest)
+        }
+        func declared() async throws(TransportError) -> RefreshTokenRotation {
+            .of(try await read([source], place)[0], client: secrets[0], at: settings.tokenURL)
+        }
+        let rotation = if let known { known } else { try await declared() }
+        var result = try await exchange(rotation)
+        // The source may have another token by now.
+        if case .failure = result, known != nil, let other = try? await declared(), other !== rotation {
+            result = try await exchange(other)
+        }
+        guard case .failure(var error) = result else { return try result.get() }
+        error.detail +=
+            "; if the server accepts a refresh token only once, another process has used it: keep a new one in a "
+            + "file that all of them share (refresh_token: { file: … })"
+        throw error
     }
 
     /// Sends one token request, and saves a new refresh token.
@@ -289,11 +323,13 @@ actor Authorizer {
             throw error
         case .success(let token):
             if let next = token.refresh, case .refreshToken(let source) = settings.grant {
-                rotated = next
                 if case .file(let path) = source {
+                    rotated = next
                     if next != refresh { try Authorizer.save(next, path, request) }
                     // From now on the file counts: another process may replace it.
                     rotated = nil
+                } else {
+                    rotation?.newest = next
                 }
             }
             let lifetime = token.lifetime.map { max($0 - settings.leeway.inSeconds, $0 / 2) }

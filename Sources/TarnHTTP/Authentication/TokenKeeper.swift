@@ -7,8 +7,8 @@ package final class TokenKeeper: Sendable {
     /// The tokens of one authentication.
     struct Tokens: Sendable {
         var credentials: Authorizer.Credentials
-        /// The last refresh token that the token endpoint issued, unless it is in a file.
-        var rotated: Secret?
+        /// The refresh tokens of the client, unless they are in a file.
+        var rotation: RefreshTokenRotation?
     }
 
     private let tokens = Guarded<[OAuth2: Tokens]>([:])

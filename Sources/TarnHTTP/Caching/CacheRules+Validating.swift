@@ -139,7 +139,7 @@ extension CacheRules {
     /// A successful request with an unsafe method invalidates its own URL, and those of `Location`
     /// and `Content-Location` at the same origin.
     package static func invalidated(by request: TransportRequest, _ response: TransportResponse) -> [String] {
-        guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method), (200..<400).contains(response.status),
+        guard !RetryPolicy.safe.contains(request.method), (200..<400).contains(response.status),
             let target = try? HTTPURL(request.url)
         else { return [] }
         var urls = [target.description]

@@ -4,7 +4,8 @@
 ///
 /// Three differences: text that is not a link is skipped up to the next comma, so that one
 /// malformed link does not hide the links after it; a target may lack its brackets, and a relation
-/// may be in single quotes. A list must not end because a server writes its next page that way.
+/// may be in single quotes. A list must not end because a server writes its next page that way. The
+/// relation of a link whose bracket is not closed is noted as unreadable.
 package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
@@ -36,7 +37,7 @@ package enum LinkHeader {
     package static func parse(_ value: String) -> [Link] { read(value).links }
 
     /// Returns whether text that is no link has a relation type that no link has: a target without
-    /// a closing bracket, or one with a comma and without brackets.
+    /// a closing bracket, one with a comma and without brackets, or a relation without a semicolon.
     static func hasUnreadable(relation: String, in headers: TransportHeaders) -> Bool {
         let fields = headers.all("Link").map(read)
         return !fields.contains { $0.links.contains { $0.has(relation: relation) } }
@@ -48,7 +49,12 @@ package enum LinkHeader {
         var parser = Parser(rest: Array(value.utf8)[...])
         var links: [Link] = [], others: [String] = []
         while !parser.rest.isEmpty {
-            if let link = parser.link() { links.append(link) } else { others += parser.relationsOfNoLink() }
+            if let link = parser.link() {
+                links.append(link)
+                if link.relations.isEmpty { others += parser.relationsBeside(link) }
+            } else {
+                others += parser.relationsOfNoLink()
+            }
             parser.skipToNextLink()
         }
         return (links, others)
@@ -81,6 +87,15 @@ package enum LinkHeader {
             return parameters().relations
         }
 
+        /// The relation types in the target of a link that has none, as if its bracket were not
+        /// closed, and those of the text up to the next comma, as if its semicolon were missing.
+        func relationsBeside(_ link: Link) -> [String] {
+            var inside = Parser(rest: Array(link.target.utf8)[...])
+            let text = rest.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+            var behind = Parser(rest: ([UInt8(ascii: ";")] + text)[...])
+            return inside.relationsOfNoLink() + behind.parameters().relations
+        }
+
         private mutating func parameters() -> (relations: [String], anchor: String?) {
             var relations: [String]?
             var anchor: String?
@@ -103,12 +118,21 @@ package enum LinkHeader {
         /// The target in its brackets, or a URL reference without them.
         private mutating func target() -> ArraySlice<UInt8>? {
             guard rest.first == UInt8(ascii: "<") else { return bareTarget() }
-            guard hasBracket, let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-                hasBracket = false
-                return nil
+            guard hasBracket else { return nil }
+            // A comma and another opening bracket before the closing one: it belongs to the next
+            // link.
+            var last = UInt8(ascii: "<")
+            for index in rest.indices.dropFirst() {
+                let byte = rest[index]
+                if byte == UInt8(ascii: ">") {
+                    defer { rest = rest[(index + 1)...] }
+                    return rest[rest.index(after: rest.startIndex)..<index]
+                }
+                if byte == UInt8(ascii: "<"), last == UInt8(ascii: ",") { return nil }
+                if byte != 0x20, byte != 0x09 { last = byte }
             }
-            defer { rest = rest[(end + 1)...] }
-            return rest[rest.index(after: rest.startIndex)..<end]
+            hasBracket = false
+            return nil
         }
 
         private mutating func bareTarget() -> ArraySlice<UInt8>? {

@@ -1,7 +1,7 @@
 // Lists of links in a body: `links: [{ rel: next, href: … }]`, as in Atom and FHIR. Pure.
 
 /// The links of a list around the records of a page.
-struct LinkList {
+package struct LinkList {
     /// A link of the list.
     struct Link {
         /// The relation in lower case; nil without one.
@@ -16,9 +16,11 @@ struct LinkList {
     }
 
     /// The names of the relation and of the target in a link.
-    static let relations = ["rel", "relation"], targets = ["href", "url", "uri"]
-    /// The numbers of links of a list, and of members of a page, that are read at most.
-    private static let linkLimit = 16, memberLimit = 64
+    package static let relations = ["rel", "relation"], targets = ["href", "url", "uri"]
+    /// The number of links of a list that are read at most.
+    package static let linkLimit = 16
+    /// The number of members of a page that are read at most.
+    private static let memberLimit = 64
 
     private(set) var links: [Link] = []
     /// Whether the list may have links that were not read.

@@ -195,6 +195,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         var isCounted = false
         /// Whether the requests have page numbers from 1 on.
         var isNumbered = false
+        /// The relation type of the links to next pages.
+        var relation = "next"
 
         init(_ request: PageRequest, pages: Int, records: Int) {
             self.request = request
@@ -216,6 +218,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             isDeclaredOver = style.isDeclaredLast(page.facts)
             isCounted = style.isCounted
             isNumbered = (style as? PageNumberPagination).map { $0.start > 0 } ?? false
+            if let style = style as? HeaderLinkPagination { relation = style.relation }
         }
 
         /// Whether the scan ends at a page without records that is the last one by its number.
@@ -307,7 +310,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         {
             return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
         }
-        if !rule.ignores("Link"), LinkHeader.hasUnreadable(relation: "next", in: facts.headers) {
+        if !rule.ignores("Link"),
+            Set(["next", taken.relation]).contains(where: { LinkHeader.hasUnreadable(relation: $0, in: facts.headers) })
+        {
             return PageEvidence(name: "Link", meaning: "names a next page in a form that cannot be read (RFC 8288)")
         }
         // A page number names a next page only if it is above the current one.

@@ -98,8 +98,10 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Returns whether requests of a method may be repeated after every transient failure.
     func repeats(_ method: String) -> Bool { RetryPolicy.idempotent.contains(method) || methods.contains(method) }
 
-    /// The idempotent methods of RFC 9110 §9.2.2.
-    static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+    /// The safe methods of RFC 9110 §9.2.1, and QUERY (draft-ietf-httpbis-safe-method-w-body).
+    static let safe: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]
+    /// The idempotent methods of RFC 9110 §9.2.2, and QUERY.
+    static let idempotent = safe.union(["PUT", "DELETE"])
 
     /// Returns whether an outcome is transient.
     package static func isPassing(_ outcome: Outcome) -> Bool {

@@ -161,7 +161,7 @@ package struct BodyWriter: Sendable {
 
     /// Requires that a referenced key is not known by its digest alone.
     private func checkIsKnown(_ key: RecordKey, from entity: Catalog.Entity, _ field: String) throws(BodyError) {
-        guard key.hasDigest else { return }
+        guard key.isDigest else { return }
         throw .value(
             entity: entity.name, field: field,
             reason: "it refers to a missing record whose key is too long to be known")
@@ -185,13 +185,6 @@ package struct BodyWriter: Sendable {
     }
 }
 
-extension RecordKey {
-    /// Whether the key is known by its digest alone.
-    fileprivate var hasDigest: Bool {
-        components.contains { if case .digest = $0 { true } else { false } }
-    }
-}
-
 extension KeyComponent {
     /// The component as JSON.
     fileprivate var json: JSONValue {
@@ -210,7 +203,7 @@ extension Value {
         case .null, .array, .references, .json: nil
         // The server does not know a digest.
         case .reference(let key):
-            key.components.count == 1 && !key.hasDigest ? key.components[0].description : nil
+            key.components.count == 1 && !key.isDigest ? key.components[0].description : nil
         case .string(let text), .url(let text): text
         default: plainText
         }

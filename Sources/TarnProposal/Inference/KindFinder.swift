@@ -54,7 +54,7 @@ struct KindFinder {
             }
             guard !present.isEmpty, present.count < values.count else { continue }
             if isWhole { determined += 1 }
-            // What most kinds have, or only some records of a kind, belongs to their parent.
+            // A field of most kinds, or of only some records of a kind, belongs to their parent.
             guard isWhole || leaf.keys.count > 1, present.count * 3 <= values.count * 2 || values.count == 2 else {
                 continue
             }

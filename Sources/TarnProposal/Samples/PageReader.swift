@@ -98,17 +98,14 @@ enum PageReader {
         return elements.enumerated().filter { $0.offset != index }.map { ($0.element, [.index($0.offset)]) }
     }
 
-    /// The number of links that are read of a list.
-    private static let linkLimit = 16
-
     /// Collects the relations and the targets of a list of links, as the reader of a sync does.
     private static func collect(
         _ elements: [JSONValue], ofLinks name: String, _ steps: [JSONPath.Step], _ values: inout [String: String]
     ) {
         guard PageSign.linkLists.contains(name.lowercased()) else { return }
         let list = JSONPath(.record, steps: steps).description
-        for (index, element) in elements.prefix(linkLimit).enumerated() {
-            for name in ["rel", "relation", "href", "url", "uri"] {
+        for (index, element) in elements.prefix(LinkList.linkLimit).enumerated() {
+            for name in LinkList.relations + LinkList.targets {
                 if let text = element[name]?.scalarText { values["\(list)[\(index)].\(name)"] = text }
             }
         }

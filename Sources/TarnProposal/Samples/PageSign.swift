@@ -52,10 +52,10 @@ struct PageSign: Equatable {
     /// Whether a list has a link with the relation `next`, as in Atom and FHIR.
     static func isNextLink(_ name: String, _ elements: [JSONValue]) -> Bool {
         linkLists.contains(name.lowercased())
-            && elements.prefix(20).contains { link in
-                let relation = (link["rel"] ?? link["relation"])?.scalarText?.lowercased()
-                let target = (link["href"] ?? link["url"] ?? link["uri"])?.scalarText ?? ""
-                return relation == "next" && !target.isEmpty
+            && elements.prefix(LinkList.linkLimit).contains { link in
+                func text(_ names: [String]) -> String { names.lazy.compactMap { link[$0]?.scalarText }.first ?? "" }
+                let relations = text(LinkList.relations).lowercased().split(whereSeparator: \.isWhitespace)
+                return relations.contains("next") && !text(LinkList.targets).isEmpty
             }
     }
 

@@ -1,4 +1,4 @@
-// What an import of MMRecord did with JSON, in the order of its pipeline.
+// The steps of an import of MMRecord, in the order of its pipeline.
 
 import Foundation
 import TarnMacros

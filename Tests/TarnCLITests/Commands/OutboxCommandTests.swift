@@ -108,6 +108,18 @@ struct OutboxCommandTests {
         #expect(try await place.run("outbox", "list", "--format", "ndjson").output.isEmpty)
     }
 
+    @Test(
+        "a dry run of a queued change refuses a description that cannot be read, as the change does",
+        arguments: [["update", "Item", "--all", "--set", "title=b"], ["delete", "Item", "--all"]])
+    func dryRunOfInvalidDescription(command: [String]) async throws {
+        let place = try await Place()
+        let broken = try place.folder.write("broken.yaml", ModelAPI.yaml(base: place.server.base) + "\nnonsense: 1\n")
+        let arguments = command + ["--queue", "--store", place.folder("model.tarn"), "--file", broken]
+        let dry = try await tarn(arguments + ["--dry-run"]), real = try await tarn(arguments)
+        #expect(dry.status != 0 && dry.status == real.status && dry.output.isEmpty, "\(dry.output)\(dry.error)")
+        #expect(dry.error.contains("nonsense"), "\(dry.error)")
+    }
+
     @Test("a queued change of a field that the description does not declare any more is not sent under its old name")
     func undeclaredField() async throws {
         let place = try await Place()

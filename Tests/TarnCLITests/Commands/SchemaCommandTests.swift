@@ -104,6 +104,35 @@ struct SchemaCommandTests {
         }
     }
 
+    @Test("a key without a value is right beside like, and refused without it, as by the reader")
+    func emptyKeys() async throws {
+        let schema = try await Self.schema()
+        func text(_ entity: String, _ endpoint: String) -> String {
+            """
+            api: { base: 'https://a.example' }
+            templates:
+              Base: { key: id, url: '/a/{id}', attributes: { id: int, note: string? }, version: id }
+              List: { path: /list, records: items, headers: { X-A: b } }
+            entities: { A: { \(entity) } }
+            endpoints: { a: { entity: A, \(endpoint) } }
+            """
+        }
+        let right = text(
+            "like: Base, version: null, url: null, attributes: { note: null }",
+            "like: List, records: null, headers: { X-A: null }")
+        #expect(schema.problems(of: try Self.value(right)) == [])
+        _ = try Description.parse(right, file: "a.yaml")
+        for wrong in [
+            text("key: id, attributes: { id: int }, version: null", "path: /a"),
+            text("key: id, attributes: { id: int, note: null }", "path: /a"),
+            text("key: id, attributes: { id: int }", "path: /a, excerpts: null"),
+            text("like: null, key: id, attributes: { id: int }", "path: /a"),
+        ] {
+            #expect(!schema.problems(of: try Self.value(wrong)).isEmpty, "\(wrong)")
+            #expect(throws: DescriptionError.self) { try Description.parse(wrong, file: "a.yaml") }
+        }
+    }
+
     @Test("what the pages show as wrong is refused by the schema as well, as far as it can tell")
     func wrong() async throws {
         let schema = try await Self.schema()

@@ -1,4 +1,4 @@
-// What `tools/dist` packs: man pages from the commands, and a start without libcurl. A release is
+// The contents of a release by `tools/dist`: man pages from the commands, and a start without libcurl. A release is
 // not built here.
 
 import Foundation

@@ -109,7 +109,7 @@ struct JSONSchema {
 
     private func mappings(in schema: [String: Any], _ pointer: String) -> [Mapping] {
         var found: [Mapping] = []
-        if let properties = schema["properties"] as? [String: [String: Any]] {
+        if let properties = schema["properties"] as? [String: [String: Any]], JSONSchema.isFixed(schema) {
             found.append(Mapping(pointer: pointer, keys: Set(properties.keys)))
             found += properties.flatMap { mappings(in: $1, "\(pointer)/properties/\($0)") }
         }
@@ -147,9 +147,14 @@ struct JSONSchema {
             }
         }
         return nodes.compactMap { node in
-            (node.schema["properties"] as? [String: Any]).map { Mapping(pointer: node.pointer, keys: Set($0.keys)) }
+            guard JSONSchema.isFixed(node.schema) else { return nil }
+            return (node.schema["properties"] as? [String: Any]).map {
+                Mapping(pointer: node.pointer, keys: Set($0.keys))
+            }
         }
     }
+
+    private static func isFixed(_ schema: [String: Any]) -> Bool { schema["additionalProperties"] as? Bool == false }
 
     private func expand(_ schema: [String: Any], _ pointer: String) -> [(schema: [String: Any], pointer: String)] {
         var found = [(schema, pointer)]

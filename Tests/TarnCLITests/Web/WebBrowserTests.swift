@@ -247,7 +247,7 @@ struct WebBrowserTests {
             let list = try await document(browser, url + "#/records?entity=Thing")
             let link = try #require(list.firstMatch(of: /#\/record\?entity=Thing&amp;key=[0-9a-f]+/))
             let record = String(link.output).replacing("&amp;", with: "&")
-            // What the address has is as foreign as what the store has.
+            // A text in the address is as foreign as one in the store.
             let wanted = markup.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             let filtered = "#/records?entity=Thing&text=\(wanted)"
             for view in ["#/", "#/records?entity=Thing", filtered, record, "#/schema", "#/changes", "#/responses"] {

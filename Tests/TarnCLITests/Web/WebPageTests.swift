@@ -312,7 +312,7 @@ struct WebPageTests {
                 #expect(referrers["count"] as? Int == 10_000 && referrers["isCountWhole"] as? Bool == false)
             }
         }
-        // What reads the whole file is seen to do so.
+        // A reader of the whole file is seen to read it.
         let before = try Self.bytesRead()
         _ = try StoreInspector(at: path).verification()
         #expect(try Self.bytesRead() - before > size / 2)

@@ -289,6 +289,35 @@ struct OAuth2Tests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["refresh"])
     }
 
+    @Test("the clients of a process that declare the same refresh token share the one that the server has replaced")
+    func sharedInProcess() async throws {
+        var settings = Self.client
+        settings.tokenURL = "https://shared.example/token"
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        let server = RotatingServer(), authentication = Authentication.oauth2(settings), request = request
+        let transports = (0..<4).map { _ in
+            AuthorizedTransport(server, authentication, origins: ["https://api.example"])
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for transport in transports { group.addTask { try await transport.send(request).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        for transport in transports { #expect(try await transport.refresh()) }
+        #expect(server.refusals == 0)
+    }
+
+    @Test("a refused refresh token that is in no file may have been used by another process: the error names a file")
+    func usedElsewhere() async throws {
+        var settings = Self.client
+        settings.tokenURL = "https://elsewhere.example/token"
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        let server = RotatingServer(current: 9)
+        let transport = AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"])
+        let error = await expectFailure(.credentials) { try await transport.send(request) }
+        #expect(error?.detail.contains("refresh_token: { file: … }") == true, "\(error?.detail ?? "")")
+        #expect(server.refusals == 1)
+    }
+
     @Test("a refresh token that another program has replaced meanwhile is read again after the refusal, once")
     func replacedMeanwhile() async throws {
         let folder = try LocalServer.makeFolder()

@@ -161,6 +161,7 @@ struct ValidationTests {
             ("POST", 201, "Location: /a", ["/a"]), ("POST", 201, "Location: ftp://x", ["/a"]),
             ("POST", 400, "Location: /b", []), ("POST", 500, "", []),
             ("GET", 200, "Location: /b", []), ("HEAD", 200, "", []), ("OPTIONS", 200, "", []), ("TRACE", 200, "", []),
+            ("QUERY", 200, "Location: /b", []),
         ] as [(String, Int, String, [String])])
     func invalidation(_ method: String, _ status: Int, _ answer: String, _ paths: [String]) {
         let request = TransportRequest(method: method, url: "http://api.example/a")

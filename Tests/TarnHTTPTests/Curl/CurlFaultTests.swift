@@ -110,6 +110,7 @@ struct CurlFaultTests {
         "RFC 9110 §9.2.2: a request whose response is lost is sent again only if its method is idempotent",
         arguments: [
             ("POST", false), ("PATCH", false), ("MERGE", false), ("PUT", true), ("DELETE", true), ("GET", true),
+            ("QUERY", true),
         ], [true, false])
     func sentOnce(_ method: (name: String, isRepeated: Bool), hasKey: Bool) async throws {
         let ok = "HTTP/1.1 200 OK\n\nok"

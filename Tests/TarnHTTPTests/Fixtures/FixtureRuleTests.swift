@@ -163,7 +163,7 @@ struct FixtureRuleTests {
         #expect(try await recorder.send(other).status == 503)
         #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
         #expect(try await answer(FixtureTransport(directory: folder), "/b").status == 503)
-        // What was answered stays, and what was not may be answered by now.
+        // Answers stay; a request without one may have one by now.
         let later = try RecordingTransport(
             ScriptedTransport([.status(503), .status(200, [:], "[2]")]), directory: folder)
         #expect(try await later.send(request).status == 503)

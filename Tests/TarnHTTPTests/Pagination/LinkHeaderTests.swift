@@ -58,6 +58,10 @@ struct LinkHeaderTests {
         Row("/1, </2>; rel=next", target: "/2"),
         Row(#"page 2; rel="next""#, target: nil),
         Row(#"</2; rel="next""#, target: nil),
+        Row("</2; rel=next, </3>; rel=last", target: nil),
+        Row("</2; rel=next, </3>; rel=last", relation: "last", target: "/3"),
+        Row("</1; rel=prev, </2>; rel=next", target: "/2"),
+        Row("</2?filter=a<b>; rel=next", target: "/2?filter=a<b"),
         Row(#"</2>; rel="next"#, target: "/2"),
         Row(#"</2>; rel=next; title="open"#, target: "/2"),
         Row("</2>", target: nil),
@@ -116,6 +120,19 @@ struct LinkHeaderTests {
         let target = LinkHeader.target(relation: "next", in: headers, of: "http://h/items?page=2")
         #expect(target == (isOwn ? "/items?page=3" : nil))
         #expect(LinkHeader.target(relation: "next", in: headers) == nil)
+    }
+
+    @Test(
+        "a relation that belongs to no readable link is noted, so that a list does not end because of it",
+        arguments: [
+            ("</2; rel=next, </3>", true), ("</2; rel=next, </3>; rel=last", true), (#"</2; rel="next""#, true),
+            ("</2; rel=next>", true), ("</2> rel=next", true), (#"</2> rel="next", </3>; rel=last"#, true),
+            ("</2>; rel=next", false), ("</2; rel=next, </3>; rel=next", false), ("</1>; rel=prev", false),
+            ("</2?a,b;c=d>", false), ("</1>, </3>; rel=last", false),
+        ])
+    func unreadable(field: String, isUnreadable: Bool) {
+        let headers = TransportHeaders([.init("Link", field)])
+        #expect(LinkHeader.hasUnreadable(relation: "next", in: headers) == isUnreadable)
     }
 
     @Test("every link of a field is parsed, in order")

@@ -191,6 +191,14 @@ struct PageEvidenceTests {
             pages: [page(2, [:], ["Link": "items?page=2; rel=next"])],
             evidence: "Link names a next page in a form that cannot be read (RFC 8288)"),
         Row(
+            name: "header_link whose bracket is closed by the next link", style: .headerLink(),
+            pages: [page(2, [:], ["Link": "</items?page=2; rel=next, </items?page=3>"])],
+            evidence: "Link names a next page in a form that cannot be read (RFC 8288)"),
+        Row(
+            name: "header_link whose own relation cannot be read", style: .headerLink(relation: "older"),
+            pages: [page(2, [:], ["Link": "</items?page=2; rel=older"])],
+            evidence: "Link names a next page in a form that cannot be read (RFC 8288)"),
+        Row(
             name: "header_link of another relation", style: .headerLink(relation: "older"),
             pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])],
             evidence: "Link names a next page, /items?page=2"),

@@ -1,4 +1,4 @@
-// What is sent and imported again is the same record: for every type of attribute and every form
+// A record that is sent and imported again is the same: for every type of attribute and every form
 // of mapping that has a place in a body.
 
 import Foundation

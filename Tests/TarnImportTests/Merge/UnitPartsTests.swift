@@ -1,4 +1,4 @@
-// What makes a unit is the caller's choice, and all that belongs to it is committed with it, or nothing.
+// Units: the caller chooses their extent, and each is committed as a whole, or not at all.
 
 import Foundation
 import Synchronization

@@ -242,8 +242,8 @@ struct OutboxModel {
                 // The server has refused the list on which the edit was based.
                 server[place.record, default: [:]][place.field] = operation.applied(to: base, place)
             }
-            // What a response has brought of a field that the operation has changed in part, or not at
-            // all, becomes visible.
+            // A response's value of a field that the operation has changed in part, or not at all,
+            // becomes visible.
             let after = operation.changes.first { $0.place == place }?.after
             if let value = server[place.record]?[place.field], value != after, !covers(place),
                 records[place.record] != nil

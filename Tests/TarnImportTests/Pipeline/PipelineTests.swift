@@ -112,7 +112,7 @@ struct PipelineTests {
             await pipeline.start(to: store)
         }
         #expect(pipeline.isFull)
-        // What is drafted next goes into an importer of its own.
+        // Later drafts go into an importer of their own.
         _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
         try await holder.release()
         for unit in 0..<3 {

@@ -96,7 +96,7 @@ struct SelectedRecordsTests {
                 ).map(\.key)
             }
         } catch let error as StoreError {
-            // What the store refuses, the inspector refuses, too.
+            // The inspector refuses the conditions that the store refuses.
             #expect(throws: error) { try keys(rich.path, entity, condition) }
             return
         }

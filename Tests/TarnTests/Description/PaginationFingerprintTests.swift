@@ -1,4 +1,4 @@
-// What a store keeps of a pagination style: the endpoint's fingerprint, the plan of a scan, and the position of its
+// The traces of a pagination style in a store: the endpoint's fingerprint, the plan of a scan, and the position of its
 // next page. The values are those of the release in which every style was a case of one enumeration: a store of that
 // release must go on.
 

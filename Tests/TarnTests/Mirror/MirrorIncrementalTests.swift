@@ -9,66 +9,14 @@ import Testing
 
 @Suite("Mirror: incremental scans", .timeLimit(.minutes(5)))
 struct MirrorIncrementalTests {
-    private static func yaml(_ since: String, type: String = "date", more: String = "paginate: header_link") -> String {
-        """
-        api: { base: https://api.test.example }
-        entities:
-          Item: { key: id, attributes: { id: int, changedAt: \(type), kind: string? } }
-        endpoints:
-          items:
-            path: /items
-            entity: Item
-            since: \(since)
-            \(more)
-        """
-    }
-
-    /// A server of records with a time, two on a page, that filters by `since` and logs the requests.
-    private final class Items: Sendable {
-        let state = Mutex((items: [(id: Int, at: String)](), log: [String](), failing: Set<String>()))
-
-        func set(_ items: [(Int, String)]) { state.withLock { $0.items = items } }
-        var log: [String] {
-            state.withLock { state in
-                defer { state.log = [] }
-                return state.log
-            }
-        }
-
-        var transport: ClosureTransport {
-            ClosureTransport { [self] request in
-                let target = request.url.replacing("https://api.test.example", with: "")
-                let (items, fails) = state.withLock { state in
-                    state.log.append(target.removingPercentEncoding ?? target)
-                    return (state.items, state.failing.contains(target))
-                }
-                if fails { return TransportResponse(status: 404) }
-                let values = URLComponents(string: request.url)?.queryItems ?? []
-                let since = values.first { $0.name == "since" }?.value
-                let page = values.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
-                let found = items.filter { item in since.map { item.at >= $0 } ?? true }
-                let part = found.dropFirst(2 * (page - 1)).prefix(2)
-                var headers = TransportHeaders()
-                if found.count > 2 * page {
-                    let rest = since.map { "&since=\($0)" } ?? ""
-                    headers["Link"] = "</items?page=\(page + 1)\(rest)>; rel=next"
-                }
-                let body = part.map { #"{"id":\#($0.id),"changed_at":"\#($0.at)"}"# }.joined(separator: ",")
-                return TransportResponse(status: 200, headers: headers, body: Array("[\(body)]".utf8))
-            }
-        }
-    }
-
-    private static let first = [
-        (1, "2026-01-01T10:00:00Z"), (2, "2026-01-02T10:00:00Z"), (3, "2026-01-03T10:00:30.5Z"),
-    ]
+    private typealias Items = IncrementalItems
 
     @Test(
         "the first sync lists everything; the next ones send the largest value, and records of the boundary are recognized"
     )
     func largestValue() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
-        items.set(Self.first)
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set(Items.first)
         var report = try await store.sync(nil, transport: items.transport)
         #expect(report.failures.isEmpty && report.endpoint("items")?.since == nil, "\(report.texts)")
         #expect(items.log == ["/items", "/items?page=2"])
@@ -77,7 +25,7 @@ struct MirrorIncrementalTests {
         #expect(items.log == ["/items?since=2026-01-03T10:00:30.5Z"])
         #expect(report.listed == 1 && report.report.unchanged == 1 && report.report.created == 0)
         #expect(report.endpoint("items")?.since == "2026-01-03T10:00:30.5Z")
-        items.set(Self.first.dropFirst() + [(4, "2026-01-03T10:00:30.5Z"), (1, "2026-01-04T10:00:00Z")])
+        items.set(Items.first.dropFirst() + [(4, "2026-01-03T10:00:30.5Z"), (1, "2026-01-04T10:00:00Z")])
         report = try await store.sync(nil, transport: items.transport)
         #expect(report.listed == 3 && report.report.created == 1 && report.report.updated == 1)
         #expect(items.log.first == "/items?since=2026-01-03T10:00:30.5Z")
@@ -99,8 +47,9 @@ struct MirrorIncrementalTests {
             ("range: closed", "2026-01-03T10:00:30.5Z"),
         ])
     func movedBack(options: String, sent: String) async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at, \(options) }")), items = Items()
-        items.set(Self.first)
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at, \(options) }")),
+            items = Items()
+        items.set(Items.first)
         try await store.sync(nil, transport: items.transport)
         _ = items.log
         let report = try await store.sync(nil, transport: items.transport)
@@ -122,7 +71,7 @@ struct MirrorIncrementalTests {
         ])
     func types(type: String, options: String, values: [String], sent: String) async throws {
         let store = try MirrorStore(
-            yaml: Self.yaml("{ param: since, field: changed_at\(options) }", type: type, more: "more: ignore"))
+            yaml: Items.yaml("{ param: since, field: changed_at\(options) }", type: type, more: "more: ignore"))
         let items = Items()
         items.set(values.enumerated().map { ($0, $1) })
         try await store.sync(nil, transport: items.transport)
@@ -134,7 +83,7 @@ struct MirrorIncrementalTests {
 
     @Test("a text that is neither a date nor a number cannot be moved back", arguments: ["range: open", "lag: 1"])
     func text(option: String) async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at, \(option) }", type: "string"))
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at, \(option) }", type: "string"))
         let items = Items()
         items.set([(1, "abc")])
         #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
@@ -144,7 +93,7 @@ struct MirrorIncrementalTests {
 
     @Test("another value behind the stored one leaves that as it is: the next sync requests what lies between")
     func gap() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
         items.set([(1, "2026-01-01T00:00:00Z")])
         try await store.sync(nil, transport: items.transport)
         items.set([(1, "2026-01-01T00:00:00Z"), (2, "2026-01-03T00:00:00Z"), (3, "2026-01-06T00:00:00Z")])
@@ -156,7 +105,7 @@ struct MirrorIncrementalTests {
         #expect(try store.items() == [1, 2, 3])
         #expect(try store.checkpoint("items")?.since == "2026-01-06T00:00:00Z")
         // The first sync of all.
-        let fresh = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }"))
+        let fresh = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }"))
         try await fresh.sync(nil, transport: items.transport) { $0.since = "2026-01-05" }
         _ = items.log
         try await fresh.sync(nil, transport: items.transport)
@@ -166,7 +115,7 @@ struct MirrorIncrementalTests {
 
     @Test("another value behind the stored one leaves that as it is, also if a later sync continues its scan")
     func interruptedGap() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
         items.set([(1, "2026-01-01T00:00:00Z")])
         try await store.sync(nil, transport: items.transport)
         items.set((1...6).map { ($0, "2026-01-0\($0)T00:00:00Z") })
@@ -191,7 +140,8 @@ struct MirrorIncrementalTests {
     @Test("a date that is only read by a pattern cannot be moved back: the error names the way out")
     func pattern() async throws {
         let store = try MirrorStore(
-            yaml: Self.yaml("{ param: since, field: changed_at, lag: 1d }", type: "{ type: date, format: dd/MM/yyyy }"))
+            yaml: Items.yaml("{ param: since, field: changed_at, lag: 1d }", type: "{ type: date, format: dd/MM/yyyy }")
+        )
         let items = Items()
         items.set([(1, "31/01/2025")])
         #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
@@ -201,8 +151,8 @@ struct MirrorIncrementalTests {
 
     @Test("an interrupted scan keeps the value it began with: the largest of its pages counts when it is complete")
     func interrupted() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
-        items.set(Self.first)
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set(Items.first)
         try await store.sync(nil, transport: items.transport)
         // Newest first: the largest value is on the first page.
         items.set((10...15).reversed().map { ($0, "2026-02-\($0)T00:00:00Z") })
@@ -227,7 +177,7 @@ struct MirrorIncrementalTests {
         "a record that moves past an interrupted scan is found by the next one, which begins with the largest value from before the interruption",
         arguments: [false, true])
     func movedPast(isFirst: Bool) async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
         if !isFirst {
             items.set([(1, "2026-01-01T00:00:00Z")])
             try await store.sync(nil, transport: items.transport)
@@ -259,8 +209,8 @@ struct MirrorIncrementalTests {
     func options() async throws {
         let
             store = try MirrorStore(
-                yaml: Self.yaml("{ param: since, field: changed_at, initial: 2026-01-02 }")), items = Items()
-        items.set(Self.first)
+                yaml: Items.yaml("{ param: since, field: changed_at, initial: 2026-01-02 }")), items = Items()
+        items.set(Items.first)
         try await store.sync(nil, transport: items.transport)
         #expect(items.log.first == "/items?since=2026-01-02")
         #expect(try store.items() == [2, 3])
@@ -274,87 +224,17 @@ struct MirrorIncrementalTests {
         // Another mapping needs all records again.
         var other = store
         other.description = try Description.parse(
-            Self.yaml("{ param: since, field: changed_at }").replacing("kind: string?", with: "kind: string?, x: int?"),
+            Items.yaml("{ param: since, field: changed_at }").replacing(
+                "kind: string?", with: "kind: string?, x: int?"),
             file: "tarn.yaml")
         other.description.storePath = store.path
         try await other.sync(nil, transport: items.transport)
         #expect(items.log.first == "/items")
     }
 
-    @Test("what an incremental scan does not list is no orphan; a full one finds orphans")
-    func orphans() async throws {
-        let
-            store = try MirrorStore(
-                yaml: Self.yaml(
-                    "{ param: since, field: changed_at }", more: "paginate: header_link\n    orphans: after_one_scan")),
-            items = Items()
-        items.set(Self.first)
-        try await store.sync(nil, transport: items.transport)
-        items.set(Array(Self.first.dropFirst()))
-        for _ in 0..<2 {
-            let report = try await store.sync(nil, transport: items.transport)
-            #expect(report.orphans?.refusals.first?.contains("--full") == true)
-            #expect(try store.items() == [1, 2, 3])
-        }
-        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
-        #expect(try store.items() == [2, 3])
-    }
-
-    @Test("with an initial value, a full sync finds orphans of what the endpoint has listed")
-    func orphansWithInitialValue() async throws {
-        let rule = "{ param: since, field: changed_at, initial: 2026-01-01 }"
-        let store = try MirrorStore(
-            yaml: Self.yaml(rule, more: "paginate: header_link\n    orphans: after_one_scan"))
-        let items = Items()
-        items.set(Self.first)
-        try await store.sync(nil, transport: items.transport)
-        items.set(Array(Self.first.dropFirst()))
-        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
-        #expect(items.log.last == "/items?since=2026-01-01")
-        #expect(try store.items() == [2, 3])
-    }
-
-    @Test("another initial value lists anew: what only the scans before it have listed is no orphan")
-    func raisedInitialValue() async throws {
-        let yaml = Self.yaml(
-            "{ param: since, field: changed_at, initial: 2026-01-01 }",
-            more: "paginate: header_link\n    orphans: after_one_scan")
-        var store = try MirrorStore(yaml: yaml)
-        let items = Items(), path = store.path
-        items.set(Self.first)
-        try await store.sync(nil, transport: items.transport)
-        store.description = try Description.parse(
-            yaml.replacing("initial: 2026-01-01", with: "initial: 2026-01-02"), file: "tarn.yaml")
-        store.description.storePath = path
-        _ = items.log
-        try await store.sync(nil, transport: items.transport)
-        #expect(items.log == ["/items?since=2026-01-02"])
-        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
-        #expect(try store.items() == [1, 2, 3])
-    }
-
-    @Test(
-        "records that a scan has listed from before the initial value are no orphans of scans from there",
-        arguments: ["", ", lag: 30d"])
-    func behindInitialValue(lag: String) async throws {
-        let store = try MirrorStore(
-            yaml: Self.yaml(
-                "{ param: since, field: changed_at, initial: 2026-01-02\(lag) }",
-                more: "paginate: header_link\n    orphans: after_one_scan"))
-        let items = Items()
-        items.set(Self.first)
-        try await store.sync(nil, transport: items.transport)
-        #expect(try store.items() == [2, 3])
-        try await store.sync(nil, transport: items.transport) { if lag.isEmpty { $0.since = "2025-06-01" } }
-        #expect(try store.items() == [1, 2, 3])
-        items.set([Self.first[0], Self.first[2]])
-        for _ in 0..<2 { try await store.sync(nil, transport: items.transport) { $0.isFull = true } }
-        #expect(try store.items() == [1, 3])
-    }
-
     @Test("another account does not begin with the value of the one before")
     func otherAccount() async throws {
-        let yaml = Self.yaml("{ param: since, field: changed_at }").replacing(
+        let yaml = Items.yaml("{ param: since, field: changed_at }").replacing(
             "test.example }", with: "test.example, auth: { bearer: { env: TOKEN } } }")
         let store = try MirrorStore(yaml: yaml), items = Items()
         items.set([(1, "2026-01-01T10:00:00Z")])
@@ -373,7 +253,7 @@ struct MirrorIncrementalTests {
 
     @Test("a list with another credential in a header field does not begin with the value of the one before")
     func otherHeaderCredential() async throws {
-        let yaml = Self.yaml("{ param: since, field: changed_at }")
+        let yaml = Items.yaml("{ param: since, field: changed_at }")
         var store = try MirrorStore(yaml: yaml)
         let items = Items(), path = store.path
         items.set([(1, "2026-01-01T10:00:00Z")])
@@ -401,7 +281,7 @@ struct MirrorIncrementalTests {
 
     @Test("a scan that ends at an empty page which the one before names leaves the value as it was, and says so")
     func inDoubt() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), isLost = Mutex(true)
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), isLost = Mutex(true)
         let transport = ClosureTransport { request in
             let isFirst = !request.url.contains("page=2")
             if !isFirst, isLost.withLock({ $0 }) { return TransportResponse(status: 204) }
@@ -423,7 +303,7 @@ struct MirrorIncrementalTests {
         "a second scan in a row that ends at such a page counts, and says so; after a change of the plan it is the first"
     )
     func inDoubtAgain() async throws {
-        var store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }"))
+        var store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }"))
         let path = store.path
         let transport = ClosureTransport { request in
             guard !request.url.contains("page=2") else { return TransportResponse(status: 204) }
@@ -432,10 +312,10 @@ struct MirrorIncrementalTests {
             return TransportResponse(
                 status: 200, headers: headers, body: Array(#"[{"id":2,"changed_at":"2026-01-02T10:00:00Z"}]"#.utf8))
         }
-        let yaml = Self.yaml("{ param: since, field: changed_at }")
+        let yaml = Items.yaml("{ param: since, field: changed_at }")
         for (description, isAgain) in [
             (yaml, false), (yaml, true),
-            (Self.yaml("{ param: after, field: changed_at, initial: '2020-01-01' }"), false),
+            (Items.yaml("{ param: after, field: changed_at, initial: '2020-01-01' }"), false),
         ] {
             store.description = try Description.parse(description, file: "tarn.yaml")
             store.description.storePath = path
@@ -446,7 +326,7 @@ struct MirrorIncrementalTests {
 
     @Test("a date in the future does not count: the next sync begins with the time of this one")
     func future() async throws {
-        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
         items.set([(1, "2026-01-01T10:00:00Z"), (2, "2999-01-01T00:00:00Z")])
         let report = try await store.sync(nil, transport: items.transport)
         #expect(report.endpoint("items")?.futureValue == "2999-01-01T00:00:00Z")
@@ -462,7 +342,7 @@ struct MirrorIncrementalTests {
         ])
     func futureForm(format: String, value: String) async throws {
         let store = try MirrorStore(
-            yaml: Self.yaml(
+            yaml: Items.yaml(
                 "{ param: since, field: changed_at }", type: "{ type: date, format: '\(format)' }",
                 more: "more: ignore"))
         let items = Items()
@@ -561,29 +441,10 @@ struct MirrorIncrementalTests {
         #expect(log.withLock { $0.contains { $0.hasSuffix("items?since=7") } })
     }
 
-    @Test("the token of the next changes is no sign of another page", arguments: ["after", "cursor"])
-    func tokenOfChanges(name: String) async throws {
-        let store = try MirrorStore(
-            yaml: Self.yaml(
-                "{ cursor: \(name), param: \(name) }", more: "records: items\n    paginate: single_page"))
-        let urls = Mutex<[String]>([])
-        let transport = ClosureTransport { request in
-            urls.withLock { $0.append(request.url) }
-            let items = request.url.contains("tok_abc") ? "" : #"{"id":7},{"id":12}"#
-            return TransportResponse(
-                status: 200, body: Array(#"{"items":[\#(items)],"\#(name)":"tok_abc"}"#.utf8))
-        }
-        for _ in 0..<2 {
-            let report = try await store.sync(nil, transport: transport)
-            #expect(report.failures.isEmpty, "\(report.texts)")
-        }
-        #expect(urls.withLock { $0.map { $0.contains("\(name)=tok_abc") } } == [false, true])
-    }
-
     @Test("a value in the body of a request is a member there")
     func body() async throws {
         let store = try MirrorStore(
-            yaml: Self.yaml(
+            yaml: Items.yaml(
                 "{ body: filter.after, field: id }", more: "body: { filter: { size: 10 } }\n    paginate: single_page"))
         let bodies = Mutex<[String]>([])
         let transport = ClosureTransport { request in
@@ -594,142 +455,12 @@ struct MirrorIncrementalTests {
         #expect(bodies.withLock { $0 } == [#"{"filter":{"size":10}}"#, #"{"filter":{"size":10,"after":12}}"#])
     }
 
-    // MARK: Change feeds
-
-    /// A feed whose responses carry a token, and that forgets tokens.
-    private final class Feed: Sendable {
-        let state = Mutex((log: [String](), version: 1, forgets: false))
-
-        func transport(_ answer: @escaping @Sendable (_ version: Int) -> (fields: [(String, String)], body: String))
-            -> ClosureTransport
-        {
-            ClosureTransport { [self] request in
-                let target = request.url.replacing("https://api.test.example", with: "")
-                let (version, isGone) = state.withLock { state in
-                    state.log.append(target)
-                    return (state.version, state.forgets && target.contains("token"))
-                }
-                if isGone { return TransportResponse(status: 410) }
-                let (fields, body) = answer(version)
-                return TransportResponse(
-                    status: 200, headers: TransportHeaders(fields.map { .init($0.0, $0.1) }), body: Array(body.utf8))
-            }
-        }
-
-        var log: [String] {
-            state.withLock { state in
-                defer { state.log = [] }
-                return state.log
-            }
-        }
-        func set(_ version: Int) { state.withLock { $0.version = version } }
-        func forget() { state.withLock { $0.forgets = true } }
-    }
-
-    @Test("a token of the body, of a header field, or a link is what the next sync sends")
-    func tokens() async throws {
-        let records = "more: ignore\n    paginate: single_page\n    records: items"
-        for (since, expected) in [
-            ("{ cursor: meta.sync, param: token }", "/items?token=t1"),
-            ("{ header: X-Sync, param: token }", "/items?token=h1"),
-            ("{ link: delta }", "/items/delta?token=l1"),
-            (#"{ link: '@odata\.deltaLink' }"#, "/items/delta?token=o1"),
-        ] {
-            let store = try MirrorStore(yaml: Self.yaml(since, type: "date?", more: records)), feed = Feed()
-            let transport = feed.transport { version in
-                (
-                    [("X-Sync", "h\(version)")],
-                    #"{"items":[{"id":\#(version)}],"meta":{"sync":"t\#(version)"},"delta":"https://api.test.example/items/delta?token=l\#(version)","@odata.deltaLink":"https://api.test.example/items/delta?token=o\#(version)"}"#
-                )
-            }
-            var report = try await store.sync(nil, transport: transport)
-            #expect(report.failures.isEmpty && feed.log == ["/items"], "\(since): \(report.texts)")
-            feed.set(2)
-            report = try await store.sync(nil, transport: transport)
-            #expect(report.failures.isEmpty && feed.log == [expected], "\(since): \(report.texts)")
-            report = try await store.sync(nil, transport: transport)
-            #expect(feed.log == [expected.replacing("1", with: "2")])
-            #expect(try store.items() == [1, 2])
-        }
-    }
-
-    @Test("an interrupted change feed with counted pages begins again with the token from before")
-    func interruptedFeed() async throws {
-        let pages = "records: items\n    paginate: { page_number: { param: page, has_more: more } }"
-        let store = try MirrorStore(yaml: Self.yaml("{ cursor: sync, param: token }", type: "date?", more: pages))
-        let log = Mutex<[String]>([]), isBroken = Mutex(true)
-        let transport = ClosureTransport { request in
-            let target = request.url.replacing("https://api.test.example", with: "")
-            log.withLock { $0.append(target) }
-            if !target.contains("page=1"), isBroken.withLock({ $0 }) { return TransportResponse(status: 404) }
-            let body =
-                target.contains("page=1")
-                ? #"{"items":[{"id":1}],"more":true}"# : #"{"items":[{"id":2}],"more":false,"sync":"t"}"#
-            return TransportResponse(status: 200, body: Array(body.utf8))
-        }
-        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
-        isBroken.withLock { $0 = false }
-        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
-        #expect(try store.checkpoint("items").map { $0.state == .complete && $0.since == nil } == true)
-        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
-        #expect(log.withLock { $0 } == [1, 2, 2, 1, 2].map { "/items?page=\($0)" })
-        #expect(try store.checkpoint("items")?.since == "t")
-    }
-
-    @Test("after a change of the pagination, everything is listed once: the other one may have left records out")
-    func otherPagination() async throws {
-        func description(_ start: Int) throws -> Description {
-            let pages = "paginate: { page_number: { param: page, start: \(start) } }"
-            return try Description.parse(
-                Self.yaml("{ param: since, field: changed_at }", more: pages), file: "tarn.yaml")
-        }
-        let log = Mutex<[String]>([])
-        let transport = ClosureTransport { request in
-            log.withLock { $0.append(request.url.replacing("https://api.test.example", with: "")) }
-            let values = URLComponents(string: request.url)?.queryItems ?? []
-            let page = values.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 0
-            let since = values.first { $0.name == "since" }?.value ?? ""
-            let items = [1, 2, 3].map { (id: $0, at: "2026-01-0\($0)T00:00:00Z") }.filter { $0.at >= since }
-            let body = items.dropFirst(page).prefix(1).map { #"{"id":\#($0.id),"changed_at":"\#($0.at)"}"# }
-            return TransportResponse(status: 200, body: Array("[\(body.joined())]".utf8))
-        }
-        var store = try MirrorStore(try description(1)), first: [String?] = []
-        for start in [1, 1, 0, 0] {
-            let path = store.path
-            store.description = try description(start)
-            store.description.storePath = path
-            let report = try await store.sync(nil, transport: transport)
-            #expect(report.failures.isEmpty, "\(report.texts)")
-            first.append(log.withLock { log in log.first?.contains("since=") == true ? "since" : log.first })
-            log.withLock { $0 = [] }
-            #expect(try store.items() == (start == 1 ? [2, 3] : [1, 2, 3]))
-        }
-        #expect(first == ["/items?page=1", "since", "/items?page=0", "since"])
-    }
-
-    @Test("a token that the server has forgotten is dropped: everything is listed again")
-    func expired() async throws {
-        let records = "more: ignore\n    paginate: single_page\n    records: items"
-        let
-            store = try MirrorStore(
-                yaml: Self.yaml("{ cursor: sync, param: token, expired: 410 }", type: "date?", more: records)),
-            feed = Feed()
-        let transport = feed.transport { version in ([], #"{"items":[{"id":\#(version)}],"sync":"t\#(version)"}"#) }
-        try await store.sync(nil, transport: transport)
-        feed.forget()
-        feed.set(5)
-        _ = feed.log
-        let report = try await store.sync(nil, transport: transport)
-        #expect(report.failures.isEmpty && feed.log == ["/items?token=t1", "/items"], "\(report.texts)")
-        #expect(try store.checkpoint("items")?.since == "t5")
-    }
-
     // MARK: Partitions
 
     @Test("an endpoint with partitions is scanned for every combination, each with its own progress and value")
     func partitions() async throws {
         let store = try MirrorStore(
-            yaml: Self.yaml(
+            yaml: Items.yaml(
                 "{ param: since, field: id }",
                 more: "partitions: { kind: [bug, task], state: [open, closed] }\n    paginate: single_page"
             ).replacing("/items", with: "/{kind}/items").replacing(

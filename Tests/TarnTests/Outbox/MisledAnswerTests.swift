@@ -259,12 +259,16 @@ struct MisledAnswerTests {
         #expect(report.sent == 1 && report.dead == 0, "\(report)")
     }
 
-    @Test("a deletion that is answered with a web page is done, with a warning")
-    func deletion() async throws {
-        let fixture = try await fixture(Self.page), outbox = fixture.outbox()
+    @Test(
+        "a deletion that is answered with a web page or with XML is done, with a warning that names the content",
+        arguments: [
+            ("<html>Sign in</html>", "it is a web page"), ("<?xml version='1.0'?><ok/>", "it is an XML document"),
+        ])
+    func deletion(content: String, name: String) async throws {
+        let fixture = try await fixture(.status(200, body: content)), outbox = fixture.outbox()
         try await outbox.delete("Item", RecordKey(9))
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
-        #expect(report.warnings.first?.failure.message.contains("web page") == true, "\(report)")
+        #expect(report.warnings.first?.failure.message.contains(name) == true, "\(report)")
     }
 }

@@ -47,7 +47,7 @@ struct RepeatedCreationTests {
         #expect(posts(fixture).count > 1 && Set(posts(fixture).map(\.text)) == [body])
         #expect(Set(posts(fixture).map { $0.fields["idempotency-key"] }).count == 1)
         #expect(fixture.effects == ["POST item 101 title=new"])
-        // What was not sent stays a local change.
+        // A field that was not sent stays a local change.
         #expect(try localChanges(fixture) == (isExtended ? [["votes"]] : []))
         #expect(try fixture.field("votes", of: RecordKey(101)) == .int(4))
     }

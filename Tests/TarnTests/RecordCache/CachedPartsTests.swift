@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -125,6 +126,26 @@ struct CachedPartsTests {
         #expect(try await cached.answer(range("0-1")).response.body == Array("01".utf8))
         #expect(try await cached.answer(range("0-1")).status.isHit == false)
         #expect(try fixture.store.read { try $0.cacheTotals } == CacheTotals())
+    }
+
+    @Test("RFC 9111 §4: a part that arrives late replaces no later response of another representation")
+    func latePart() async throws {
+        let fixture = try ShelfFixture(Origin([])), cached = fixture.cached(), gate = Gate()
+        fixture.origin.become { request in
+            await gate.wait()
+            let date = TransportHeaders.Field("Date", "Sun, 09 Sep 2001 01:46:40 GMT")
+            return Self.serve(request, Self.digits, "\"a\"", [Self.minute, date])
+        }
+        async let late = cached.answer(range("2-4"))
+        try await eventually { fixture.origin.requests.count == 1 }
+        fixture.clock.pass(5)
+        fixture.origin.become(
+            200, [Self.minute, .init("ETag", "\"b\""), .init("Date", "Sun, 09 Sep 2001 01:46:45 GMT")], "abcdefghij")
+        #expect(try await cached.answer(get()).status.isStored)
+        gate.open()
+        let part = try await late
+        #expect(part.response.body == Array("234".utf8) && !part.status.isStored)
+        #expect(try await cached.answer(get()).text == "200 abcdefghij; hit; ttl=60")
     }
 
     @Test("a 206 that nobody asked for is passed on and not stored")

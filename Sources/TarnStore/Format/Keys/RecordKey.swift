@@ -54,7 +54,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Indicates that only the beginning and the digest of the key are known.
     /// See ``KeyComponent/digest(_:)``.
-    var isDigest: Bool { if case .digest? = components.first { true } else { false } }
+    package var isDigest: Bool { if case .digest? = components.first { true } else { false } }
 
     /// Describes a storage key in messages: as a key if it decodes, otherwise as hexadecimal bytes.
     package static func describe(storageKey: Bytes) -> String {

@@ -240,7 +240,7 @@ struct ObservationTests {
             try await eventually("both have ended") { record.isFinished }
             #expect(store.observers.count == 0)
             #expect(!store.observers.isWatching)
-            // What a loop or a scope lets go of may be released a moment later.
+            // An observer may be released a moment after its loop or its scope ends.
             for try await _ in login(store) { break }
             try await eventually("the loop is left") { store.observers.count == 0 }
             do {

@@ -332,7 +332,7 @@ extension OutboxLane {
             // Those of an answer before it, which lack the record.
             if let earlier = sent.importer { outbox.importers.give(back: earlier) }
             sent.importer = lent
-            return .record(added.listed.first?.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) })
+            return .record(added.listed.first.flatMap { lent.value.key(of: $0) })
         } catch {
             let error = lent.value.concealed(error)
             outbox.importers.give(back: lent)

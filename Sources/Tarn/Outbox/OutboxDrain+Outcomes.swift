@@ -104,6 +104,7 @@ extension OutboxDrain {
         where deletion.id > done.id && deletion.kind == .delete
             && (deletion.etag != nil || deletion.lastModified != nil)
         {
+            // A deletion whose request cannot be made fails when it is sent.
             let message = try? lane(of: deletion.entity).builder(writer.access).message(for: deletion)
             guard let url = message?.recordURL, let written = outbox.validators[url],
                 written.at > deletion.queuedAt

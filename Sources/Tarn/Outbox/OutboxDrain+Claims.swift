@@ -58,7 +58,10 @@ extension OutboxDrain {
         for (operation, conflict) in ready {
             guard let operation = try writer.claimOperation(operation, at: now) else { continue }
             let wasRead = state.withLock { $0.read.contains(operation.id) }
-            effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict, wasRead: wasRead))
+            effects.claimed.append(
+                ClaimedOperation(
+                    operation: operation, conflict: conflict, wasRead: wasRead,
+                    seen: try writer.outbox.conflictingValues(of: operation)))
         }
     }
 

@@ -50,12 +50,17 @@ extension OutboxDrain {
             } else {
                 try refuse(operation, failure, &effects, &writer)
             }
-        case .decided(let decision):
+        case .decided(let decision, let seen):
+            guard try writer.outbox.conflictingValues(of: operation) == seen else {
+                // A response has brought other values meanwhile: these are decided about.
+                return try writer.unclaimOperations([id])
+            }
             effects.report.conflicts += 1
             if var next = try carryOut(decision, operation, &effects, &writer) {
                 // A closure that resolves a conflict may return fields that no request sends.
                 try fitToRequest(&next, &effects, &writer)
-                effects.claimed.append(ClaimedOperation(operation: next))
+                effects.claimed.append(
+                    ClaimedOperation(operation: next, seen: try writer.outbox.conflictingValues(of: next)))
             }
         }
     }

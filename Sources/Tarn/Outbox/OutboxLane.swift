@@ -53,15 +53,23 @@ struct OutboxLane: Sendable {
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
         var operation = claimed.operation
         if let conflict = claimed.conflict {
-            return SentOperation(operation: operation, outcome: .decided(await conflict.decided()))
+            return SentOperation(
+                operation: operation, outcome: .decided(await conflict.decided(), seen: claimed.seen))
         }
         // One snapshot for the message and for what it depends on.
         let message: WriteMessage, known: Result<Validators, any Error>
         do {
-            (message, known) = try client.store.read { reader in
+            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>)? in
+                // The precondition would be that of a response whose values are not decided about.
+                guard
+                    try operation.kind != .update
+                        || reader.outbox.conflictingValues(of: operation) == claimed.seen
+                else { return nil }
                 let message = try builder(reader.access).message(for: operation)
                 return (message, Result { try self.known(message.recordURL, of: operation, reader) })
             }
+            guard let found else { return SentOperation(operation: operation, outcome: .unsent) }
+            (message, known) = found
         } catch {
             return SentOperation(operation: operation, outcome: outcome(ofBuilding: error))
         }

@@ -1,0 +1,77 @@
+// Responses that bring other values between the decision about a conflict and the request.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Outbox: late conflicts", .timeLimit(.minutes(2)))
+struct LateConflictTests {
+    private typealias Answer = ScriptedServer.Answer
+    private static let key = RecordKey(1)
+
+    private func place(_ record: ScriptedRecord) throws -> ScriptedOutbox {
+        try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              write: { update: 'PATCH /issues/{id}' }
+            """
+        ) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+    }
+
+    @Test("a change is not sent if a response has brought another value of its field since it was claimed")
+    func changedSinceClaim() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), place = try place(record)
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        let id = try #require(try outbox.operations().first).id
+        let claimed = try await place.store.write { writer in
+            ClaimedOperation(operation: try #require(try writer.claimOperations([id]).first), seen: [:])
+        }
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.sync()
+        let sent = await OutboxLane(outbox, place.client).send(claimed)
+        let isUnsent = if case .unsent = sent.outcome { true } else { false }
+        #expect(isUnsent && place.changes.isEmpty)
+        // The next pass decides about the conflict.
+        let report = try await outbox.drain()
+        #expect(report.dead == 1 && place.changes.isEmpty, "\(report)")
+    }
+
+    @Test("a conflict is decided again if a response brings other values while code decides about it")
+    func decidedAgain() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), place = try place(record), client = place.client
+        let seen = Mutex<[Value?]>([])
+        try await place.sync()
+        let outbox = place.outbox(
+            .resolve { _, local, remote in
+                let count = seen.withLock { seen in
+                    seen.append(remote["title"])
+                    return seen.count
+                }
+                if count == 1 {
+                    record.change(#"{"id":1,"title":"theirs again"}"#)
+                    var options = APIMirror.Options()
+                    options.refetches = true
+                    _ = await APIMirror(client, options: options).sync()
+                }
+                return [.init("title", local["title"] ?? .null)]
+            })
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.sync()
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 0, "\(report)")
+        let titles = seen.withLock(\.self)
+        #expect(titles == [.string("theirs"), .string("theirs again")])
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v3""#])
+    }
+}

@@ -115,7 +115,8 @@ final class OutboxDrain: Sendable {
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
-            guard report.remaining.pending > 0 else { return }
+            // Also those that a killed process was sending: without a request they stay so.
+            guard report.remaining.pending > 0 || report.remaining.sending > 0 else { return }
             let builder = outbox.builder(reader.access)
             for entry in try reader.outbox.window(limit: 1000, now: client.now) {
                 let entity = entry.operation.entity

@@ -155,6 +155,8 @@ final class OutboxDrain: Sendable {
     struct Effects: Sendable {
         var claimed: [ClaimedOperation] = []
         var report = OutboxReport()
+        /// The versions of records whose values are stored.
+        var versions: [SentOperation.Version] = []
     }
 
     /// Applies the outcomes of attempts, and claims further operations.
@@ -247,7 +249,8 @@ final class OutboxDrain: Sendable {
     ///
     /// - Returns: The operations that it has claimed.
     private func note(_ effects: Effects, of batch: [SentOperation]) -> [ClaimedOperation] {
-        state.withLock { state in
+        for version in effects.versions { outbox.validators.set(version.url, version.validators, at: version.at) }
+        return state.withLock { state in
             let again = Set(effects.claimed.map(\.operation.id))
             for sent in batch {
                 state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))

@@ -81,6 +81,16 @@ struct SentOperation: Sendable {
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.
     var unread: OutboxFailure?
+    /// The version of the record that was read with the drafts. Requests are based on it once these
+    /// are stored: before, its values are not known here.
+    var version: Version?
+
+    struct Version: Sendable {
+        var url: String
+        var validators: Validators
+        var at: Timestamp
+    }
+
     /// Whether the answer may be that to an earlier attempt, repeated by the server.
     ///
     /// It may be older than what a sync has brought since.

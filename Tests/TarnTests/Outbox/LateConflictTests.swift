@@ -33,9 +33,8 @@ struct LateConflictTests {
         let outbox = place.outbox()
         try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
         let id = try #require(try outbox.operations().first).id
-        let claimed = try await place.store.write { writer in
-            ClaimedOperation(operation: try #require(try writer.claimOperations([id]).first), seen: [:])
-        }
+        let first = try await place.store.write { try $0.claimOperations([id]).first }
+        let claimed = ClaimedOperation(operation: try #require(first), seen: [:])
         record.change(#"{"id":1,"title":"theirs"}"#)
         try await place.sync()
         let sent = await OutboxLane(outbox, place.client).send(claimed)
@@ -44,6 +43,24 @@ struct LateConflictTests {
         // The next pass decides about the conflict.
         let report = try await outbox.drain()
         #expect(report.dead == 1 && place.changes.isEmpty, "\(report)")
+    }
+
+    @Test("a version that was read after a refusal is no precondition before its values are stored")
+    func versionOfStored() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), place = try place(record)
+        try await place.sync()
+        let outbox = place.outbox(), lane = try await OutboxLane(outbox, place.client)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        let id = try #require(try outbox.operations().first).id
+        let first = try await place.store.write { try $0.claimOperations([id]).first }
+        let claimed = ClaimedOperation(operation: try #require(first), seen: [:])
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        // The outcomes are not applied, as if their writes had failed.
+        _ = await lane.send(claimed)
+        _ = await lane.send(claimed)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v1""#])
+        #expect(try await outbox.drain().dead == 1)
+        #expect(try place.field("title") == .string("mine"))
     }
 
     @Test("a conflict is decided again if a response brings other values while code decides about it")

@@ -82,11 +82,8 @@ extension OutboxDrain {
         let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
-        // The versions before the operation are no longer right.
-        if !isCurrent, var version = sent.version {
-            version.validators = Validators()
-            effects.versions.append(version)
-        }
+        // Earlier versions are no longer right, and without one the server would notice no conflict.
+        if !isCurrent, let version = sent.version { effects.versions.append(version) }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }

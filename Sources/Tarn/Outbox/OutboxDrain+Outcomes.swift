@@ -117,7 +117,7 @@ extension OutboxDrain {
             // A deletion whose request cannot be made fails when it is sent.
             let message = try? lane(of: deletion.entity).builder(writer.access).message(for: deletion)
             guard let url = message?.recordURL else { continue }
-            let stored = version.flatMap { $0.url == url ? ($0.validators, $0.at) : nil }
+            let stored = version.flatMap { $0.url == url ? (validators: $0.validators, at: $0.at) : nil }
             guard let written = stored ?? outbox.validators[url], written.at > deletion.queuedAt else { continue }
             try writer.noteVersion(
                 ofOperation: deletion.id, etag: written.validators.etag, lastModified: written.validators.lastModified)

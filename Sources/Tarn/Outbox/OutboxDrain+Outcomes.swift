@@ -82,7 +82,7 @@ extension OutboxDrain {
         let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
-        // Earlier versions are no longer right, and without one the server would notice no conflict.
+        // Earlier versions are no longer right; without one the server would notice no conflict.
         if !isCurrent, let version = sent.version { effects.versions.append(version) }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.

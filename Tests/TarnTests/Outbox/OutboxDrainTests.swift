@@ -51,7 +51,7 @@ struct OutboxDrainTests {
     }
 
     @Test(
-        "an operation whose conflict cannot be decided, because of a unique value, is a dead letter, and others are sent",
+        "an operation whose conflict cannot be decided because of a unique value is a dead letter; others are sent",
         arguments: [true, false])
     func unclaimable(isFirst: Bool) async throws {
         let place = try await renamed(title: isFirst), outbox = outbox(place, .server)

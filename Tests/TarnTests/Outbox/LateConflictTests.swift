@@ -37,7 +37,7 @@ struct LateConflictTests {
         let claimed = ClaimedOperation(operation: try #require(first), seen: [:])
         record.change(#"{"id":1,"title":"theirs"}"#)
         try await place.sync()
-        let sent = await OutboxLane(outbox, place.client).send(claimed)
+        let sent = try await OutboxLane(outbox, place.client).send(claimed)
         let isUnsent = if case .unsent = sent.outcome { true } else { false }
         #expect(isUnsent && place.changes.isEmpty)
         // The next pass decides about the conflict.

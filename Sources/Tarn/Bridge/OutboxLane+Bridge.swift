@@ -17,8 +17,7 @@ extension OutboxLane {
             let change = try client.store.read { try builder($0.access).change(for: operation, declared) }
             attempt.steps = try bridge.steps(change)
         } catch {
-            let failure = OutboxFailure(kind: "request", message: "\(error)".printable(4096), at: client.now)
-            return attempt.ended(.refused(failure), at: client.now)
+            return attempt.ended(outcome(ofBuilding: error), at: client.now)
         }
         while !attempt.steps.isEmpty {
             let step = attempt.steps.removeFirst()
@@ -190,9 +189,7 @@ extension OutboxLane {
                 let added = try part.draft(response, source: Redaction.shown(message.url), into: lent.value)
                 guard client.store.catalog.entity(part.entity)?.root == root else { continue }
                 let found = added.listed.filter { $0.entity == root }
-                if attempt.key == nil, let first = found.first {
-                    attempt.key = first.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) }
-                }
+                if attempt.key == nil, let first = found.first { attempt.key = lent.value.key(of: first) }
                 if found.contains(where: { $0.storageKey == operation.key.storageKey }) {
                     attempt.hasOwn = true
                 } else if added.count > 0, attempt.others == nil {

@@ -198,7 +198,7 @@ extension Outbox {
     }
 
     /// The version of a record to delete: the validators of the newest response to its URL,
-    /// whatever its credentials were.
+    /// whatever its credentials were, or of a later answer to a write of this process.
     private func version(_ name: String, _ key: RecordKey, _ access: StoreAccess) throws -> Validators {
         let api = api(ofEntity: name)
         let client = client.all.first { ($0.apiName ?? "") == api } ?? client
@@ -206,7 +206,9 @@ extension Outbox {
         let key = try access.outbox.resolvedKey(name, key)
         guard let url = try builder.recordURL(ofDeletion: name, key) else { return Validators() }
         let scopes = try access.responses.scopes().union([""]).sorted()
-        return try client.newestResponse(to: url, scopes: scopes, access)?.validators ?? Validators()
+        let newest = try client.newestResponse(to: url, scopes: scopes, access)
+        if let written = validators[url], newest.map({ $0.at <= written.at }) ?? true { return written.validators }
+        return newest?.validators ?? Validators()
     }
 
     /// The declared request of an operation.

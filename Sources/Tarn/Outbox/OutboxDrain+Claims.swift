@@ -9,9 +9,13 @@ extension OutboxDrain {
     /// Claims operations that can be sent, from the front of the queue, as many as wanted of each
     /// API.
     ///
-    /// - Parameter ended: the operations whose attempts this write applies.
+    /// - Parameters:
+    ///   - ended: the operations whose attempts this write applies.
+    ///   - checksEach: whether unique values are checked after each operation.
+    /// - Throws: `UnclaimableOperation` if each is checked; the errors of the store.
     func claim(
-        _ demand: OutboxDemand, after ended: [SentOperation], _ effects: inout Effects, _ writer: inout StoreWriter
+        _ demand: OutboxDemand, after ended: [SentOperation], checksEach: Bool, _ effects: inout Effects,
+        _ writer: inout StoreWriter
     ) throws {
         var ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
         let known = state.withLock(\.claimed), now = client.now
@@ -37,7 +41,8 @@ extension OutboxDrain {
                 noteAwaited(entry.waitsFor, by: api)
                 guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
                 guard seen.insert(last).inserted else { continue }
-                guard let (operation, conflict) = try prepared(entry.operation, &effects, &writer) else { continue }
+                let found = try prepared(entry.operation, checks: checksEach, &effects, &writer)
+                guard let (operation, conflict) = found else { continue }
                 ready.append((operation, conflict))
                 left[api] = room > 1 ? room - 1 : nil
             }
@@ -53,7 +58,10 @@ extension OutboxDrain {
         for (operation, conflict) in ready {
             guard let operation = try writer.claimOperation(operation, at: now) else { continue }
             let wasRead = state.withLock { $0.read.contains(operation.id) }
-            effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict, wasRead: wasRead))
+            effects.claimed.append(
+                ClaimedOperation(
+                    operation: operation, conflict: conflict, wasRead: wasRead,
+                    seen: try writer.outbox.conflictingValues(of: operation)))
         }
     }
 
@@ -112,6 +120,20 @@ extension OutboxDrain {
     private func noteFront(before first: UInt64?, _ underWay: Set<UInt64>) {
         guard let open = [first, underWay.min()].compactMap({ $0 }).min(), open > 0 else { return }
         state.withLock { $0.front = max($0.front, open - 1) }
+    }
+
+    /// Prepares an operation, and checks unique values if that is wanted.
+    private func prepared(
+        _ operation: OutboxOperation, checks: Bool, _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws -> (OutboxOperation, OpenConflict?)? {
+        guard checks else { return try prepared(operation, &effects, &writer) }
+        do {
+            let found = try prepared(operation, &effects, &writer)
+            try writer.checkUnique()
+            return found
+        } catch let error where OutboxDrain.isAnswers(error) {
+            throw UnclaimableOperation(operation: operation, reason: error)
+        }
     }
 
     /// Prepares an operation for its attempt: its request is declared, and conflicts are decided.

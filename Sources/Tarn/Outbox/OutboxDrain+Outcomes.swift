@@ -37,7 +37,7 @@ extension OutboxDrain {
         case .refreshed(let failure, let validators, let isSameVersion):
             try refreshed(sent, failure, validators, isSameVersion: isSameVersion, &effects, &writer)
         case .completed:
-            if try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) {
+            if try importAnswer(sent, settled(since: sent, writer), operation.record, &effects, &writer) {
                 state.withLock { _ = $0.read.insert(id) }
             }
             try writer.unclaimOperations([id])
@@ -50,12 +50,17 @@ extension OutboxDrain {
             } else {
                 try refuse(operation, failure, &effects, &writer)
             }
-        case .decided(let decision):
+        case .decided(let decision, let seen):
+            guard try writer.outbox.conflictingValues(of: operation) == seen else {
+                // A response has brought other values meanwhile: these are decided about.
+                return try writer.unclaimOperations([id])
+            }
             effects.report.conflicts += 1
             if var next = try carryOut(decision, operation, &effects, &writer) {
                 // A closure that resolves a conflict may return fields that no request sends.
                 try fitToRequest(&next, &effects, &writer)
-                effects.claimed.append(ClaimedOperation(operation: next))
+                effects.claimed.append(
+                    ClaimedOperation(operation: next, seen: try writer.outbox.conflictingValues(of: next)))
             }
         }
     }
@@ -76,11 +81,13 @@ extension OutboxDrain {
         // a response has brought before is newer than a repeated answer.
         let isKnown = sent.isReplayed && (completion.map { $0.isMerged || $0.isDeleted } ?? false)
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
-        let isCurrent = try importAnswer(sent, settled, record, &writer)
+        let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
+        // Earlier versions are no longer right; without one the server would notice no conflict.
+        if !isCurrent, let version = sent.version { effects.versions.append(version) }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
-        try noteVersion(behind: operation, record, &writer)
+        try noteVersion(behind: operation, record, effects.versions.last, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.
             try writer.invalidateResponses(listing: record.entity, record.key)
@@ -97,17 +104,21 @@ extension OutboxDrain {
 
     /// Bases queued deletions of a record on the version that an operation before them has left: no
     /// later process would know it, and with the version before, the server refuses them.
+    ///
+    /// - Parameter version: the version that this write stores; nil if it has none.
     private func noteVersion(
-        behind done: OutboxOperation, _ record: OutboxRecord, _ writer: inout StoreWriter
+        behind done: OutboxOperation, _ record: OutboxRecord, _ version: SentOperation.Version?,
+        _ writer: inout StoreWriter
     ) throws {
         for deletion in try writer.outbox.operations(of: record.entity, record.key)
         where deletion.id > done.id && deletion.kind == .delete
             && (deletion.etag != nil || deletion.lastModified != nil)
         {
+            // A deletion whose request cannot be made fails when it is sent.
             let message = try? lane(of: deletion.entity).builder(writer.access).message(for: deletion)
-            guard let url = message?.recordURL, let written = outbox.validators[url],
-                written.at > deletion.queuedAt
-            else { continue }
+            guard let url = message?.recordURL else { continue }
+            let stored = version.flatMap { $0.url == url ? (validators: $0.validators, at: $0.at) : nil }
+            guard let written = stored ?? outbox.validators[url], written.at > deletion.queuedAt else { continue }
             try writer.noteVersion(
                 ofOperation: deletion.id, etag: written.validators.etag, lastModified: written.validators.lastModified)
         }
@@ -140,7 +151,7 @@ extension OutboxDrain {
     ) throws {
         let operation = sent.operation
         let before = try writer.outbox.serverRecord(ofDeletion: operation.id)?.record
-        guard try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) else {
+        guard try importAnswer(sent, settled(since: sent, writer), operation.record, &effects, &writer) else {
             var failure = failure
             failure.kind = "temporary"
             return try later(sent, after: nil, failure, &effects, &writer)
@@ -172,12 +183,15 @@ extension OutboxDrain {
     ///   - record: the record of the operation.
     /// - Returns: whether the record is none of them.
     private func importAnswer(
-        _ sent: SentOperation, _ settled: Set<ListedRecord>, _ record: OutboxRecord, _ writer: inout StoreWriter
+        _ sent: SentOperation, _ settled: Set<ListedRecord>, _ record: OutboxRecord, _ effects: inout Effects,
+        _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let importer = sent.importer?.value else { return true }
         importer.unit.overtaken = settled
         _ = try importer.commit(into: &writer)
-        return settled.isEmpty || record.listed(writer.access.catalog).map { !settled.contains($0) } ?? true
+        let isCurrent = settled.isEmpty || record.listed(writer.access.catalog).map { !settled.contains($0) } ?? true
+        if isCurrent, let version = sent.version { effects.versions.append(version) }
+        return isCurrent
     }
 
     func refuse(

@@ -115,7 +115,8 @@ final class OutboxDrain: Sendable {
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
-            guard report.remaining.pending > 0 else { return }
+            // Also those that a killed process was sending: without a request they stay so.
+            guard report.remaining.pending > 0 || report.remaining.sending > 0 else { return }
             let builder = outbox.builder(reader.access)
             for entry in try reader.outbox.window(limit: 1000, now: client.now) {
                 let entity = entry.operation.entity
@@ -154,6 +155,8 @@ final class OutboxDrain: Sendable {
     struct Effects: Sendable {
         var claimed: [ClaimedOperation] = []
         var report = OutboxReport()
+        /// The versions of records whose values are stored.
+        var versions: [SentOperation.Version] = []
     }
 
     /// Applies the outcomes of attempts, and claims further operations.
@@ -184,15 +187,13 @@ final class OutboxDrain: Sendable {
         let mayClaim = demand.wanted.keys.contains { !waiting.contains($0) } && !Task.isCancelled
         let effects: Effects
         do {
-            effects = try await store.write { writer in
-                var effects = Effects()
-                for sent in batch { try self.apply(sent, &effects, &writer) }
-                if mayClaim { try self.claim(demand, after: batch, &effects, &writer) }
-                try self.client.saveBudgets(&writer)
-                return effects
-            }
+            effects = try await write(batch, claiming: mayClaim ? demand : nil)
         } catch {
-            guard OutboxDrain.isAnswers(error), let sent = batch.first else { throw error }
+            guard OutboxDrain.isAnswers(error) else { throw error }
+            guard let sent = batch.first else {
+                guard mayClaim else { throw error }
+                return try await claimOneByOne(demand)
+            }
             guard !mayClaim else {
                 // The reason may be an operation to claim: no answer is to blame for that. After
                 // the answers: the claim finds what waited for them.
@@ -205,16 +206,51 @@ final class OutboxDrain: Sendable {
                 for sent in batch { claimed += try await commit(together: [sent], claiming: .nothing) }
                 return claimed
             }
-            return note(try await bury(sent, error), of: batch)
+            let failure = failure(ofStoring: sent, error)
+            return note(try await bury(sent.operation, failure, location: sent.location), of: batch)
         }
         return note(effects, of: batch)
+    }
+
+    /// Applies outcomes and claims operations in one write.
+    ///
+    /// - Parameter checksEach: whether unique values are checked after each operation to claim.
+    /// - Throws: `UnclaimableOperation` if each is checked; the errors of the store.
+    private func write(
+        _ batch: [SentOperation], claiming demand: OutboxDemand?, checksEach: Bool = false
+    ) async throws -> Effects {
+        try await store.write { writer in
+            var effects = Effects()
+            for sent in batch { try self.apply(sent, &effects, &writer) }
+            if let demand { try self.claim(demand, after: batch, checksEach: checksEach, &effects, &writer) }
+            try self.client.saveBudgets(&writer)
+            return effects
+        }
+    }
+
+    /// Claims operations after the store has refused to claim some of them together.
+    ///
+    /// An operation that the store refuses for itself, such as a conflict whose decision would give
+    /// two records a unique value, is buried: it would stop each pass.
+    private func claimOneByOne(_ demand: OutboxDemand) async throws -> [ClaimedOperation] {
+        while true {
+            // The write that was rolled back has noted that nothing is left to claim.
+            state.withLock { ($0.clear, $0.awaited) = ([:], [:]) }
+            do {
+                return note(try await write([], claiming: demand, checksEach: true), of: [])
+            } catch let error as UnclaimableOperation {
+                let failure = failure(ofClaiming: error)
+                _ = note(try await bury(error.operation, failure), of: [])
+            }
+        }
     }
 
     /// Counts what a write has committed.
     ///
     /// - Returns: The operations that it has claimed.
     private func note(_ effects: Effects, of batch: [SentOperation]) -> [ClaimedOperation] {
-        state.withLock { state in
+        for version in effects.versions { outbox.validators.set(version.url, version.validators, at: version.at) }
+        return state.withLock { state in
             let again = Set(effects.claimed.map(\.operation.id))
             for sent in batch {
                 state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
@@ -226,30 +262,54 @@ final class OutboxDrain: Sendable {
         }
     }
 
-    /// Whether the answer is the reason of a failed write, and not the store.
-    private static func isAnswers(_ error: any Error) -> Bool {
+    /// Whether the data of an answer, or of an operation, is the reason of a failed write, and not
+    /// the store.
+    static func isAnswers(_ error: any Error) -> Bool {
         switch error {
-        case is OutboxError, is ImportError: true
-        case let error as StoreError:
+        case let error as ImportError: error != .outOfMemory
+        case is OutboxError: true
+        case let error as StoreError: !StoreError.isOfLMDB(error)
+        case let error as StoreWriteError:
             switch error {
-            case .lmdb: false
-            default: true
+            case .notUnique, .keyCollision, .deleteDenied: true
+            case .storeFull, .schemaChanged, .versionMismatch: false
             }
-        case let error as StoreWriteError: if case .notUnique = error { true } else { false }
         default: false
         }
     }
 
-    private func bury(_ sent: SentOperation, _ error: any Error) async throws -> Effects {
-        let failure = OutboxFailure(
+    /// The failure of an operation whose outcome the store refuses.
+    private func failure(ofStoring sent: SentOperation, _ error: any Error) -> OutboxFailure {
+        if case .decided = sent.outcome {
+            return failure(ofClaiming: UnclaimableOperation(operation: sent.operation, reason: error))
+        }
+        return OutboxFailure(
             kind: OutboxFailure.answer,
             message: "the answer cannot be stored: \(error)".printable(OutboxFailure.longestText),
             at: client.now)
-        return try await store.write { writer in
+    }
+
+    /// The failure of an operation that the store refuses to claim.
+    ///
+    /// If values are the reason, the conflict is not decided yet: a later change of the record is
+    /// not based on the value before.
+    private func failure(ofClaiming unclaimable: UnclaimableOperation) -> OutboxFailure {
+        let isConflict = unclaimable.reason is StoreWriteError
+        return OutboxFailure(
+            kind: isConflict ? "conflict" : "store",
+            message: ((isConflict ? "the decision of its conflict cannot be stored: " : "it cannot be sent: ")
+                + "\(unclaimable.reason)").printable(OutboxFailure.longestText),
+            at: client.now)
+    }
+
+    private func bury(
+        _ operation: OutboxOperation, _ failure: OutboxFailure, location: String? = nil
+    ) async throws -> Effects {
+        try await store.write { writer in
             var effects = Effects()
-            if let location = sent.location { try writer.noteLocation(location, ofOperation: sent.operation.id) }
-            if try writer.buryOperation(sent.operation.id, failure) {
-                effects.report.note(sent.operation, failure, isDead: true)
+            if let location { try writer.noteLocation(location, ofOperation: operation.id) }
+            if try writer.buryOperation(operation.id, failure) {
+                effects.report.note(operation, failure, isDead: true)
             }
             return effects
         }

@@ -86,7 +86,7 @@ extension OutboxLane {
         if message.isReadDeclared, let response = try? await transport.sendDirectly(client.request(url)),
             response.status == 200, case .record = read(response, message, into: &sent)
         {
-            outbox.validators.set(url, Validators(response.headers), at: client.now)
+            sent.version = SentOperation.Version(url: url, validators: Validators(response.headers), at: client.now)
         } else {
             outbox.validators.set(url, Validators(), at: client.now)
             sent.invalidated.append(url)
@@ -332,7 +332,7 @@ extension OutboxLane {
             // Those of an answer before it, which lack the record.
             if let earlier = sent.importer { outbox.importers.give(back: earlier) }
             sent.importer = lent
-            return .record(added.listed.first?.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) })
+            return .record(added.listed.first.flatMap { lent.value.key(of: $0) })
         } catch {
             let error = lent.value.concealed(error)
             outbox.importers.give(back: lent)
@@ -371,7 +371,7 @@ extension OutboxLane {
                 sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent
             }
-            outbox.validators.set(url, validators, at: client.now)
+            sent.version = SentOperation.Version(url: url, validators: validators, at: client.now)
             // Without a precondition, a 409 does not say that the version is another one.
             let isUnconditional = failure.status == 409 && !sentWith.areRequired
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
@@ -401,7 +401,7 @@ extension OutboxLane {
                 sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent
             }
-            outbox.validators.set(url, Validators(response.headers), at: client.now)
+            sent.version = SentOperation.Version(url: url, validators: Validators(response.headers), at: client.now)
             sent.outcome = .completed
         case _ where isGone(response, url):
             sent.outcome = .gone(response.failure(of: client.request(url), at: client.now))

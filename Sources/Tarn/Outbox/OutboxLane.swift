@@ -53,18 +53,25 @@ struct OutboxLane: Sendable {
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
         var operation = claimed.operation
         if let conflict = claimed.conflict {
-            return SentOperation(operation: operation, outcome: .decided(await conflict.decided()))
+            return SentOperation(
+                operation: operation, outcome: .decided(await conflict.decided(), seen: claimed.seen))
         }
         // One snapshot for the message and for what it depends on.
         let message: WriteMessage, known: Result<Validators, any Error>
         do {
-            (message, known) = try client.store.read { reader in
+            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>)? in
+                // The precondition would be that of a response whose values are not decided about.
+                guard
+                    try operation.kind != .update
+                        || reader.outbox.conflictingValues(of: operation) == claimed.seen
+                else { return nil }
                 let message = try builder(reader.access).message(for: operation)
                 return (message, Result { try self.known(message.recordURL, of: operation, reader) })
             }
+            guard let found else { return SentOperation(operation: operation, outcome: .unsent) }
+            (message, known) = found
         } catch {
-            let failure = OutboxFailure(kind: "request", message: "\(error)", at: client.now)
-            return SentOperation(operation: operation, outcome: .refused(failure))
+            return SentOperation(operation: operation, outcome: outcome(ofBuilding: error))
         }
         if case .failure(let error) = authScope {
             return SentOperation(operation: operation, outcome: outcome(of: error))
@@ -147,6 +154,17 @@ struct OutboxLane: Sendable {
         }
     }
 
+    /// The outcome of an operation whose request cannot be built.
+    ///
+    /// A failure of LMDB passes, such as a table of readers that is full. Nothing was sent.
+    func outcome(ofBuilding error: any Error) -> SentOperation.Outcome {
+        let isOfLMDB = StoreError.isOfLMDB(error)
+        let failure = OutboxFailure(
+            kind: isOfLMDB ? "store" : "request", message: "\(error)".printable(OutboxFailure.longestText),
+            at: client.now)
+        return isOfLMDB ? .later(after: nil, failure) : .refused(failure)
+    }
+
     func outcome(of error: TransportError) -> SentOperation.Outcome {
         let failure = OutboxFailure(kind: error.kind.rawValue, message: "\(error)", at: client.now)
         if error.kind == .cancelled { return .cancelled }
@@ -175,8 +193,26 @@ struct OutboxLane: Sendable {
             return queued
         }
         let newest = try client.newestResponse(to: url, scopes: [scope], reader.access)
+        // An answer without validators is older than a response that was there after it.
+        if newest == nil, operation.kind == .update, written?.validators.isEmpty ?? true,
+            let kept = try validators(keptBehind: operation, reader), written.map({ $0.at <= kept.at }) ?? true
+        {
+            return kept.validators
+        }
         if let written, newest.map({ $0.at <= written.at }) ?? true { return written.validators }
         return newest?.validators ?? Validators()
+    }
+
+    /// The validators that a deletion behind an update has noted when it was queued: it has removed
+    /// the responses that had them.
+    private func validators(
+        keptBehind update: OutboxOperation, _ reader: StoreReader
+    ) throws -> (validators: Validators, at: Timestamp)? {
+        let deletion = try reader.outbox.operations(of: update.entity, update.key).first {
+            $0.kind == .delete && $0.id > update.id
+        }
+        guard let deletion, deletion.etag != nil || deletion.lastModified != nil else { return nil }
+        return (Validators(etag: deletion.etag, lastModified: deletion.lastModified), deletion.queuedAt)
     }
 }
 

@@ -77,7 +77,10 @@ extension Record {
     }
 
     /// The record with the attributes of its key, if they are not among its fields.
+    ///
+    /// A key that is known by its digest alone has none.
     func withKeyFields(_ entity: Catalog.Entity) -> Record {
+        if case .digest? = key.components.first { return self }
         var record = self
         for (id, value) in entity.keyValues(key) {
             if let name = entity.field(id: id)?.name, self[name] == nil { record.fields.append(Field(name, value)) }

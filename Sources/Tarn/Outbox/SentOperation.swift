@@ -18,13 +18,19 @@ struct ClaimedOperation: Sendable {
     let conflict: OpenConflict?
     /// Whether this drain has read the record for the operation's body.
     let wasRead: Bool
+    /// The server's values of the record that were known when the operation was claimed, by field:
+    /// conflicts are decided about these. Empty for operations that have no conflicts.
+    let seen: [UInt16: [UInt8]]
 
     var operation: OutboxOperation { way.operation }
 
-    init(operation: OutboxOperation, conflict: OpenConflict? = nil, wasRead: Bool = false) {
+    init(
+        operation: OutboxOperation, conflict: OpenConflict? = nil, wasRead: Bool = false, seen: [UInt16: [UInt8]]
+    ) {
         way = OperationOnItsWay(operation)
         self.conflict = conflict
         self.wasRead = wasRead
+        self.seen = seen
     }
 }
 
@@ -43,8 +49,8 @@ struct SentOperation: Sendable {
         case completed
         /// The server no longer has the record.
         case gone(OutboxFailure)
-        /// Code has decided a conflict.
-        case decided(ConflictDecision)
+        /// Code has decided a conflict with the server's values that were seen.
+        case decided(ConflictDecision, seen: [UInt16: [UInt8]])
         /// Nothing was sent: the rate limit of the API is used up.
         case limited(until: Timestamp, OutboxFailure)
         /// Nothing was sent: the operations of the API wait.
@@ -75,6 +81,16 @@ struct SentOperation: Sendable {
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.
     var unread: OutboxFailure?
+    /// The version of the record that was read with the drafts. Requests are based on it once these
+    /// are stored: before, its values are not known here.
+    var version: Version?
+
+    struct Version: Sendable {
+        var url: String
+        var validators: Validators
+        var at: Timestamp
+    }
+
     /// Whether the answer may be that to an earlier attempt, repeated by the server.
     ///
     /// It may be older than what a sync has brought since.
@@ -93,4 +109,13 @@ struct SentOperation: Sendable {
 
     /// Whether nothing of an answer is imported with the outcome.
     var isPlain: Bool { importer == nil }
+}
+
+extension OutboxTable {
+    /// The server's values of an operation's record, by field, with which its changes may conflict;
+    /// empty for operations that have no conflicts.
+    func conflictingValues(of operation: OutboxOperation) throws -> [UInt16: [UInt8]] {
+        guard operation.kind == .update || operation.kind == .delete else { return [:] }
+        return try valuesOfResponses(operation.entity, operation.key)
+    }
 }

@@ -86,7 +86,7 @@ struct WriteMessageBuilder {
             return WriteMessage(
                 message: message, recordURL: recordURL, isReadDeclared: requests.read != nil, records: request.records,
                 idempotencyField: requests.idempotency, isIncomplete: try incomplete(operation, request, known, entity))
-        } catch let error as StoreError {
+        } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
         } catch WriteError.request(let place, let reason) {
             throw WriteError.request(place: place.isEmpty ? request.place : place, reason: reason)
@@ -198,6 +198,13 @@ struct WriteMessageBuilder {
             place: "",
             reason: "\(name) has a temporary key, which is never sent: the record was not created at the server; "
                 + "discard the operation")
+    }
+
+    private static func unknownKey(_ name: String) -> WriteError {
+        .request(
+            place: "",
+            reason: "the body needs \(name), which refers to a missing record whose key is too long to be known; "
+                + "fetch that record")
     }
 
     private func expanded(
@@ -404,7 +411,10 @@ struct WriteMessageBuilder {
                 throw WriteError.request(place: "", reason: "the body needs {\(name)}, which has no value")
             }
             if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
-            if case .reference(let key) = found { return .string(key.description) }
+            if case .reference(let key) = found {
+                if case .digest? = key.components.first { throw WriteMessageBuilder.unknownKey("{\(name)}") }
+                return .string(key.description)
+            }
             return (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
         case .array(let values): return .array(try values.map { try filled($0, variables) })
         case .object(let members):

@@ -38,6 +38,14 @@ extension OutboxTable {
         return try withoutLocalChanges(record, row.record, earlier, takingServer: takingServer)
     }
 
+    /// The server's values of a record's fields, encoded, that responses have brought since the
+    /// fields were changed locally, by the ids of the fields.
+    package func valuesOfResponses(_ name: String, _ key: RecordKey) throws -> [UInt16: [UInt8]] {
+        guard let entity = access.catalog.entity(name) else { return [:] }
+        let mark = try key.storageKey.withUnsafeBytes { try access.localChanges.mark(entity.root, $0) }
+        return Dictionary(mark?.server.map { ($0.field, $0.value) } ?? []) { $1 }
+    }
+
     /// Returns the target of a marked record's reference at the server: nil if it has none, or
     /// if that is not known.
     ///

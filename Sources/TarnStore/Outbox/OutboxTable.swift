@@ -172,23 +172,38 @@ package struct OutboxTable {
         }
     }
 
+    /// Returns the key that has replaced another one; that itself if a record has it.
     func resolved(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
         var key = key
         for _ in 0..<OutboxAlias.longestChain {
             let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            guard let alias = try alias(record), alias.key != key else { break }
+            guard let alias = try alias(record), alias.key != key, try !isTaken(record) else { break }
             key = alias.key
         }
         return key
     }
 
-    /// Returns the storage key that has replaced a temporary one; nil if there is none.
+    /// Whether a record has a key that another one has had before: it is stored, or has unsent
+    /// changes.
+    ///
+    /// The server may have a record with the key that the program had chosen for a new one, and
+    /// that it has replaced.
+    private func isTaken(_ record: ListedRecord) throws -> Bool {
+        let table = try access.state.records(of: record.entity)
+        return try record.storageKey.withUnsafeBytes { key in
+            try access.raw.get(table, key) != nil || access.localChanges.mark(record.entity, key) != nil
+        }
+    }
+
+    /// Returns the storage key that has replaced a temporary one; nil if there is none, or if a
+    /// record has the key.
     ///
     /// Without entries in the table it costs one look at its size.
     func replacement(_ root: UInt16, _ storageKey: Bytes) throws(StoreError) -> [UInt8]? {
         guard let table = access.state.outbox else { return nil }
         do {
-            guard try access.raw.statistics(table).entries > 0, let alias = try alias(ListedRecord(root, storageKey)),
+            let record = ListedRecord(root, storageKey)
+            guard try access.raw.statistics(table).entries > 0, let alias = try alias(record), try !isTaken(record),
                 let entity = access.catalog.entity(id: root)
             else { return nil }
             return try resolved(entity, alias.key).storageKey

@@ -48,7 +48,7 @@ extension StoreWriter {
         guard let target = access.catalog.entity(id: join.target), let component = KeyComponent(value) else {
             return value
         }
-        let key = RecordKey([component]), present = try access.presentKey(target, key)
+        let key = RecordKey([component]), present = try outbox.resolved(target, key)
         guard present != key, let replaced = present.components.first, present.components.count == 1 else {
             return value
         }
@@ -180,20 +180,10 @@ extension StoreAccess {
         guard case .reference(let reference) = field.kind, let destination = catalog.entity(id: reference.destination)
         else { return value }
         switch value {
-        case .reference(let key): return .reference(try presentKey(destination, key))
-        case .references(let keys): return .references(try keys.map { try presentKey(destination, $0) })
+        case .reference(let key): return .reference(try outbox.resolved(destination, key))
+        case .references(let keys): return .references(try keys.map { try outbox.resolved(destination, $0) })
         default: return value
         }
-    }
-
-    /// Returns the key that has replaced another one; that itself if a record is stored under it.
-    func presentKey(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
-        let present = try outbox.resolved(entity, key)
-        guard present != key else { return key }
-        let isStored = try key.storageKey.withUnsafeBytes { bytes in
-            try lending { try records.row(entity, bytes) != nil }
-        }
-        return isStored ? key : present
     }
 }
 

@@ -49,6 +49,19 @@ extension StoreAccess {
         return try lending { try records.row(entity, storageKey) == nil } ? known : nil
     }
 
+    /// Returns the key of the record that a caller's write by key changes: a temporary key that was
+    /// replaced leads to the record, as it does for reads.
+    ///
+    /// Without entries in the table of the outbox it costs one look at its size.
+    ///
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`.
+    func writtenKey(_ name: String, _ key: RecordKey) throws -> RecordKey {
+        guard let table = state.outbox, try raw.statistics(table).entries > 0 else { return key }
+        let entity = try state.entity(name)
+        try checkForm(of: key, entity)
+        return try outbox.resolved(entity, key)
+    }
+
     private func record(_ entity: Catalog.Entity, storedUnder storageKey: [UInt8]) throws -> Record? {
         try storageKey.withUnsafeBytes { key in
             try lending { try records.row(entity, key).map { try record(entity, key, $0) } }

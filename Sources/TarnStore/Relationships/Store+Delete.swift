@@ -20,26 +20,27 @@ extension Store {
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, step: Int = 1000) throws -> Int {
         var count = 0
-        if let cascade = try cascade(entity, key, step) {
+        if let cascade = try cascade(entity, key, step, isCallers: true) {
             while cascade.end > step {
                 count += try write { writer in try writer.deleteStep(cascade, count: step) }
                 cascade.end -= step
             }
         }
-        return try count + write { writer in try writer.deleteCascading(entity, key) }
+        return try count + write { writer in try writer.deleteCascading(entity, writer.access.writtenKey(entity, key)) }
     }
 
     /// Deletes a record by its delete rules, in steps, and suspends the calling task meanwhile.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, step: Int = 1000) async throws -> Int {
         var count = 0
-        if let cascade = try cascade(entity, key, step) {
+        if let cascade = try cascade(entity, key, step, isCallers: true) {
             while cascade.end > step {
                 count += try await write { writer in try writer.deleteStep(cascade, count: step) }
                 cascade.end -= step
             }
         }
-        return try await count + write { writer in try writer.deleteCascading(entity, key) }
+        return try await count
+            + write { writer in try writer.deleteCascading(entity, writer.access.writtenKey(entity, key)) }
     }
 
     /// Deletes the cascade of a record in steps, until the rest fits into one step.
@@ -57,10 +58,16 @@ extension Store {
     }
 
     /// Finds the cascade of a record. Nil if the record does not exist, or if one step suffices.
-    private func cascade(_ entity: String, _ key: RecordKey, _ step: Int) throws -> Cascade? {
+    ///
+    /// - Parameter isCallers: Whether a temporary key that was replaced leads to the record, too.
+    private func cascade(
+        _ entity: String, _ key: RecordKey, _ step: Int, isCallers: Bool = false
+    ) throws -> Cascade? {
         precondition(step > 0, "a step must delete at least one record")
         return try read { reader in
-            let access = reader.access, entity = try access.state.entity(entity)
+            let access = reader.access
+            let key = isCallers ? try access.writtenKey(entity, key) : key
+            let entity = try access.state.entity(entity)
             try access.checkForm(of: key, entity)
             return try access.lending {
                 try key.withStorageKey { storageKey in

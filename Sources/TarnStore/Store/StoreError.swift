@@ -93,6 +93,12 @@ public enum StoreError: StoreFailure, Hashable {
 }
 
 extension StoreError {
+    /// Whether an error is of LMDB, such as one of its files or of memory: no data is the reason.
+    package static func isOfLMDB(_ error: any Error) -> Bool {
+        if case StoreError.lmdb = error { return true }
+        return error is LMDBError
+    }
+
     /// The error of a system call on a file of a store.
     package static func file(_ path: String, _ code: Int32, operation: String) -> StoreError {
         .lmdb(LMDBError(code: code, operation: operation, path: path))

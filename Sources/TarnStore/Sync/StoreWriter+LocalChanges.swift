@@ -26,11 +26,13 @@ extension StoreWriter {
     /// Stores values of a record, as ``put(_:_:_:ifVersion:)`` does, and marks them as changed
     /// locally.
     ///
-    /// A record that was not stored is marked as created locally, with all of its fields.
+    /// A record that was not stored is marked as created locally, with all of its fields. A
+    /// temporary key that the server's key has replaced leads to the record.
     ///
     /// - Throws: as `put`.
     public mutating func putLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let found = try access.state.entity(entity), access = access
+        let key = try access.writtenKey(entity, key)
         try access.checkForm(of: key, found)
         let isThere = try key.withStorageKey { storageKey in
             try access.lending { try access.records.row(found, storageKey) != nil }
@@ -51,6 +53,7 @@ extension StoreWriter {
     @discardableResult
     public mutating func deleteLocally(_ entity: String, _ key: RecordKey) throws -> Bool {
         let found = try access.state.entity(entity)
+        let key = try access.writtenKey(entity, key)
         try access.checkForm(of: key, found)
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }

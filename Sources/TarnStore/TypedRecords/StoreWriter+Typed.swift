@@ -26,6 +26,8 @@ extension StoreWriter {
 
     /// Sets some fields of an existing record; the others keep their values.
     ///
+    /// A temporary key that the server's key has replaced leads to the record, too.
+    ///
     /// ```swift
     /// try writer.patch(Issue.self, 17) { issue in
     ///     issue.set(.state, State.closed)
@@ -47,7 +49,7 @@ extension StoreWriter {
         defer { rowBuffers = buffers }
         var encoder = try RowEncoder<Record>(access, buffers)
         try change(&encoder)
-        let key = key.recordKey
+        let key = try access.writtenKey(Record.entity, key.recordKey)
         try access.checkForm(of: key, access.state.entity(Record.entity))
         let rules = encoder.rules
         return try encoder.finish(key: key) { storageKey, body, _ in
@@ -99,6 +101,8 @@ extension StoreWriter {
     /// relationship, seen from the deleted record, can change that: `nullify` removes the
     /// references, `cascade` deletes the records that contain them.
     ///
+    /// A temporary key that the server's key has replaced leads to the record, too.
+    ///
     /// - Parameter version: the version that was read: the record is deleted only if it still has
     ///   this version. Nil for no check.
     /// - Returns: whether the record existed.
@@ -107,6 +111,7 @@ extension StoreWriter {
     ///   `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64? = nil) throws -> Bool {
+        let key = try access.writtenKey(entity, key)
         try check(version, entity, key)
         return try delete(entity, key)
     }

@@ -62,6 +62,37 @@ struct OutboxAdoptionTests {
         #expect(try bed.update(issue, ["title": .string("by the old key")]).key == 99)
     }
 
+    @Test("local changes and deletions by a temporary key that was replaced are those of the record")
+    func writesByOldKey() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.claim(1)
+        try bed.complete(1, 99)
+        try store.write { try $0.putLocally("Issue", made, [Record.Field("title", .string("later"))]) }
+        #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
+        #expect(try bed.marks() == ["update Issue 99 title"])
+        #expect(try store.write { try $0.deleteLocally("Issue", made) })
+        #expect(try bed.marks() == ["delete Issue 99 "] && store.count("Issue") == 1)
+        try store.put("Issue", 99)
+        #expect(try store.delete("Issue", made) == 1 && store.count("Issue") == 1)
+    }
+
+    @Test("the server's record with a key that the program had chosen for another one is not taken for that one")
+    func takenKey() throws {
+        try bed.create("Issue", .client(5), ["title": .string("mine")])
+        try bed.claim(1)
+        try bed.complete(1, 99)
+        #expect(try store.record("Issue", 5)?.key == 99)
+        try bed.update(99, ["title": .string("later")])
+        try store.put("Issue", 5, ["title": .string("theirs")])
+        #expect(try store.read { try $0.localChange("Issue", 5) } == nil)
+        #expect(try store.read { try $0.outbox.operations(of: "Issue", 5) }.isEmpty)
+        #expect(try store.read { try $0.outbox.resolvedKey("Issue", 5) } == 5)
+        try bed.delete("Issue", 5)
+        #expect(try store.record("Issue", 5) == nil)
+        #expect(throws: OutboxError.self) { try bed.update(5, ["title": .string("x")]) }
+        #expect(try store.record("Issue", 99)?["title"] == .string("later"))
+    }
+
     @Test("the record that a page brought meanwhile and the created one become one; local changes stay")
     func merged() throws {
         let made = try bed.create(

@@ -50,15 +50,23 @@ struct OutboxDrainTests {
         return place.client.outbox(conflicts: policy, options: options)
     }
 
-    @Test("an operation that reached the server is done, also if the next one cannot be claimed")
-    func unclaimable() async throws {
-        let place = try await renamed(title: true), outbox = outbox(place, .server)
-        // The second one is withdrawn when it is claimed: its record would get the name of another.
-        await #expect(throws: StoreWriteError.self) { try await outbox.drain() }
-        #expect(place.writes == ["PATCH /issues/1"])
-        let left = try outbox.operations()
-        #expect(left.map(\.id) == [2, 3] && left.allSatisfy { $0.state == .pending && $0.failure == nil })
+    @Test(
+        "an operation whose conflict cannot be decided because of a unique value is a dead letter; others are sent",
+        arguments: [true, false])
+    func unclaimable(isFirst: Bool) async throws {
+        let place = try await renamed(title: isFirst), outbox = outbox(place, .server)
+        // When the change of the second one is claimed, it is withdrawn: its record would get the
+        // name that the third one has here.
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.dead == 1 && report.withdrawn == 0, "\(report)")
+        #expect(Set(place.writes) == ["PATCH /issues/1", "PATCH /issues/3"] && place.writes.count == 2)
+        let dead = try #require(try outbox.operations().first)
+        #expect(try outbox.operations().count == 1 && dead.record == OutboxRecord("Issue", RecordKey(2)))
+        #expect(dead.state == .dead && dead.failure?.message.contains("must be unique") == true)
+        #expect(try place.field("name", of: RecordKey(2)) == .string("x"))
         #expect(try place.store.read { try $0.localChange("Issue", RecordKey(1)) } == nil)
+        // The next pass is not stopped either.
+        #expect(try await outbox.drain().remaining.dead == 1)
     }
 
     @Test("an operation whose claim was rolled back with another one's decision is sent by the same pass")

@@ -241,6 +241,21 @@ struct OutboxSendingTests {
         #expect(last?.pending == 0 && last?.sending == 0)
     }
 
+    @Test("a change that a killed process was sending, and that no request is declared for any more, is reported")
+    func undeclaredAfterKill() async throws {
+        let fixture = try OutboxFixture()
+        try await fixture.stored(7)
+        try await fixture.outbox().update("Item", RecordKey(7), [.init("title", .string("b"))])
+        let id = try #require(try fixture.outbox().operations().first).id
+        // The state that a killed process leaves.
+        try await fixture.store.write { _ = try $0.claimOperations([id]) }
+        var description = fixture.description
+        description.writes["Item"] = nil
+        let outbox = try APIClient(description, store: fixture.store, transport: CurlTransport()).outbox()
+        let report = try await outbox.drain()
+        #expect(report.undeclared == ["Item": 1] && report.remaining.sending == 1, "\(report)")
+    }
+
     @Test("what no request is declared for is refused when it is queued")
     func undeclared() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()

@@ -76,6 +76,17 @@ struct OutboxTypedTests {
         #expect(fixture.server.with(\.items).isEmpty)
     }
 
+    @Test("a patch and a deletion by a temporary key that was replaced change the record")
+    func replacedKey() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        let made = try await outbox.create(ItemRecord(id: 0, title: "new", votes: 1))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try await fixture.store.write { try $0.patch(ItemRecord.self, made.id) { $0.set(.votes, Int64(9)) } })
+        #expect(try fixture.field("votes", of: RecordKey(101)) == .int(9))
+        #expect(try await fixture.store.write { try $0.delete(ItemRecord.self, made.id) })
+        #expect(try fixture.keys("Item").isEmpty)
+    }
+
     @Test("a text of the same letters in other code points is a change")
     func codePoints() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()

@@ -129,6 +129,46 @@ struct OutboxVersionTests {
         #expect(place.changes.count == 4 && place.changes.last?.field("If-Match") == tag)
     }
 
+    @Test("an update that is sent again before a queued deletion has the version that was known, after a restart, too")
+    func updateBeforeDeletion() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), count = Counter()
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: count.next() == 1 ? "425 Too Early" : "204 No Content")
+        }
+        try await place.sync()
+        // The default delays: the operation waits for its retry.
+        let first = place.client.outbox()
+        try await first.update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await first.drain().failed == 1)
+        // The deletion removes the response that has the version.
+        try await first.delete("Issue", Self.key)
+        let second = place.client.outbox()
+        try await second.retry(try #require(try second.operations().first).id)
+        #expect(try await second.drain().sent == 2)
+        #expect(place.writes == ["PATCH /issues/1", "PATCH /issues/1", "DELETE /issues/1"])
+        #expect(place.changes.prefix(2).map { $0.field("If-Match") } == [#""v1""#, #""v1""#])
+    }
+
+    @Test("a deletion has the version that an update of the same process has left, after a restart, too")
+    func deletionAfterUpdate() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            guard request.method == "PATCH" else { return Answer(status: "204 No Content") }
+            record.change(#"{"id":1,"title":"mine"}"#)
+            return record.read(request)
+        }
+        try await place.sync()
+        let first = place.outbox()
+        try await first.update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await first.drain().sent == 1)
+        try await first.delete("Issue", Self.key)
+        #expect(try await place.outbox().drain().sent == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+    }
+
     @Test("a 409 to the precondition of an older version is decided as a 412; a retry needs no sync")
     func conflictStatus() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#)

@@ -185,6 +185,18 @@ struct WriteMessageTests {
         #expect(message.method == "PUT" && message.url == "https://api.example/v1/other/7")
     }
 
+    @Test("a request that cannot be built because of the store's files is built later, and one of wrong data never")
+    func unbuildable() async throws {
+        let place = try Place("update: 'PATCH /i/{id}'")
+        let lane = try await OutboxLane(place.outbox, place.outbox.client)
+        func isLater(_ error: any Error) -> Bool {
+            if case .later = lane.outcome(ofBuilding: error) { true } else { false }
+        }
+        #expect(isLater(StoreError.file("/data.mdb", EIO, operation: "read")))
+        #expect(!isLater(StoreError.damagedRow(entity: "Issue", key: "7")))
+        #expect(!isLater(WriteError.noRequest(entity: "Issue", operation: "delete")))
+    }
+
     @Test("an update that no request can send is refused when it is queued")
     func nothing() async throws {
         let place = try Place("update: { request: 'PATCH /i/{id}', fields: [title] }")

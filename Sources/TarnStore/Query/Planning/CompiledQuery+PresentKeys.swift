@@ -61,7 +61,7 @@ extension QueryPlaces {
     ) throws -> RecordKey? {
         let value = operand.value.withUnsafeBytes { EncodedValue($0).decoded() }
         guard let key = value.flatMap({ RecordKey($0, of: entity) }) else { return nil }
-        let present = try access.presentKey(entity, key)
+        let present = try access.outbox.resolved(entity, key)
         return present != key && !present.isDigest ? present : nil
     }
 }

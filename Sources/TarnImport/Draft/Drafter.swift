@@ -304,7 +304,7 @@ struct Drafter: ~Copyable {
             } else if policies.isOlder(known, than: said) {
                 knownWins = false
             }
-            // The first occurrence counts. A partial object, however, says nothing about a deletion.
+            // The first occurrence counts. But a partial object says nothing about a deletion.
             isDecided = knownWins && (list.drafts[index].isDeleted || list.drafts[index].isComplete)
             if !knownWins {
                 combinedIsWide = policies.combined(

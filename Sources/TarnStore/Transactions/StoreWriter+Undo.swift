@@ -7,7 +7,7 @@ extension StoreWriter {
     /// state.
     package mutating func forgetRecords() { remembered.removeAll() }
 
-    /// Saves the state of a record, on its first change in this transaction, or in its present part.
+    /// Saves the state of a record, on its first change in this transaction or in its present part.
     mutating func remember(_ key: Bytes, _ root: UInt16, _ old: EncodedRow?, _ outcome: Outcome) throws {
         let place = RememberedKey(root: root, key: Array(key))
         if remembered[place] == nil {

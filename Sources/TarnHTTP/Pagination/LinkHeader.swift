@@ -2,9 +2,10 @@
 
 /// A parser of `Link` fields by the algorithms of RFC 8288 appendix B.
 ///
-/// Three differences: text that is not a link is skipped up to the next comma, so that one
+/// Four differences: text that is not a link is skipped up to the next comma, so that one
 /// malformed link does not hide the links after it; a target may lack its brackets, and a relation
-/// may be in single quotes. A list must not end because a server writes its next page that way.
+/// may be in single quotes. A list must not end because a server writes its next page that way. A
+/// link with `results="false"` leads to no records, and has no relations.
 package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
@@ -83,15 +84,17 @@ package enum LinkHeader {
 
         private mutating func parameters() -> (relations: [String], anchor: String?) {
             var relations: [String]?
-            var anchor: String?
+            var anchor: String?, isEmpty = false
             while let (name, value) = parameter() {
                 // RFC 8288 §3.3: occurrences of rel after the first are ignored.
                 if name == "rel", relations == nil {
                     relations = unquoted(value).split { $0 == " " || $0 == "\t" }.map(String.init)
                 }
                 if name == "anchor", anchor == nil { anchor = value }
+                // Sentry links to a page behind the last one, without end: `rel="next"; results="false"`.
+                if name == "results" { isEmpty = TransportHeaders.same(value, "false") }
             }
-            return (relations ?? [], anchor)
+            return (isEmpty ? [] : relations ?? [], anchor)
         }
 
         /// Some servers write `rel='next'`. A single quote is no part of any relation type.

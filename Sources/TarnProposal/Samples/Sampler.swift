@@ -124,8 +124,21 @@ package struct Sampler: Sendable {
         guard body.count <= bodyLimit else { throw .notJSON(name, reason: "larger than 64 MiB") }
         guard let text = String(validating: body, as: UTF8.self) else { throw .notJSON(name, reason: "invalid UTF-8") }
         do throws(ImportError) { return try JSONValue(text) } catch {
-            throw .notJSON(name, reason: "\(error)")
+            throw .notJSON(name, reason: isLines(text) ? linesReason : "\(error)")
         }
+    }
+
+    private static let linesReason =
+        "it has a JSON document in each line, and a sync takes one for each answer: request another format from the server, or store the lines with `tarn store import`"
+
+    /// Whether a text has objects in its first two lines.
+    private static func isLines(_ text: String) -> Bool {
+        let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline).prefix(2)
+        return lines.count == 2
+            && lines.allSatisfy { line in
+                guard case .object? = try? JSONValue(String(line)) else { return false }
+                return true
+            }
     }
 
     /// Reads a file of JSON.

@@ -33,6 +33,8 @@ package struct Proposal {
     package let uncertain: [String]
     /// Uncertain guesses.
     package let questions: [Question]
+    /// The environment variables from which a sync takes the credentials.
+    package let variables: [String]
 
     /// The maximum number of corrections.
     private static let repairLimit = 12
@@ -69,8 +71,12 @@ package struct Proposal {
             draft.description.comments += findings.prefix(20).map { "- " + YAMLText.comment($0, limit: 300) }
         }
         let text = ProposalWriter.text(draft.description)
-        do throws(DescriptionError) { _ = try Description.parse(text, file: "tarn.yaml") } catch {
+        let parsed: Description
+        do throws(DescriptionError) { parsed = try Description.parse(text, file: "tarn.yaml") } catch {
             throw .invalid(error, text: text)
+        }
+        variables = parsed.apis.flatMap { $0.api.authentication.sources }.compactMap { source -> String? in
+            if case .environment(let name) = source { name } else { nil }
         }
         self.text = text
         self.findings = findings

@@ -59,6 +59,18 @@ struct InitCommandTests {
         #expect(try String(contentsOfFile: folder("tarn-2.yaml"), encoding: .utf8).contains("Thing:"))
     }
 
+    @Test("a credential of the command line is not written, and its variable is named")
+    func variable() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let result = try await tarn([
+            "init", server.base + "/api/items", "--header", "X-Api-Key: 5ecret", "--output", file,
+        ])
+        #expect(result.status == 0 && result.error.contains("put the credentials into API_TOKEN"), "\(result.error)")
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("5ecret"))
+        let without = try await tarn(["init", server.base + "/api/items", "--force", "--output", file])
+        #expect(without.status == 0 && !without.error.contains("put the credentials"), "\(without.error)")
+    }
+
     @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")
     func failedWrite() async throws {
         let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")

@@ -52,7 +52,10 @@ package struct Proposal {
         _ samples: [Sample], specification: OpenAPIDocument? = nil, options: ProposalOptions = ProposalOptions()
     ) throws(ProposalError) {
         var draft = ProposalDraft(samples, specification, options)
-        guard !draft.sources.isEmpty else { throw .nothingToDescribe(draft.omitted) }
+        guard !draft.sources.isEmpty else {
+            let empty = samples.map { "\(Redaction.url($0.origin)) has an empty list: name one with records" }
+            throw .nothingToDescribe(draft.omitted + empty)
+        }
         var findings: [String] = [], check: ProposalCheck?
         for _ in 0..<Proposal.repairLimit {
             let text = ProposalWriter.text(draft.description)

@@ -91,7 +91,7 @@ package enum LinkHeader {
                     relations = unquoted(value).split { $0 == " " || $0 == "\t" }.map(String.init)
                 }
                 if name == "anchor", anchor == nil { anchor = value }
-                // Sentry links to a page behind the last one, without end: `rel="next"; results="false"`.
+                // Sentry has `rel="next"; results="false"` on the last page, and on all behind it.
                 if name == "results" { isEmpty = TransportHeaders.same(value, "false") }
             }
             return (isEmpty ? [] : relations ?? [], anchor)

@@ -33,6 +33,8 @@ package struct Proposal {
     package let uncertain: [String]
     /// Uncertain guesses.
     package let questions: [Question]
+    /// The environment variables from which a sync takes the credentials.
+    package let variables: [String]
 
     /// The maximum number of corrections.
     private static let repairLimit = 12
@@ -50,7 +52,10 @@ package struct Proposal {
         _ samples: [Sample], specification: OpenAPIDocument? = nil, options: ProposalOptions = ProposalOptions()
     ) throws(ProposalError) {
         var draft = ProposalDraft(samples, specification, options)
-        guard !draft.sources.isEmpty else { throw .nothingToDescribe(draft.omitted) }
+        guard !draft.sources.isEmpty else {
+            let empty = samples.map { "\(Redaction.url($0.origin)) has an empty list: name one with records" }
+            throw .nothingToDescribe(draft.omitted + empty)
+        }
         var findings: [String] = [], check: ProposalCheck?
         for _ in 0..<Proposal.repairLimit {
             let text = ProposalWriter.text(draft.description)
@@ -69,8 +74,12 @@ package struct Proposal {
             draft.description.comments += findings.prefix(20).map { "- " + YAMLText.comment($0, limit: 300) }
         }
         let text = ProposalWriter.text(draft.description)
-        do throws(DescriptionError) { _ = try Description.parse(text, file: "tarn.yaml") } catch {
+        let parsed: Description
+        do throws(DescriptionError) { parsed = try Description.parse(text, file: "tarn.yaml") } catch {
             throw .invalid(error, text: text)
+        }
+        variables = parsed.apis.flatMap { $0.api.authentication.sources }.compactMap { source -> String? in
+            if case .environment(let name) = source { name } else { nil }
         }
         self.text = text
         self.findings = findings

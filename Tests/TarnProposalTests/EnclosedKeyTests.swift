@@ -43,6 +43,20 @@ struct EnclosedKeyTests {
         #expect(keys.count == 30 && Set(known).isSubset(of: keys))
     }
 
+    @Test("a `uid` that is a UUID is the key of the record around its envelope, as in Kubernetes")
+    func uid() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target == "/pods" else { return .init(body: "[]") }
+            let records = Self.list(10..<40) {
+                #"{"kind":"Pod","metadata":{"uid":"384f7435-e6bf-4ad1-a572-f642735e\#($0)00","name":"n\#($0)"}}"#
+            }
+            return .init(body: records)
+        }
+        let proposal = try await propose(urls: [server.base + "/pods"])
+        #expect(proposal.text.contains("key: metadataUid"), "\(proposal.text)")
+        #expect(!proposal.text.contains("'@position'"), "\(proposal.text)")
+    }
+
     @Test("the id of a contained object is uncertain if the object is no envelope")
     func shared() async throws {
         let server = try ScriptedServer { request in

@@ -14,6 +14,16 @@ struct SamplerTests {
         Sampler(CurlTransport(), options: SampleRequest.options(pages: pages, headers: [], token: token))
     }
 
+    @Test("lines of JSON are no answer of a list, and the error says what they are")
+    func lines() {
+        #expect { try Sampler.parse(Array("{\"id\":1}\n{\"id\":2}\n".utf8), name: "x") } throws: {
+            "\($0)".contains("a JSON document in each line")
+        }
+        #expect { try Sampler.parse(Array("{\"id\":1}\nend".utf8), name: "x") } throws: {
+            !"\($0)".contains("a JSON document in each line")
+        }
+    }
+
     @Test("as many pages as wanted, and one record by its own URL", arguments: [1, 2, 5])
     func pages(count: Int) async throws {
         let server = try ScriptedServer { request in

@@ -62,6 +62,32 @@ struct TriedParameterTests {
         #expect(try mirror.count("Item") == 47, "\(proposal.text)")
     }
 
+    @Test("`skip` is tried if the answer says that there is more, as in CouchDB")
+    func skip() async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ItemList.number("skip", in: request.target) ?? 0
+            let rows = ItemList.items(behind: before, size: 50)
+            return .init(body: #"{"total_rows":\#(ItemList.count),"offset":\#(before),"rows":\#(rows)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items?limit=50"])
+        #expect(proposal.text.contains("offset: { param: skip"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("an offset that is 1 on the first page counts from 1, as in the catalog of the USGS")
+    func offsetFromOne() async throws {
+        let server = try ScriptedServer { request in
+            let offset = ItemList.number("offset", in: request.target) ?? 1
+            guard !request.target.hasPrefix("/items/"), offset > 0 else { return .init(status: "400 Bad Request") }
+            let items = ItemList.items(behind: offset - 1, size: 20)
+            return .init(body: #"{"metadata":{"limit":20,"offset":\#(offset)},"items":\#(items)}"#)
+        }
+        let proposal = try await propose(urls: [server.base + "/items?limit=20"])
+        #expect(proposal.text.contains("offset: { param: offset, start: 1"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
     @Test("a parameter of the URL that seems to number pages, and leads to no others, is uncertain")
     func ignoredNumber() async throws {
         let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }

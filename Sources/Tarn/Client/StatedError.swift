@@ -50,13 +50,24 @@ package struct StatedError: Sendable, Hashable {
         _ members: [JSONValue.Member], _ steps: [JSONPath.Step], but lists: Set<[JSONPath.Step]>,
         _ rule: PageEvidence.Rule
     ) -> StatedError? {
-        for member in members where names.contains(member.key.lowercased()) && isStated(member.value) {
+        for member in members {
+            let isFailure = statesFailure(member)
+            guard isFailure || names.contains(member.key.lowercased()) && isStated(member.value) else { continue }
             let steps = steps + [.key(member.key)], path = JSONPath(.record, steps: steps).description
             guard !lists.contains(where: { $0.starts(with: steps) }), !rule.ignores(path) else { continue }
-            let line = firstText(of: member.value).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            // The state is a word, and the message is beside it.
+            let message = isFailure ? members.first { $0.key.lowercased() == "message" } : nil
+            let line = firstText(of: (message ?? member).value).split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
             return StatedError(path: path, text: line.count > 160 ? line.prefix(160) + "…" : line)
         }
         return nil
+    }
+
+    /// Whether a member is the state of a failed answer, as of JSend: `"status": "error"`.
+    private static func statesFailure(_ member: JSONValue.Member) -> Bool {
+        guard case .string(let text) = member.value else { return false }
+        return member.key.lowercased() == "status" && text.lowercased() == "error"
     }
 
     /// Whether a value tells of an error: `"error": false` and `"code": 0` do not.

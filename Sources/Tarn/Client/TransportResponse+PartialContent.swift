@@ -10,6 +10,9 @@ extension TransportResponse {
     /// meaning (§14.4), and units other than bytes are an API's own count of its list. A range that
     /// does not cover all bytes contradicts the 200: such a body is not taken for a page.
     ///
+    /// PostgREST answers each page of a counted list with 206, whatever was requested, and with a
+    /// range that has no unit (`0-49/137`): that is a page.
+    ///
     /// - Parameter fields: the header fields of the request.
     /// - Returns: nil if the response is complete, or if a part was requested.
     func partReason(askedWith fields: TransportHeaders) -> String? {
@@ -17,6 +20,7 @@ extension TransportResponse {
         let range = headers["Content-Range"]
         switch status {
         case 206:
+            if let range, TransportResponse.isRangeOfList(range) { return nil }
             return
                 "the response is partial (\(range.map { "Content-Range: \($0.prefix(100))" } ?? "without Content-Range")) that was not requested, "
                 + "and was not stored; without a Range field the server must send the whole page: request smaller pages by its own parameters"
@@ -26,6 +30,14 @@ extension TransportResponse {
                 "the response is partial by its Content-Range (\(range.prefix(100))), but complete by its status; it was not stored"
         default: return nil
         }
+    }
+
+    /// Whether a `Content-Range` has no unit, such as `0-49/137` and `0-49/*`: no range of HTTP.
+    private static func isRangeOfList(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1] == "*" || UInt64(parts[1]) != nil else { return false }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        return ends.count == 2 && ends.allSatisfy { UInt64($0) != nil }
     }
 
     /// Whether a `Content-Range` names a part of the bytes, such as `bytes 0-9/100`.

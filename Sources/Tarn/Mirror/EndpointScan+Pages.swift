@@ -225,7 +225,7 @@ extension EndpointScan {
             try noteIgnored(list, status: response.status)
             return false
         case .last:
-            complete(&list.target, isCutOff: false)
+            complete(&list.target, isCutOff: false, doubt: list.pages.doubtBehindTotal)
             return false
         case .stopped: return try await stop(list, refusedBy: response)
         case .notModified:

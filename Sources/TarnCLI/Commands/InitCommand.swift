@@ -165,6 +165,11 @@ struct InitCommand: AsyncParsableCommand {
         if !counts.isEmpty { Output.note("the samples import as: \(counts.joined(separator: ", "))") }
         for finding in proposal.findings.prefix(10) { Output.note("not clean: \(finding)") }
         noteUncertain(proposal)
+        let environment = ProcessInfo.processInfo.environment
+        let missing = proposal.variables.filter { environment[$0]?.isEmpty ?? true }
+        if !missing.isEmpty {
+            Output.note("the file has no secrets: put the credentials into \(missing.joined(separator: " and "))")
+        }
         Output.note("next: read it, then `tarn sync\(output == "tarn.yaml" ? "" : " --file \(output)")`")
     }
 }

@@ -1,5 +1,6 @@
 // Unknown commands and options: the nearest known name.
 
+import ArgumentParser
 import Tarn
 
 enum UsageAdvice {
@@ -32,7 +33,22 @@ enum UsageAdvice {
             } else if let subcommand = command.subcommand(argument) {
                 command = subcommand
             } else if let subcommands = command.subcommands, !subcommands.isEmpty {
+                if let other = elsewhere(argument) {
+                    return "unknown command \"\(argument)\": did you mean `\(other)`?"
+                }
                 return unknown("command", argument, command.shownSubcommands.map(\.commandName))
+            }
+        }
+        return nil
+    }
+
+    /// Returns the command of another group with this name, such as `tarn inspect salvage`; nil
+    /// without one.
+    private static func elsewhere(_ name: String) -> String? {
+        for command in TarnCommand.configuration.subcommands {
+            if command._commandName == name { return "tarn \(name)" }
+            if command.configuration.subcommands.contains(where: { $0._commandName == name }) {
+                return "tarn \(command._commandName) \(name)"
             }
         }
         return nil

@@ -12,10 +12,18 @@ package enum EndDoubt: Sendable, Hashable {
     /// The list ends at a declared total that may be the most that the server counts: a round one,
     /// at a full page, or one that is declared a lower limit.
     case cappedTotal(name: String, count: Int)
+    /// The pages have as many records as the list declares, and fewer different ones: records have
+    /// moved between pages, or share their keys.
+    case repeatedRecords(name: String, total: Int, different: Int)
 
     /// Whether the end counts if the next scan finds it again: some lists always have an empty page
-    /// behind them. A limit of the server is found again, too.
-    package var countsIfRepeated: Bool { self == .emptyPage }
+    /// behind them, or a record twice. A limit of the server is found again, too.
+    package var countsIfRepeated: Bool {
+        switch self {
+        case .emptyPage, .repeatedRecords: true
+        case .refusal, .ignored, .cappedTotal: false
+        }
+    }
 
     /// The finding, as a clause.
     package var finding: String {
@@ -27,6 +35,8 @@ package enum EndDoubt: Sendable, Hashable {
             "`then: ignore` passes over a page (\(status)) behind one that does not look like the last"
         case .cappedTotal(let name, let count):
             "the list ends at `\(name)`: \(count), which may be the most that the server counts"
+        case .repeatedRecords(let name, let total, let different):
+            "`\(name)` is \(total), and the pages have \(different) different records"
         }
     }
 
@@ -41,6 +51,10 @@ package enum EndDoubt: Sendable, Hashable {
             "if the list ends there, write then: stop and more: ignore; if not, remove the rule: then the refusal is an error"
         case .cappedTotal(let name, _):
             "if the list has so many records, write more: { ignore: ['\(name)'] }; if not, leave total out under paginate"
+        case .repeatedRecords(let name, _, _):
+            "if records have moved between pages, sync again; if different records have the same key, add what tells "
+                + "them apart to the key of the entity; if the server lists records twice, write "
+                + "more: { ignore: ['\(name)'] }"
         }
     }
 }

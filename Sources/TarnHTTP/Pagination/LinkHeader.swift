@@ -2,10 +2,11 @@
 
 /// A parser of `Link` fields by the algorithms of RFC 8288 appendix B.
 ///
-/// Three differences: text that is not a link is skipped up to the next comma, so that one
+/// Four differences: text that is not a link is skipped up to the next comma, so that one
 /// malformed link does not hide the links after it; a target may lack its brackets, and a relation
 /// may be in single quotes. A list must not end because a server writes its next page that way. The
-/// relation of a link whose bracket is not closed is noted as unreadable.
+/// relation of a link whose bracket is not closed is noted as unreadable. A link with
+/// `results="false"` leads to no records, and has no relations.
 package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
@@ -98,15 +99,17 @@ package enum LinkHeader {
 
         private mutating func parameters() -> (relations: [String], anchor: String?) {
             var relations: [String]?
-            var anchor: String?
+            var anchor: String?, isEmpty = false
             while let (name, value) = parameter() {
                 // RFC 8288 §3.3: occurrences of rel after the first are ignored.
                 if name == "rel", relations == nil {
                     relations = unquoted(value).split { $0 == " " || $0 == "\t" }.map(String.init)
                 }
                 if name == "anchor", anchor == nil { anchor = value }
+                // Sentry has `rel="next"; results="false"` on the last page, and on all behind it.
+                if name == "results" { isEmpty = TransportHeaders.same(value, "false") }
             }
-            return (relations ?? [], anchor)
+            return (isEmpty ? [] : relations ?? [], anchor)
         }
 
         /// Some servers write `rel='next'`. A single quote is no part of any relation type.

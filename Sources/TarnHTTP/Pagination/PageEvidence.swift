@@ -38,7 +38,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         "X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count",
     ]
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
-    static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token"]
+    static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token", "X-MS-ContinuationToken"]
 
     /// The names of members that are read around the list of records.
     ///
@@ -104,7 +104,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             .more,
             "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems moreavailable moreitemsincollection more istruncated truncated exceededtransferlimit"
         )
-        add(.last, "islast islastpage last done")
+        add(.last, "islast islastpage last done endofstream")
         add(
             .total,
             "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects"
@@ -255,13 +255,16 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return counts.filter { $0.isPages ? $0.count > 0 : $0.count >= facts.recordCount }
     }
 
-    /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4); nil for byte ranges, which are not counts.
+    /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4), and for `0-9/100`, as of PostgREST; nil for
+    /// byte ranges, which are not counts.
     private static func rangeSize(_ value: String) -> Int? {
         let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, !TransportHeaders.same(String(parts[0]), "bytes"),
-            let slash = parts[1].lastIndex(of: "/")
-        else { return nil }
-        return Int(parts[1][parts[1].index(after: slash)...])
+        guard let range = parts.last, let slash = range.lastIndex(of: "/") else { return nil }
+        let isCount =
+            parts.count == 2
+            ? !TransportHeaders.same(String(parts[0]), "bytes")
+            : range[..<slash].allSatisfy { ("0"..."9").contains($0) || $0 == "-" }
+        return isCount ? Int(range[range.index(after: slash)...]) : nil
     }
 
     /// Returns the most reliable evidence of more records than the scan has listed, or nil.
@@ -298,6 +301,18 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             }
         }
         return nil
+    }
+
+    /// Returns the paths of the flags that state that more records follow, or that none do.
+    static func flags(_ facts: PageFacts, ofMore isMore: Bool) -> [String] {
+        facts.values.compactMap { path, value in
+            guard value == "true" || value == "false" else { return nil }
+            switch meaning(of: path) {
+            case .more: return (value == "true") == isMore ? path : nil
+            case .last, .lastPage: return (value == "false") == isMore ? path : nil
+            default: return nil
+            }
+        }
     }
 
     /// Returns evidence that names a next page, or nil.

@@ -51,6 +51,27 @@ extension PageSequence {
             }
     }
 
+    /// Whether a flag states that no page follows, although the page names one: a page that names
+    /// itself, or one without records, if the flag was the opposite on a page before.
+    func statesEnd(
+        _ facts: PageFacts, _ counts: [String: Int], listed: Int, isAtItself: Bool, mayBeBehind: Bool
+    ) -> Bool {
+        guard isAtItself || mayBeBehind, !PageSequence.hasMore(counts, listed: listed) else { return false }
+        let last = PageEvidence.flags(facts, ofMore: false).filter { !bounds.more.ignores($0) }
+        guard !last.isEmpty, PageEvidence.flags(facts, ofMore: true).isEmpty else { return false }
+        return isAtItself || last.contains { flags.contains($0) }
+    }
+
+    /// The number of pages without records in a row behind which a total that several pages have
+    /// reached exactly ends the list.
+    private static let surelyEmpty = 2
+
+    /// Whether enough pages without records in a row have a total that is reached exactly.
+    func isReachedForSure(_ facts: PageFacts, _ counts: [String: Int], listed: Int) -> Bool {
+        empty >= PageSequence.surelyEmpty && ordinal > empty + 2
+            && PageSequence.isReached(facts, counts, listed: listed, bounds.more)
+    }
+
     // MARK: Ends that a description has to name
 
     /// Returns what may be wrong if the server refuses the page behind the last one, or the last

@@ -98,6 +98,23 @@ extension PageSequence {
         guard isRound || facts.values["\(siblings)relation"] == "gte" else { return nil }
         return .cappedTotal(name: name, count: total)
     }
+
+    /// Returns the doubt about a list that ends behind its declared total, although its pages have
+    /// fewer different records; nil otherwise.
+    ///
+    /// - Parameters:
+    ///   - total: the total that the last page declares.
+    ///   - different: see ``PageFacts/differentRecords``.
+    ///   - counts: the smallest counts of the pages.
+    func repeatedRecords(total: Int?, _ different: Int?, counts: [String: Int], listed: Int) -> EndDoubt? {
+        let style = (choice?.pagination ?? pagination).style
+        guard bounds.more != .ignore, window.after == nil, let total, let different,
+            let name = (style as? any TotalPagination)?.total, !bounds.more.ignores(name)
+        else { return nil }
+        let declared = min(total, counts[name] ?? total)
+        guard listed >= declared, different < declared else { return nil }
+        return .repeatedRecords(name: name, total: declared, different: different)
+    }
 }
 
 extension PageEvidence {

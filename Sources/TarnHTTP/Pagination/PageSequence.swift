@@ -51,10 +51,7 @@ package struct PageSequence: Sendable, Hashable {
     /// The number of such pages that a style which does not count may have.
     private static let mostRepeated = 20
     /// The number of pages without records in a row.
-    private var empty = 0
-    /// The number of pages without records in a row behind which a total that several pages have
-    /// reached exactly ends the list.
-    private static let surelyEmpty = 2
+    private(set) var empty = 0
     private static let endless =
         "more than 20 pages in a row have no records, and name another one. If they are the end, write end: empty for a cursor; if not, more: ignore"
     /// The progress since the last restart, and the value behind which the scan restarted.
@@ -65,6 +62,10 @@ package struct PageSequence: Sendable, Hashable {
     private var total: Int?
     /// Whether the page before has announced another one: by a link, a cursor, a flag or a count.
     private(set) var isAnnounced = false
+    /// The flags that have stated on a page that more follow.
+    private(set) var flags: Set<String> = []
+    /// The number of different records on the pages before; nil if they are not counted.
+    private(set) var different: Int?
 
     /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
     ///
@@ -162,7 +163,7 @@ package struct PageSequence: Sendable, Hashable {
         // Also a scan that a limit ends here reports its style.
         choice = step.choice
         guard let next = step.next else {
-            doubt = isInDoubt(at: facts) ? .emptyPage : cappedTotal(facts, listed: step.listed)
+            doubt = !step.isCertain && isInDoubt(at: facts) ? .emptyPage : doubtOfTotal(facts, step)
             return false
         }
         guard ordinal < bounds.pageLimit else {
@@ -190,6 +191,8 @@ package struct PageSequence: Sendable, Hashable {
         lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts
         total = isRestart ? nil : declaredTotal(facts) ?? total
+        different = isRestart ? nil : facts.differentRecords
+        flags.formUnion(PageEvidence.flags(facts, ofMore: true))
         isAnnounced = !step.isOnlyTried && announcesNext(facts)
         window = step.window
         return true
@@ -230,6 +233,8 @@ package struct PageSequence: Sendable, Hashable {
         var next: PageRequest?
         /// Whether the page says that it is the last one.
         var isOnlyTried = false
+        /// Whether a flag states that no page follows, although the page names one.
+        var isCertain = false
         var listed: Int
         var window: Window
         var counts: [String: Int]
@@ -278,14 +283,11 @@ package struct PageSequence: Sendable, Hashable {
         }
         let mayBeBehind = PageSequence.mayBeBehindLast(
             facts, pagination.style, counts, listed: listed, pages: ordinal)
+        let isAtItself = next == request
+        let isCertain = statesEnd(facts, counts, listed: listed, isAtItself: isAtItself, mayBeBehind: mayBeBehind)
         // A page without records that leads to itself: nothing follows yet.
-        if mayBeBehind, next == request {
-            return Step(choice: choice, listed: sum, window: window, counts: counts)
-        }
-        if mayBeBehind, empty >= PageSequence.surelyEmpty, ordinal > empty + 2,
-            PageSequence.isReached(facts, counts, listed: listed, bounds.more)
-        {
-            return Step(choice: choice, listed: sum, window: window, counts: counts)
+        if isCertain || mayBeBehind && (isAtItself || isReachedForSure(facts, counts, listed: listed)) {
+            return Step(choice: choice, isCertain: isCertain, listed: sum, window: window, counts: counts)
         }
         if mayBeBehind, empty >= PageSequence.mostRepeated, PageSequence.seemsLast(facts, bounds.more) {
             throw .refused(by: pagination.style.name, reason: PageSequence.endless)
@@ -356,11 +358,24 @@ package struct PageSequence: Sendable, Hashable {
         isBehindTotal && [400, 404, 410, 416, 422].contains(status)
     }
 
+    /// The doubt about a list whose total, or whose different records, cannot be trusted.
+    private func doubtOfTotal(_ facts: PageFacts, _ step: Step) -> EndDoubt? {
+        cappedTotal(facts, listed: step.listed)
+            ?? repeatedRecords(
+                total: declaredTotal(facts) ?? total, facts.differentRecords, counts: step.counts, listed: step.listed)
+    }
+
+    /// The doubt about a list whose server has no page behind its declared total.
+    package var doubtBehindTotal: EndDoubt? {
+        repeatedRecords(total: total, different, counts: counts, listed: listed)
+    }
+
     /// Notes the page before the current one, of a scan that continues.
     package mutating func note(pageBefore facts: PageFacts) {
         // Its own request is unknown, and only links relative to it need that.
         before = (request, facts)
         total = declaredTotal(facts)
+        flags.formUnion(PageEvidence.flags(facts, ofMore: true))
         isAnnounced = announcesNext(facts)
         for found in PageEvidence.counts(facts) { counts[found.name] = found.count }
     }

@@ -260,6 +260,8 @@ struct KeyChoice {
     private func isCertain(_ field: String) -> Bool {
         let words = EnglishName.words(of: field)
         guard let last = words.last else { return false }
+        // That of Kubernetes; a number may be the one of a user.
+        if words == ["uid"] { return shape.fields[field]?.scalars.forms?.contains(.uuid) ?? false }
         guard KeyChoice.certainNames.contains(last) else { return words.count == 1 && isOwnName(last) }
         return words.count == 1 || Array(words.dropLast()) == name || words.dropLast().last == name.last
             || words == ["object", "id"] && !shape.names.contains { EnglishName.words(of: $0) == ["object", "type"] }

@@ -113,6 +113,9 @@ struct TypeChoice {
             var choice = TypeChoice("date")
             choice.format = form == .rfc3339 ? nil : format
             if form == .day { choice.comment = "a day without a time" }
+            if form == .iso8601, facts.counts.keys.contains(where: lacksZone) {
+                choice.comment = "without a time zone: taken for UTC"
+            }
             return choice
         }
         if forms.contains(.uuid) { return TypeChoice("uuid") }
@@ -128,6 +131,11 @@ struct TypeChoice {
             }
         }
         return enumeration(value, name: name) ?? TypeChoice("string")
+    }
+
+    /// Whether the time of a text such as `2026-11-21T02:19:00` has no offset.
+    private static func lacksZone(_ text: String) -> Bool {
+        !text.utf8.dropFirst(10).contains { [UInt8(ascii: "Z"), 0x7A, 0x2B, 0x2D].contains($0) }
     }
 
     private static let enumerable: Set = [

@@ -134,7 +134,7 @@ extension Sampler {
     static let invalid: Set = [400, 422]
 
     /// Parameters that are tried only if an answer says that there is more.
-    private static let otherNames: Set = ["start", "_page", "from"]
+    private static let otherNames: Set = ["start", "_page", "from", "skip", "_skip"]
 
     /// Returns the parameters to try, the likeliest first.
     private func candidates(
@@ -155,17 +155,25 @@ extension Sampler {
         let pages = CountedStyle(unit: .pages, parameter: prefix + "page")
         let records = CountedStyle(
             unit: .records, parameter: prefix.isEmpty ? size?.name == "take" ? "skip" : "offset" : "_start")
-        let others =
-            hasSign && prefix.isEmpty
-            ? [CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page")]
-                + (size?.name == "size" ? [CountedStyle(unit: .records, parameter: "from")] : []) : []
+        let others = hasSign ? lessUsual(prefix, isSize: size?.name == "size") : []
         // The paths of Socrata's data sets.
         let path = URLReference(url).path, isSocrata = path.contains("/resource/") && path.hasSuffix(".json")
         let ofSocrata = isSocrata ? [CountedStyle(unit: .records, parameter: "$offset")] : []
         let usual = ["limit", "take"].contains(size?.name) ? [records, pages] : [pages, records]
-        let all = hasSign ? namedByAnswer(facts) + usual + ofSocrata + others : usual + ofSocrata + others
+        // An answer whose first record has the number 1 says so by its offset.
+        let named = namedByAnswer(facts).filter { hasSign || $0.unit == .records && $0.start == 1 }
         var seen = names
-        return all.filter { seen.insert($0.parameter).inserted }
+        return (named + usual + ofSocrata + others).filter { seen.insert($0.parameter).inserted }
+    }
+
+    /// Returns the parameters to try behind the usual ones: those of CouchDB (`skip`), of Close
+    /// (`_skip`) and others.
+    private func lessUsual(_ prefix: String, isSize: Bool) -> [CountedStyle] {
+        guard prefix.isEmpty else { return [CountedStyle(unit: .records, parameter: prefix + "skip")] }
+        return [
+            CountedStyle(unit: .records, parameter: "start"), CountedStyle(unit: .pages, parameter: "_page"),
+            CountedStyle(unit: .records, parameter: "skip"),
+        ] + (isSize ? [CountedStyle(unit: .records, parameter: "from")] : [])
     }
 
     /// Returns the parameters whose names and first values an answer has: `pageIndex`,

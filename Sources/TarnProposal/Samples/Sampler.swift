@@ -116,18 +116,6 @@ package struct Sampler: Sendable {
         return a.hasSameOrigin(as: b) || a.host == b.host && a.scheme == "https" && a.port == 443 && b.port == 80
     }
 
-    /// The maximum size of a body that is looked at, in bytes.
-    private static let bodyLimit = 64 << 20
-
-    /// Parses a body.
-    package static func parse(_ body: [UInt8], name: String) throws(SampleError) -> JSONValue {
-        guard body.count <= bodyLimit else { throw .notJSON(name, reason: "larger than 64 MiB") }
-        guard let text = String(validating: body, as: UTF8.self) else { throw .notJSON(name, reason: "invalid UTF-8") }
-        do throws(ImportError) { return try JSONValue(text) } catch {
-            throw .notJSON(name, reason: "\(error)")
-        }
-    }
-
     /// Reads a file of JSON.
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
@@ -150,19 +138,6 @@ package struct Sampler: Sendable {
             let error = StatedError.find(in: page.json, around: lists.map(\.path))
         else { return nil }
         return .statedError(Redaction.url(page.url), path: error.path, text: error.text, isFirst: isFirst)
-    }
-
-    /// Reads a file of at most 64 MiB.
-    package static func contents(ofFile path: String) throws(SampleError) -> [UInt8] {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw .unreadable(path, reason: "no such file, and no http or https URL")
-        }
-        defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: bodyLimit + 1) else {
-            throw .unreadable(path, reason: "cannot read the file")
-        }
-        guard data.count <= bodyLimit else { throw .unreadable(path, reason: "larger than 64 MiB") }
-        return [UInt8](data)
     }
 
     // MARK: Pages

@@ -11,7 +11,7 @@ struct InitCommandTests {
             recording("/api/items", #"[{"id":1,"name":"a","box_id":7},{"id":2,"name":"b","box_id":8}]"#),
             recording("/api/boxes", #"{"data":[{"id":7,"color":"red"},{"id":8,"color":"blue"}]}"#),
             recording("/api/secret", #"{"message":"no"}"#, status: "401 Unauthorized"),
-            recording("/api/text", "hello"),
+            recording("/api/text", "hello"), recording("/api/empty", "[]"),
             recording(
                 "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
                 "X-RateLimit-Reset: 4102444800"),
@@ -59,6 +59,18 @@ struct InitCommandTests {
         #expect(try String(contentsOfFile: folder("tarn-2.yaml"), encoding: .utf8).contains("Thing:"))
     }
 
+    @Test("a credential of the command line is not written, and its variable is named")
+    func variable() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let result = try await tarn([
+            "init", server.base + "/api/items", "--header", "X-Api-Key: 5ecret", "--output", file,
+        ])
+        #expect(result.status == 0 && result.error.contains("put the credentials into API_TOKEN"), "\(result.error)")
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("5ecret"))
+        let without = try await tarn(["init", server.base + "/api/items", "--force", "--output", file])
+        #expect(without.status == 0 && !without.error.contains("put the credentials"), "\(without.error)")
+    }
+
     @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")
     func failedWrite() async throws {
         let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
@@ -83,6 +95,7 @@ struct InitCommandTests {
         "failures have their exit codes",
         arguments: [
             ("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
+            ("/api/empty", 1, "has an empty list: name one with records"),
             ("/api/limited", 7, "the server returned 403: slow down; wait until "),
             ("/api/later", 7, "the server returned 429: slow down; wait until "),
             ("/api/map", 1, "an object of 3 records by their keys (a, b, c, …)"),
@@ -92,6 +105,15 @@ struct InitCommandTests {
         let result = try await tarn("init", server.base + path, "--output", "-")
         #expect(result.status == status, "\(result.error)")
         #expect(result.error.contains(text) && result.output.isEmpty, "\(result.error)")
+    }
+
+    @Test("a file without content and a folder are named as such")
+    func unreadable() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("empty.json", "")
+        let empty = try await tarn("init", file, "--output", "-")
+        #expect(empty.status == 2 && empty.error.contains("the file is empty"), "\(empty.error)")
+        let parent = try await tarn("init", (file as NSString).deletingLastPathComponent, "--output", "-")
+        #expect(parent.status == 2 && parent.error.contains("is a directory"), "\(parent.error)")
     }
 
     @Test("a list that goes on by an unknown parameter is reported as uncertain, and the sync of the file fails")

@@ -13,6 +13,8 @@ struct SuggestionTests {
             (["Sync"], #"unknown command "Sync": did you mean "sync"?"#),
             (["inspect", "stta"], #"unknown command "stta": did you mean "stat"?"#),
             (["store", "bakcup", "a", "b"], #"unknown command "bakcup": did you mean "backup"?"#),
+            (["store", "salvage", "a", "b"], #"unknown command "salvage": did you mean `tarn inspect salvage`?"#),
+            (["verify", "a"], #"unknown command "verify": did you mean `tarn inspect verify`?"#),
             (["help", "synk"], #"unknown command "synk": did you mean "sync"?"#),
             (["help", "exitcodes"], #"unknown command "exitcodes": did you mean "exit-codes"?"#),
             (["help", "inspect", "verfy"], #"unknown command "verfy": did you mean "verify"?"#),

@@ -67,6 +67,9 @@ struct AutomaticPaginationTests {
             name: "an offset", page: page(2, ["total": "9", "offset": "0", "limit": "2"]),
             pagination: .offset(.query("offset"), total: "total")),
         Row(
+            name: "Azure", page: page(2, [:], ["x-ms-continuationtoken": "abc"]),
+            pagination: .headerCursor(field: "X-MS-ContinuationToken", sends: .query("continuationToken"))),
+        Row(
             name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]),
             pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
         Row(

@@ -46,6 +46,8 @@ struct LinkHeaderTests {
         Row(#"</2>; hreflang=en; title*=UTF-8''x%20y; rel="next"; type="application/json""#, target: "/2"),
         Row(#"</2>; crossorigin; rel="next""#, target: "/2"),
         Row(#"</2>; results="true"; cursor="0:100:0"; rel="next""#, target: "/2"),
+        Row(#"</2>; rel="next"; results="false"; cursor="0:200:0""#, target: nil),
+        Row(#"</1>; rel="previous"; results="false", </2>; rel="next"; results="true""#, target: "/2"),
         Row(#"</1>; rel="prev""#, #"</2>; rel="next""#, target: "/2"),
         Row(#"</2>; rel="next""#, #"</3>; rel="next""#, target: "/2"),
         Row(#", , </2>; rel="next", "#, target: "/2"),

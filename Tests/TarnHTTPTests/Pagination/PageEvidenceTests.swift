@@ -45,6 +45,9 @@ struct PageEvidenceTests {
             "Content-Range", [:], ["Content-Range": "items 0-9/100"],
             says: "Content-Range says that there are 100 records"),
         one(
+            "PostgREST", [:], ["Content-Range": "0-9/100"],
+            says: "Content-Range says that there are 100 records"),
+        one(
             "DRF", ["count": "1351", "next": "http://h/items?offset=20"],
             says: "next names a next page, http://h/items?offset=20"),
         one("a count alone", ["count": "1351"], says: "count says that there are 1351 records"),

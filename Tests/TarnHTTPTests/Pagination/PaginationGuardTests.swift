@@ -146,6 +146,27 @@ struct PaginationGuardTests {
         #expect(throws: Never.self) { try Styles.walk(style, pages(["total": "2"]), bounds: { $0.more = .ignore }) }
     }
 
+    @Test("a flag that was true before ends a list at an empty page, and any flag at a page that names itself")
+    func statedEnd() throws {
+        let style = Pagination.jsonLink(path: "next")
+        let pages = [
+            page(2, ["next": "?p=2", "has_more": "true"]), page(1, ["next": "?p=3", "has_more": "false"]),
+            page(0, ["next": "?p=4", "has_more": "false"]), page(1),
+        ]
+        #expect(try Styles.walk(style, pages) == ["/items?state=all", "/items?p=2", "/items?p=3"])
+        var sequence = try PageSequence(
+            style, PageRequest(url: "http://h/items"), PageSequence.Bounds(base: "http://h"))
+        for facts in pages.dropLast() { _ = try sequence.advance(facts) }
+        #expect(sequence.doubt == nil)
+        func itself(_ values: [String: String]) -> [PageFacts] {
+            [page(2, ["next": "?t=1"]), page(1, values.merging(["next": "?t=1"]) { $1 })]
+        }
+        #expect(try Styles.walk(style, itself(["end_of_stream": "true"])) == ["/items?state=all", "/items?t=1"])
+        for values in [[:], ["end_of_stream": "false"], ["end_of_stream": "true", "total": "9"]] {
+            #expect(throws: PaginationError.self) { try Styles.walk(style, itself(values)) }
+        }
+    }
+
     @Test("a total that several pages have reached exactly ends a list whose server names next pages for ever")
     func reachedTotal() throws {
         let style = Pagination.jsonLink(path: "next")

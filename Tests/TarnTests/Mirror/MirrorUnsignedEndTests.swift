@@ -70,7 +70,10 @@ struct MirrorUnsignedEndTests {
 
     @Test(
         "a page without records that states an error is no end of the list, first or later",
-        arguments: [#""error":"timeout""#, #""Errors":[{"code":5,"message":"timeout"}]"#], [1, 2])
+        arguments: [
+            #""error":"timeout""#, #""Errors":[{"code":5,"message":"timeout"}]"#,
+            #""status":"error","message":"timeout""#,
+        ], [1, 2])
     func statedError(member: String, page: Int) async throws {
         let transport = ClosureTransport { request in
             let isLast = request.url.contains("page=\(page)")
@@ -83,14 +86,17 @@ struct MirrorUnsignedEndTests {
         #expect(report.failures.count == 1)
         #expect(report.texts.first?.contains("says \"timeout\"; sync again later") == true, "\(report.texts)")
         #expect(try store.items().count == page - 1)
-        let name = member.contains("Errors") ? "Errors" : "error"
+        let name = member.contains("Errors") ? "Errors" : member.contains("status") ? "status" : "error"
         let other = try MirrorStore(yaml: itemsYAML(style + "\n    more: { ignore: [\(name)] }"))
         #expect(try await other.sync(nil, transport: transport).failures.isEmpty)
     }
 
     @Test(
         "a member with the name of an error that states none is no error",
-        arguments: [#""error":null"#, #""error":"""#, #""error":false"#, #""errors":[]"#, #""error":{"code":0}"#])
+        arguments: [
+            #""error":null"#, #""error":"""#, #""error":false"#, #""errors":[]"#, #""error":{"code":0}"#,
+            #""status":"ok","message":"none""#,
+        ])
     func noError(member: String) async throws {
         let transport = ClosureTransport { _ in
             TransportResponse(status: 200, body: Array(#"{"items":[],\#(member)}"#.utf8))

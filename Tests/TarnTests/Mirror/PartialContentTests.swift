@@ -62,6 +62,18 @@ struct PartialContentTests {
         #expect(try await fixture.cache(server.base).fetch(CacheRequest("items")).text == "fetched 2")
     }
 
+    @Test("a 206 whose range has no unit is a page of a list, and its size is that of the list")
+    func page() async throws {
+        let whole = try server("206 Partial Content", "0-1/2"), cut = try server("206 Partial Content", "0-1/40")
+        let store = try MirrorStore(yaml: itemsYAML())
+        let report = try await store.sync(whole.base)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.count("Item") == 2)
+        let other = try MirrorStore(yaml: itemsYAML("paginate: single_page"))
+        let texts = try await other.sync(cut.base).texts
+        #expect(texts.first?.contains("Content-Range says that there are 40 records") == true, "\(texts)")
+    }
+
     @Test("a part that the description asks for is a page")
     func asked() async throws {
         let server = try server("206 Partial Content", "items 0-1/40")

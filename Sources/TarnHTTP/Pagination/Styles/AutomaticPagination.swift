@@ -116,11 +116,12 @@ struct AutomaticPagination: PaginationStyle {
             return self.cursor(at: path, usual, names, hasMore: hasMore)
         }
         if let choice = continued(facts) { return choice }
-        if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
+        for (field, usual) in AutomaticPagination.cursorFields {
+            guard let cursor = facts.headers[field], !cursor.isEmpty else { continue }
             return PaginationChoice(
-                pagination: .headerCursor(field: "X-Next-Cursor", sends: .query("cursor")),
-                style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
-                reason: "the answer has the field X-Next-Cursor")
+                pagination: .headerCursor(field: field, sends: .query(usual)),
+                style: "{ header_cursor: { field: \(field), param: \(usual) } }",
+                reason: "the answer has the field \(field)")
         }
         let choice = positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
         guard choice.pagination == .singlePage, let path = LinkList.path(ofNextIn: facts) else { return choice }
@@ -325,6 +326,9 @@ extension Pagination {
 }
 
 extension AutomaticPagination: HeaderPagination {
+    /// The header fields with a cursor, and the usual parameters: the second one is that of Azure.
+    static let cursorFields = [("X-Next-Cursor", "cursor"), ("X-MS-ContinuationToken", "continuationToken")]
+
     // Without a sign of another style, a longer list may have these.
-    var decidingFields: [String] { ["Link", "X-Next-Cursor"] }
+    var decidingFields: [String] { ["Link"] + AutomaticPagination.cursorFields.map(\.0) }
 }

@@ -255,8 +255,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return counts.filter { $0.isPages ? $0.count > 0 : $0.count >= facts.recordCount }
     }
 
-    /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4), and for `0-9/100`, as of PostgREST; nil for
-    /// byte ranges, which are not counts.
+    /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4) and `0-9/100` (PostgREST); nil for byte
+    /// ranges, which are not counts.
     private static func rangeSize(_ value: String) -> Int? {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard let range = parts.last, let slash = range.lastIndex(of: "/") else { return nil }

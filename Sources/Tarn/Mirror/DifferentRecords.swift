@@ -1,6 +1,7 @@
 import TarnStore
 
-/// The different records that a list has so far, counted for its declared total.
+/// The different records that a list has so far, counted for its declared total, and to find records
+/// that replace each other because they share a key.
 ///
 /// Records are kept as hashes of 64 bits. If two records have the same one, the list may cost a
 /// request more. At most a million are kept: a record that comes again after a million others
@@ -14,10 +15,19 @@ struct DifferentRecords {
     private var earlier = 0
     /// Elements without a usable key: their records are unknown, and taken to differ.
     private var unknown = 0
+    /// The number of listed records, also of those that came again.
+    private var listed = 0
 
     init(root: UInt16?) { self.root = root }
 
     var count: Int { earlier + hashes.count + unknown }
+
+    /// The records that came again, if they are too many for records that have moved to a later page
+    /// during the scan: ten, and more than a tenth.
+    var repeated: RepeatedRecords? {
+        let found = RepeatedRecords(listed: listed, different: earlier + hashes.count)
+        return found.count >= 10 && found.count > listed / 10 ? found : nil
+    }
 
     /// Adds the records of a page.
     mutating func add(_ listing: ResponseEntry.Listing) {
@@ -25,7 +35,10 @@ struct DifferentRecords {
             earlier += hashes.count
             hashes.removeAll(keepingCapacity: true)
         }
-        for record in listing.listed where root == nil || record.entity == root { hashes.insert(record.hashValue) }
+        for record in listing.listed where root == nil || record.entity == root {
+            hashes.insert(record.hashValue)
+            listed += 1
+        }
         // In an envelope, they may be elements of any list.
         if root == nil { unknown += max(0, listing.count - listing.listed.count) }
     }

@@ -225,7 +225,7 @@ extension EndpointScan {
             try noteIgnored(list, status: response.status)
             return false
         case .last:
-            complete(&list.target, isCutOff: false, doubt: list.pages.doubtBehindTotal)
+            complete(list, isCutOff: false, doubt: list.pages.doubtBehindTotal)
             return false
         case .stopped: return try await stop(list, refusedBy: response)
         case .notModified:
@@ -236,14 +236,14 @@ extension EndpointScan {
             if repeatsPageBeforeInterruption(content, list) {
                 // With a limit, a list that begins anew might never reach its end.
                 guard endpoint.limits.part == nil else {
-                    complete(&list.target, isCutOff: false, doubt: .emptyPage)
+                    complete(list, isCutOff: false, doubt: .emptyPage)
                     return false
                 }
                 try await giveUpPosition(list)
                 return true
             }
             if list.pages.hasEnded(beforeContent: content) {
-                complete(&list.target, isCutOff: false)
+                complete(list, isCutOff: false)
                 return false
             }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
@@ -304,7 +304,7 @@ extension EndpointScan {
         if hasNext {
             try prefetch(list.pages.request, list)
         } else {
-            complete(&list.target, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
+            complete(list, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
@@ -411,7 +411,12 @@ extension EndpointScan {
     /// Marks the current scan as complete.
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
-    func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt? = nil) {
+    func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) {
+        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
+        complete(&list.target, isCutOff: isCutOff, doubt: doubt)
+    }
+
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {
         let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil

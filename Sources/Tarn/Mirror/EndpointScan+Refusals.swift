@@ -68,8 +68,8 @@ extension EndpointScan {
             return true
         }
         switch end {
-        case .end: complete(&list.target, isCutOff: false)
-        case .inDoubt: complete(&list.target, isCutOff: false, doubt: .refusal(status: response.status))
+        case .end: complete(list, isCutOff: false)
+        case .inDoubt: complete(list, isCutOff: false, doubt: .refusal(status: response.status))
         case .more(let evidence):
             // The next scan begins anew: the description may name another rule by then.
             list.target.checkpoint.nextURL = nil

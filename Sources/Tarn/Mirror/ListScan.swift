@@ -9,7 +9,8 @@ final class ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
-    /// The different records of the pages so far, if they are counted.
+    /// The different records of the pages so far. Without a declared total, those of pages before an
+    /// interruption are missing.
     private var different: DifferentRecords
 
     init(pages: PageSequence, target: ScanTarget, different: DifferentRecords) {
@@ -31,12 +32,17 @@ final class ListScan {
     /// The facts about a page from which the next one is found.
     func facts(of entry: ResponseEntry) -> PageFacts {
         var facts = entry.pageFacts
-        guard pages.countsRecords else { return facts }
+        let isCounted = pages.countsRecords
+        // The detail of a record is no list.
+        guard isCounted || entry.listing.listed.count > 1 else { return facts }
         if pages.pagesSinceRestart == 0 { different.restart() }
         different.add(entry.listing)
-        facts.differentRecords = different.count
+        if isCounted { facts.differentRecords = different.count }
         return facts
     }
+
+    /// The records that came again; nil if there are few of them.
+    var repeated: RepeatedRecords? { different.repeated }
 
     /// Ends the transfers.
     func cancel() {

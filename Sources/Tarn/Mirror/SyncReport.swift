@@ -84,6 +84,8 @@ public struct SyncReport: Sendable {
         var previous: Timestamp?
         /// The responses to requests for one record that contained another one.
         package var otherRecords: OtherRecords?
+        /// The records that came again, of the list with the most of them; nil if they are few.
+        package var repeated: RepeatedRecords?
         /// The pagination style that `paginate: auto` has chosen, and the reason.
         package var pagination: PaginationChoice?
         /// The findings about records that complete scans did not list.

@@ -152,6 +152,7 @@ extension SyncEvents {
                 "other_credentials": {"type": "boolean"},
                 "other_description": {"type": "boolean"},
                 "other_records": {"type": "object"},
+                "repeated": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},
                 "created": {"type": "integer", "minimum": 0},

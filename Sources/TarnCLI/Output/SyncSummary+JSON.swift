@@ -53,6 +53,9 @@ extension SyncSummary {
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
+        if let repeated = endpoint.repeated {
+            text += ",\"repeated\":{\"listed\":\(repeated.listed),\"different\":\(repeated.different)}"
+        }
         if let others = endpoint.otherRecords {
             text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
             text.appendJSONString(others.url)

@@ -189,6 +189,7 @@ struct SyncSummary {
                     "\(endpoint.name): \(countText(others.count, "response")) to a request for one record contained "
                         + "another one; the first: \(others.url), for the key \(others.asked)")
             }
+            lines += repeatedLines(endpoint)
             if endpoint.withoutValue > 0, !endpoint.leavesFutureOut {
                 let lists = endpoint.withoutValue > 1 ? " in \(countText(endpoint.withoutValue, "list"))" : ""
                 lines.append(
@@ -198,6 +199,17 @@ struct SyncSummary {
             lines += sinceLines(endpoint)
         }
         return lines
+    }
+
+    /// The records of a list that may have replaced each other.
+    private func repeatedLines(_ endpoint: SyncReport.Endpoint) -> [String] {
+        let isTold = endpoint.doubts.keys.contains { if case .repeatedRecords = $0 { true } else { false } }
+        guard let repeated = endpoint.repeated, !isTold else { return [] }
+        return [
+            "\(endpoint.name): a list had \(countText(repeated.listed, "record")), and only "
+                + "\(repeated.different) different ones: if different records have the same key, they have replaced "
+                + "each other; add what tells them apart to the key of the entity"
+        ]
     }
 
     /// The reasons why the next sync requests more than what has changed since the last record.

@@ -116,6 +116,27 @@ struct SyncScopeTests {
         #expect(try endpoint("items", whole)["limited"] == nil)
     }
 
+    @Test("a list whose records replace each other, because they share their keys, is told")
+    func repeated() async throws {
+        let folder = try TemporaryFolder()
+        let items = (0..<40).map { #"{"type":"\($0 < 25 ? "node" : "way")","id":\($0 % 25)}"# }
+        let server = try ScriptedServer { _ in .init(body: "[\(items.joined(separator: ","))]") }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: s.tarn
+            api: { base: '\(server.base)' }
+            entities: { Item: { key: id, attributes: { id: int, type: string } } }
+            endpoints: { items: { path: /items, entity: Item, paginate: single_page } }
+            """)
+        let result = try await tarn("sync", "--file", file, "--json")
+        #expect(
+            result.status == 0 && result.error.contains("40 records, and only 25 different ones"), "\(result.error)")
+        let summary = try json(try #require(result.lines.last))
+        let endpoint = try #require((summary["endpoints"] as? [[String: Any]])?.first)
+        #expect(endpoint["repeated"] as? [String: Int] == ["listed": 40, "different": 25])
+    }
+
     @Test("--missing fetches the targets of references, and says what it cannot fetch")
     func missing() async throws {
         let bed = try Bed()

@@ -89,6 +89,18 @@ struct MirrorRepeatedRecordsTests {
         #expect(pages.log == ["page=1", "page=2", "page=3", "page=1", "page=2", "page=3"])
     }
 
+    @Test(
+        "without a total, many records that come again are told, and few are not",
+        arguments: [(25, RepeatedRecords(listed: 40, different: 25)), (31, nil)])
+    func replaced(different: Int, repeated: RepeatedRecords?) async throws {
+        let store = try Self.store("single_page")
+        let pages = Pages([Array(0..<different) + Array(0..<40 - different)], total: 40)
+        let report = try await store.sync(nil, transport: pages.transport)
+        #expect(report.failures.isEmpty && report.listed == 40, "\(report.texts)")
+        #expect(try store.count("Item") == different)
+        #expect(report.endpoints.first?.repeated == repeated && report.endpoints.first?.doubts == [:])
+    }
+
     @Test("a page that lists the records of the one before is an error, also behind a total that is not reached")
     func same() async throws {
         let store = try Self.store(Self.numbered)

@@ -1,0 +1,12 @@
+/// The records of a list that came more than once in it.
+///
+/// If they are different records for the server, then their key lacks a field, and they have
+/// replaced each other.
+package struct RepeatedRecords: Sendable, Hashable {
+    /// The number of elements with a key.
+    package let listed: Int
+    /// The number of different keys.
+    package let different: Int
+
+    package var count: Int { listed - different }
+}

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The different records that a list has so far, counted for its declared total, and to find records
-/// that replace each other because they share a key.
+/// The different records that a list has so far, counted for its declared total, and to find
+/// records that replace each other because they share a key.
 ///
 /// Records are kept as hashes of 64 bits. If two records have the same one, the list may cost a
 /// request more. At most a million are kept: a record that comes again after a million others
@@ -22,8 +22,8 @@ struct DifferentRecords {
 
     var count: Int { earlier + hashes.count + unknown }
 
-    /// The records that came again, if they are too many for records that have moved to a later page
-    /// during the scan: ten, and more than a tenth.
+    /// The records that came again, if they are too many for records that have moved to a later
+    /// page during the scan: ten, and more than a tenth.
     var repeated: RepeatedRecords? {
         let found = RepeatedRecords(listed: listed, different: earlier + hashes.count)
         return found.count >= 10 && found.count > listed / 10 ? found : nil

@@ -9,8 +9,8 @@ final class ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
-    /// The different records of the pages so far. Without a declared total, those of pages before an
-    /// interruption are missing.
+    /// The different records of the pages so far. Without a declared total, those of pages before
+    /// an interruption are missing.
     private var different: DifferentRecords
 
     init(pages: PageSequence, target: ScanTarget, different: DifferentRecords) {

@@ -162,15 +162,19 @@ final class EntityPlan {
         return true
     }
 
-    /// Marks the nodes below a slot's path as covered: a slot takes a whole object.
+    /// Marks the nodes below a slot's path as covered, as a slot takes a whole object, and those
+    /// whose keys are all ignored.
     ///
     /// Covered nodes report no unmapped keys. Call this after all sources are added.
     func coverNodes() {
+        // An ignored path that covers every key of an object covers the empty one, too.
+        nodes[0].isCovered = ignores(.empty, in: 0)
         var pending = [0]
         while let node = pending.popLast() {
             for entry in nodes[node].entries where entry.child >= 0 {
                 let child = Int(entry.child)
-                nodes[child].isCovered = nodes[node].isCovered || entry.taker >= 0
+                nodes[child].isCovered =
+                    nodes[node].isCovered || entry.taker >= 0 || ignores(.empty, in: child)
                 pending.append(child)
             }
         }
@@ -205,6 +209,7 @@ final class EntityPlan {
     /// Returns whether a key that a node has not registered is ignored.
     func ignores(_ key: Bytes, in node: Int) -> Bool {
         guard !ignored.isEmpty else { return false }
+        if nodes[node].isCovered { return true }
         let path = JSONPath(keys: nodes[node].path + [String(decoding: key, as: UTF8.self)])
         return ignored.contains { $0.covers(path) }
     }

@@ -9,7 +9,8 @@ struct KeyNode: ~Copyable {
     var path: [String] = []
     /// The numbers of registered keys that are unmapped, or ignored.
     var unmappedCount = 0, ignoredCount = 0
-    /// Whether a slot takes the object of these keys as a whole: then none of them is unmapped.
+    /// Whether a slot takes the object of these keys as a whole, or all of them are ignored: then
+    /// none of them is unmapped.
     var isCovered = false
 
     init() {}

@@ -56,7 +56,7 @@ private struct Repair: ~Copyable {
     var report = RepairReport()
     private var expected: [UInt32: EntrySet] = [:]
     private var highestVersion: UInt64 = 0, highestList: UInt64 = 0
-    private var lists: [UInt64: UInt32] = [:]
+    private var lists: [UInt64: UInt32] = [:], lostRows: [ListedRecord] = []
     /// The storage keys of the rows that stay although they are damaged, by root entity.
     private var damaged: [UInt16: DamagedKeys] = [:]
 
@@ -186,9 +186,10 @@ private struct Repair: ~Copyable {
                 report.damagedLocalChanges.append("\(root.name) \(access.describe(key)) (\(fields))")
             }
             guard removesRows else { return }
-            // The responses that list it are removed later, as all that list a missing record.
+            // The responses that list it are removed later, as all that list a missing record; its
+            // mark as soon as the outbox has the right index entries.
             _ = try raw.delete(access.state.records(of: root.id), key)
-            _ = try access.removeMarkOfLostRow(root.id, key)
+            lostRows.append(ListedRecord(entity: root.id, storageKey: Array(key)))
         }
     }
 
@@ -427,6 +428,7 @@ private struct Repair: ~Copyable {
         let outbox = try access.repairOutbox()
         report.ownRowsRemoved += outbox.removed
         report.rebuildsOutbox = outbox.isChanged
+        for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
     }
 
     private mutating func remove(from table: Table, unless isSound: (Bytes, Bytes) throws -> Bool) throws {

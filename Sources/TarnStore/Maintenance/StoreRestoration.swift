@@ -148,7 +148,7 @@ extension StoreWriter {
     ///
     /// - Returns: whether there was one.
     package func removeMarkOfLostRow(_ record: ListedRecord) throws -> Bool {
-        try record.storageKey.withUnsafeBytes { try access.removeMarkOfLostRow(record.entity, $0) }
+        try access.removeMarkOfLostRow(record)
     }
 
     private func ownTable(_ name: String) -> Table {
@@ -182,9 +182,13 @@ extension StoreAccess {
     /// finished.
     ///
     /// - Returns: whether there was one.
-    func removeMarkOfLostRow(_ root: UInt16, _ key: Bytes) throws -> Bool {
-        // In a damaged outbox, operations may be unreadable.
-        guard let hasOperations = try? outbox.hasOperations(root, key), !hasOperations else { return false }
-        return try localChanges.remove(root, key)
+    func removeMarkOfLostRow(_ record: ListedRecord) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { key in
+            // In a damaged outbox, operations may be unreadable.
+            guard let hasOperations = try? outbox.hasOperations(record.entity, key), !hasOperations else {
+                return false
+            }
+            return try localChanges.remove(record.entity, key)
+        }
     }
 }

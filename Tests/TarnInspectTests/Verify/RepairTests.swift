@@ -61,11 +61,18 @@ struct RepairTests {
         try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
     }
 
-    @Test("the mark of a local change goes with the row that had its values, unless the outbox has them")
-    func marksOfRemovedRows() throws {
+    @Test(
+        "the mark of a local change goes with the row that had its values, unless the outbox has them",
+        arguments: [true, false])
+    func marksOfRemovedRows(findsOperations: Bool) throws {
         let rich = try RichStore()
         try rich.damage(
             VerificationTests.Damage("two damaged rows", []) { editor in
+                if !findsOperations {
+                    let user = try #require(editor.catalog.entity("User")).root
+                    let record = ListedRecord(entity: user, storageKey: editor.key(4))
+                    try editor.remove("outbox", OutboxEntryKey.record(.own, record, 1))
+                }
                 for number: Int64 in [3, 4] {
                     try editor.change(editor.records("User"), editor.key(number)) { $0 = Array($0.prefix(10)) }
                 }

@@ -4,7 +4,7 @@
 extension Catalog.Change {
     /// Returns the descendants' own indexes of a name, which a new one of their ancestor replaces.
     func replacedIndexes(named name: String, below e: Int) -> [UInt32] {
-        catalog.entities.filter { catalog.ancestors(of: $0.id).contains(catalog.entities[e].id) }.flatMap { entity in
+        descendants(of: catalog.entities[e].id).flatMap { entity in
             entity.indexes.filter { $0.name == name && catalog.declares(entity, index: $0.id) }.map(\.id)
         }
     }
@@ -22,7 +22,7 @@ extension Catalog.Change {
         for ancestor in ancestors where catalog.entity(id: ancestor)?.joins.contains(where: isAnother) ?? false {
             throw anotherRelationship(entity, join.name, of: "an ancestor of this entity")
         }
-        for other in catalog.entities where catalog.ancestors(of: other.id).contains(entity.id) {
+        for other in descendants(of: entity.id) {
             guard other.joins.contains(where: { isAnother($0) && catalog.declares(other, $0) }) else { continue }
             throw anotherRelationship(entity, join.name, of: "the descendant \(other.name)")
         }
@@ -51,11 +51,19 @@ extension Catalog.Change {
         where catalog.entity(id: ancestor)?.joins.contains(where: { $0.name == name }) ?? false {
             return anotherRelationship(entity, name, of: "an ancestor of this entity")
         }
-        for other in catalog.entities where catalog.ancestors(of: other.id).contains(entity.id) {
+        for other in descendants(of: entity.id) {
             guard other.joins.contains(where: { $0.name == name && catalog.declares(other, $0) }) else { continue }
             return anotherRelationship(entity, name, of: "the descendant \(other.name)")
         }
         return nil
+    }
+
+    private func descendants(of id: UInt16) -> [Catalog.Entity] {
+        // Most entities have no parent: these are not copied.
+        catalog.entities.indices.filter { position in
+            catalog.entities[position].parent != nil && catalog.isKind(catalog.entities[position].id, of: id)
+                && catalog.entities[position].id != id
+        }.map { catalog.entities[$0] }
     }
 
     private func anotherRelationship(_ entity: Catalog.Entity, _ name: String, of other: String) -> SchemaError {

@@ -86,7 +86,8 @@ final class ObserverHub: Sendable {
         }
         guard code == 0 else { throw StoreError.file(store.path, code, operation: "thread") }
         // The thread may have seen a change of the catalog before it knew the observer.
-        if let state = try? store.read({ $0.access.state }) { renewInterests(in: state) }
+        guard let state = try? store.read({ $0.access.state }), signal.isOutdated(in: state) else { return }
+        members.withLock { $0.renew(signal, in: state) }
     }
 
     /// Renews the interests of the observers after a change of the catalog: an entity that was
@@ -94,9 +95,7 @@ final class ObserverHub: Sendable {
     private func renewInterests(in state: StoreState) {
         members.withLock { members in
             for signal in Array(members.all.values) where signal.isOutdated(in: state) {
-                members.change(signal, to: nil)
-                signal.renew(in: state)
-                members.change(signal, to: signal)
+                members.renew(signal, in: state)
             }
         }
     }
@@ -229,6 +228,14 @@ final class ObserverHub: Sendable {
 }
 
 extension ObserverHub.Members {
+    /// Renews the interest of an observer, which may have been removed in the meantime.
+    fileprivate mutating func renew(_ signal: ObserverSignal, in state: StoreState) {
+        guard all[ObjectIdentifier(signal)] != nil else { return }
+        change(signal, to: nil)
+        signal.renew(in: state)
+        change(signal, to: signal)
+    }
+
     /// Adds an observer, or removes it.
     fileprivate mutating func change(_ signal: ObserverSignal, to new: ObserverSignal?) {
         let id = ObjectIdentifier(signal)

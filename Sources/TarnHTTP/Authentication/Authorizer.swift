@@ -270,21 +270,19 @@ actor Authorizer {
         _ settings: OAuth2, _ secrets: [Secret], _ source: SecretSource
     ) async throws(TransportError) -> Credentials {
         let place = TransportRequest(method: "POST", url: settings.tokenURL), known = rotation
-        var refused: Secret?
         func shared(_ token: Secret) -> RefreshTokenRotation {
             .of(token, client: secrets[0], at: settings.tokenURL)
         }
         func exchange(
-            _ rotation: RefreshTokenRotation, declared: Secret? = nil
-        ) async throws(TransportError) -> Result<Credentials, TransportError> {
+            _ rotation: RefreshTokenRotation, declared: Secret? = nil, after refused: Secret? = nil
+        ) async throws(TransportError) -> (Result<Credentials, TransportError>, token: Secret) {
             self.rotation = rotation
             await rotation.take()
             defer { rotation.release() }
             // Another client may have a newer one by now.
             if let declared, rotation.newest == refused { rotation.newest = declared }
             let token = rotation.newest
-            refused = token
-            return try await self.exchange(settings, secrets, refresh: token)
+            return (try await self.exchange(settings, secrets, refresh: token), token)
         }
         let newest: RefreshTokenRotation, first: Secret?
         if let known {
@@ -293,13 +291,13 @@ actor Authorizer {
             let token = try await read([source], place)[0]
             (newest, first) = (shared(token), token)
         }
-        var result = try await exchange(newest)
+        var (result, refused) = try await exchange(newest)
         if case .failure = result {
             // The source may have another token by now, or the server may have forgotten those that
             // have replaced the declared one.
             let declared: Secret? = if let first { first } else { try? await read([source], place)[0] }
             if let declared, declared != refused {
-                result = try await exchange(shared(declared), declared: declared)
+                (result, refused) = try await exchange(shared(declared), declared: declared, after: refused)
             }
         }
         guard case .failure(var error) = result else { return try result.get() }

@@ -240,7 +240,7 @@ public final class RefreshService: Service, Sendable {
         if case .failed(let text) = outcome {
             metadata["error"] = "\(text)"
             logger.warning("refresh failed", metadata: metadata)
-        } else if totals.finding != nil {
+        } else if case .complete = outcome, totals.finding != nil {
             logger.warning("refresh \(outcome.name), but not of all records", metadata: metadata)
         } else {
             logger.info("refresh \(outcome.name)", metadata: metadata)

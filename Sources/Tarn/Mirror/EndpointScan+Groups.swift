@@ -8,6 +8,8 @@ extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     func askFirst() {
         guard !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
+        // Records that come into the store before the scan's turn may be missing on the page.
+        (began, begunAfter) = (client.now, try? client.store.read { try $0.access.settings.sequence })
         first = try? ask(pages.request, request)
     }
 

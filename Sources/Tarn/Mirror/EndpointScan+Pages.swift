@@ -267,7 +267,6 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
-        report.skipped += page.entry.listing.skipped
         // A run without a page does not keep a position that the server goes on failing at.
         let begun = list.target.beginning
         if begun.pages > 0 || begun.failure != nil { checkpoint.continuedAt = client.now }

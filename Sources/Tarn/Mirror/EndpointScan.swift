@@ -197,6 +197,7 @@ final class EndpointScan {
         let entry = page.entry
         report.pages += 1
         report.listed += entry.listing.count
+        report.skipped += entry.listing.skipped
         if !page.isImported {
             report.notModified += 1
             report.confirmed += entry.listing.count

@@ -270,22 +270,35 @@ actor Authorizer {
         _ settings: OAuth2, _ secrets: [Secret], _ source: SecretSource
     ) async throws(TransportError) -> Credentials {
         let place = TransportRequest(method: "POST", url: settings.tokenURL), known = rotation
-        func exchange(_ rotation: RefreshTokenRotation) async throws(TransportError) -> Result<
-            Credentials, TransportError
-        > {
+        func shared(_ token: Secret) -> RefreshTokenRotation {
+            .of(token, client: secrets[0], at: settings.tokenURL)
+        }
+        func exchange(
+            _ rotation: RefreshTokenRotation, declared: Secret? = nil, after refused: Secret? = nil
+        ) async throws(TransportError) -> (Result<Credentials, TransportError>, token: Secret) {
             self.rotation = rotation
             await rotation.take()
             defer { rotation.release() }
-            return try await self.exchange(settings, secrets, refresh: rotation.newest)
+            // Another client may have a newer one by now.
+            if let declared, rotation.newest == refused { rotation.newest = declared }
+            let token = rotation.newest
+            return (try await self.exchange(settings, secrets, refresh: token), token)
         }
-        func declared() async throws(TransportError) -> RefreshTokenRotation {
-            .of(try await read([source], place)[0], client: secrets[0], at: settings.tokenURL)
+        let newest: RefreshTokenRotation, first: Secret?
+        if let known {
+            (newest, first) = (known, nil)
+        } else {
+            let token = try await read([source], place)[0]
+            (newest, first) = (shared(token), token)
         }
-        let rotation = if let known { known } else { try await declared() }
-        var result = try await exchange(rotation)
-        // The source may have another token by now.
-        if case .failure = result, known != nil, let other = try? await declared(), other !== rotation {
-            result = try await exchange(other)
+        var (result, refused) = try await exchange(newest)
+        if case .failure = result {
+            // The source may have another token by now, or the server may have forgotten those that
+            // have replaced the declared one.
+            let declared: Secret? = if let first { first } else { try? await read([source], place)[0] }
+            if let declared, declared != refused {
+                (result, refused) = try await exchange(shared(declared), declared: declared, after: refused)
+            }
         }
         guard case .failure(var error) = result else { return try result.get() }
         error.detail +=

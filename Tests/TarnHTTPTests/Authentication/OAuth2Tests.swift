@@ -318,6 +318,22 @@ struct OAuth2Tests {
         #expect(server.refusals == 1)
     }
 
+    @Test("a server that no longer knows the refresh token in place of the declared one gets the declared one, once")
+    func forgottenByServer() async throws {
+        var settings = Self.client
+        settings.tokenURL = "https://forgetful.example/token"
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        let authentication = Authentication.oauth2(settings)
+        func send(to server: RotatingServer) async throws -> Int {
+            try await AuthorizedTransport(server, authentication, origins: ["https://api.example"]).send(request).status
+        }
+        #expect(try await send(to: RotatingServer()) == 200)
+        // The state from before, as from a backup.
+        let server = RotatingServer()
+        for _ in 0..<2 { #expect(try await send(to: server) == 200) }
+        #expect(server.refusals == 1)
+    }
+
     @Test("a refresh token that another program has replaced meanwhile is read again after the refusal, once")
     func replacedMeanwhile() async throws {
         let folder = try LocalServer.makeFolder()

@@ -108,8 +108,8 @@ extension RecordClient {
             let old = try writer.access.checkpoints.checkpoint(name)
             // A list that is older than another one knows less.
             if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
-            // Without the checkpoint, which may have been damaged, the members know the last scan. It
-            // may also be this one: that of parts which were loaded before any complete list.
+            // Without the checkpoint, which may have been damaged, the members know the last scan.
+            // It may be this one: that of parts which were loaded before any complete list.
             let last = try old?.scan ?? max(1, writer.access.scans.lastScan(of: identity.members)) - 1
             var checkpoint = Checkpoint(
                 state: .complete, plan: plan, scan: max(last, earlier) + 1, startedAt: list.startedAt, completedAt: now

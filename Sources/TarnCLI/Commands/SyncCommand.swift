@@ -88,7 +88,7 @@ struct SyncCommand: AsyncParsableCommand {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
         let refused = RefusedAPIs(), tokens = TokenKeeper()
         let display = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
-        nonisolated(unsafe) let command = self
+        let command = self
         let known = DescriptionCache { try command.loadedDescription() }
         do {
             try await scope.repeating(

@@ -37,7 +37,7 @@ struct DeclaredFieldsTests {
         return (
             bed,
             { json in
-                try importer.add(Array(json.utf8), records: JSONPath(keys: []), entity: entity)
+                _ = try importer.add(Array(json.utf8), records: JSONPath(keys: []), entity: entity)
                 return try bed.store.write { try importer.commit(into: &$0) }
             }
         )
@@ -81,7 +81,7 @@ struct DeclaredFieldsTests {
         var mapping = Mapping()
         mapping.declaredFields = ["Item": ["id", "title"]]
         let importer = try Importer(mapping, nested.store.catalog)
-        try importer.add(
+        _ = try importer.add(
             Array(#"[{"id":1,"item":{"id":3,"title":"c","note":"x"}}]"#.utf8), records: JSONPath(keys: []),
             entity: "Order")
         _ = try nested.store.write { try importer.commit(into: &$0) }
@@ -109,7 +109,7 @@ struct DeclaredFieldsTests {
         var mapping = Mapping(entities: ["User": EntityMapping(declared: ["items"])])
         mapping.declaredFields = ["Item": ["id", "title"], "User": ["id", "items"]]
         let importer = try Importer(mapping, bed.store.catalog)
-        try importer.add(
+        _ = try importer.add(
             Array(#"[{"id":9,"items":[{"id":1,"title":"c","owner":5,"note":"x"}]}]"#.utf8),
             records: JSONPath(keys: []), entity: "User")
         _ = try bed.store.write { try importer.commit(into: &$0) }

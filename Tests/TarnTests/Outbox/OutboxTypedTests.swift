@@ -155,7 +155,7 @@ struct OutboxTypedTests {
         let fixture = try OutboxFixture(), first = try fixture.outbox(sending: sent)
         let second = try fixture.outbox(sending: sent == ["title"] ? ["title", "votes"] : ["title"])
         fixture.server.with { $0.fault = { _ in .lost } }
-        try await first.create(ItemRecord(id: 0, title: "new", votes: 4))
+        _ = try await first.create(ItemRecord(id: 0, title: "new", votes: 4))
         #expect(try await first.drain().sent == 0)
         fixture.server.with { $0.fault = { _ in nil } }
         try await Task.sleep(for: .milliseconds(6))

@@ -141,8 +141,8 @@ struct StatCommand: InspectingCommand {
         Output.line(
             "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
-        Output.line(
-            "\(countText(records.total, "record")): \(records.text); \(countText(statistics.responses, "response"))")
+        let counts = records.entities.isEmpty ? "" : ": \(records.text)"
+        Output.line("\(countText(records.total, "record"))\(counts); \(countText(statistics.responses, "response"))")
         // The checkpoints of whole syncs are named `*`, those of failures begin with `!` or `?`.
         let walked = statistics.checkpoints.filter { !["*", "!", "?"].contains($0.name.prefix(1)) }
         for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values

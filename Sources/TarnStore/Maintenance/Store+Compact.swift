@@ -29,6 +29,8 @@ extension Store {
             // The rest of an interrupted compaction.
             unlink(new)
             let before = fileSize(file)
+            // liblmdb would make an environment of an empty file.
+            guard before > 0 else { throw StoreOpenError.noSuchStore(path: path) }
             var damagedRows = 0
             do {
                 damagedRows = try copyAlone(path, to: new)

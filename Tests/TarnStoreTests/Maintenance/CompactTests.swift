@@ -36,6 +36,14 @@ struct CompactTests {
         #expect(try store.count("User") == 101)
     }
 
+    @Test("an empty file is no store, and stays as it is")
+    func emptyFile() throws {
+        try FileManager.default.createDirectory(atPath: folder("s"), withIntermediateDirectories: true)
+        #expect(FileManager.default.createFile(atPath: folder("s") + "/data.mdb", contents: Data()))
+        #expect(throws: StoreOpenError.self) { try Store.compact(at: folder("s")) }
+        #expect(FileManager.default.contents(atPath: folder("s") + "/data.mdb") == Data())
+    }
+
     @Test("pages that random insertion has left half full are filled, those of records and of indexes")
     func packs() throws {
         func leaves() throws -> (records: Int, index: Int) {

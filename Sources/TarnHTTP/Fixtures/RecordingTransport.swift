@@ -44,7 +44,8 @@ public final class RecordingTransport: Transport, Sendable {
         }
     }
 
-    private init(
+    /// Creates a transport with a function that removes secrets known only when requests are sent.
+    init(
         _ inner: any Transport, directory: String, secrets: [Secret], hiding hidden: Set<String>,
         concealing conceal: (@Sendable ([UInt8]) async -> [UInt8])?
     ) throws(RecordingError) {

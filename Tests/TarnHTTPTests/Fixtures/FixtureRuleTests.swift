@@ -1,6 +1,7 @@
 // Recordings with placeholders, faults on demand, and recordings that are made.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -171,5 +172,26 @@ struct FixtureRuleTests {
         #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
         #expect(try await text(FixtureTransport(directory: folder), "/b") == "[2]")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+    }
+    @Test("a transient failure does not replace the answer to an equal request that came meanwhile")
+    func equalRequests() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let inner = ScriptedTransport([.status(503, [:], "down"), .status(200, [:], "[1]")])
+        let held = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        let recorder = try RecordingTransport(inner, directory: folder, secrets: [], hiding: []) { body in
+            // The failure is about to be written.
+            if body == Array("down".utf8) {
+                await withCheckedContinuation { waiting in held.withLock { $0 = waiting } }
+            }
+            return body
+        }
+        let request = TransportRequest(url: "http://h/a")
+        async let failure = recorder.send(request)
+        try await eventually("the failure is held") { held.withLock { $0 != nil } }
+        #expect(try await recorder.send(request).status == 200)
+        held.withLock { $0.take() }?.resume()
+        #expect(try await failure.status == 503)
+        #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
     }
 }

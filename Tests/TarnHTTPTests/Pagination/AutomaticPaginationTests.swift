@@ -60,6 +60,10 @@ struct AutomaticPaginationTests {
             name: "pages that are counted", page: page(2, ["meta.total_pages": "7"]),
             pagination: .pageNumber(.query("page"), totalPages: "meta.total_pages")),
         Row(
+            name: "pages that are counted, beside a list of links",
+            page: page(2, ["total_pages": "7", "links[0].rel": "next", "links[0].href": "http://other/items?page=2"]),
+            pagination: .pageNumber(.query("page"), totalPages: "total_pages")),
+        Row(
             name: "pages that are counted, by the name of the request", url: "http://h/items?p=1",
             page: page(2, ["total_pages": "7"]),
             pagination: .pageNumber(.query("p"), totalPages: "total_pages")),

@@ -259,6 +259,15 @@ struct PaginationStyleTests {
         #expect(choice.pagination == (isFollowed ? style : .singlePage))
     }
 
+    @Test("the page before is read from a list of links, too", arguments: ["prev", "previous", "last previous"])
+    func precedingInList(_ relation: String) throws {
+        let sequence = try PageSequence(
+            .jsonLink(path: "links"), PageRequest(url: "http://h/items?page=2"), PageSequence.Bounds(base: "http://h"))
+        let facts = Self.page(
+            1, ["links": PageFacts.container, "links[0].rel": relation, "links[0].href": "/items?page=1"])
+        #expect(sequence.preceding(facts) == .page(PageRequest(url: "http://h/items?page=1")))
+    }
+
     @Test("the closure's own error ends the walk, with its name")
     func closureThrows() throws {
         struct Odd: Error, CustomStringConvertible { let description = "no week" }

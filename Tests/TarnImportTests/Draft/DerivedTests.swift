@@ -86,6 +86,20 @@ struct DerivedTests {
         #expect(try bed.related("Issue", 1, "comments") == ["1", "2", "3"])
     }
 
+    @Test("the objects behind a wrong element are records also in a list that a path with a wildcard collects")
+    func unusableCollectedList() throws {
+        var mapping = Forge.mapping
+        mapping.entities["Issue"]?.paths["comments"] = ["threads.*.comment"]
+        let bed = try TestStore(Forge.schema, mapping)
+        try bed.take(#"[{"id":1,"title":"t","threads":[{"comment":{"id":1}}]}]"#, "Issue")
+        #expect(try bed.related("Issue", 1, "comments") == ["1"])
+        let report = try bed.take(
+            #"[{"id":1,"threads":[{"comment":{"id":2}},{"comment":true},{"comment":{"id":3,"text":"c"}}]}]"#, "Issue")
+        #expect(report.created == 2)
+        #expect(report.diagnostics.contains { $0.code == .relationshipType }, "\(report.diagnostics)")
+        #expect(try bed.value("Comment", 3, "text") == .string("c"))
+    }
+
     @Test("every record is counted once, however many of its references a unit sets")
     func countedOnce() throws {
         let bed = try Forge.store()

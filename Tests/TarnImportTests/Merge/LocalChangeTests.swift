@@ -205,17 +205,7 @@ struct LocalChangeTests {
         "a list that was changed here neither gets nor loses a member by another record's list, until the server has it"
     )
     func lists() throws {
-        let bed = try TestStore(
-            Schema([
-                EntityDefinition(
-                    "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
-                    relationships: [
-                        RelationshipDefinition("tags", to: "Tag", many: true, ordered: true, inverse: "posts")
-                    ]),
-                EntityDefinition(
-                    "Tag", key: ["id"], attributes: [AttributeDefinition("id", .int)],
-                    relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),
-            ]), Mapping(entities: ["Tag": EntityMapping(declared: ["posts"])]))
+        let bed = try tagged()
         func tags() throws -> [[String]] { try ([1, 2, 3] as [Int64]).map { try bed.related("Post", $0, "tags") } }
         try bed.take(#"[{"id":7},{"id":8}]"#, "Tag")
         try bed.take(#"[{"id":1,"tags":[7]},{"id":2,"tags":[7]}]"#, "Post")
@@ -239,6 +229,69 @@ struct LocalChangeTests {
         }
         #expect(try bed.take(lists, "Tag").diagnosticCount == 0)
         #expect(try tags() == [["7"], [], []])
+    }
+
+    /// Posts with tags, in a list that each side has.
+    private func tagged(_ policy: LocalPolicy? = nil) throws -> TestStore {
+        try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Post", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("text", .string, optional: true),
+                    ],
+                    relationships: [
+                        RelationshipDefinition("tags", to: "Tag", many: true, ordered: true, inverse: "posts")
+                    ]),
+                EntityDefinition(
+                    "Tag", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),
+            ]),
+            Mapping(entities: [
+                "Post": EntityMapping { $0.local = policy }, "Tag": EntityMapping(declared: ["posts"]),
+            ]))
+    }
+
+    @Test(
+        "a list follows the policy of its record: another record's list changes it if another field was changed",
+        arguments: LocalPolicy.allCases)
+    func listsByPolicy(_ policy: LocalPolicy) throws {
+        let bed = try tagged(policy)
+        try bed.take(#"[{"id":7},{"id":8}]"#, "Tag")
+        try bed.take(#"[{"id":1,"tags":[7]},{"id":2,"tags":[7]}]"#, "Post")
+        try bed.store.write { writer in
+            try writer.putLocally("Post", RecordKey(1), [Record.Field("text", .string("mine"))])
+            try writer.putLocally("Post", RecordKey(2), [Record.Field("tags", .references([]))])
+            // The server cannot have it.
+            try writer.putLocally("Post", RecordKey(3), [Record.Field("text", .string("mine"))])
+        }
+        try bed.take(#"[{"id":7,"posts":[2]},{"id":8,"posts":[1,3]}]"#, "Tag")
+        let tags = try ([1, 2, 3] as [Int64]).map { try bed.related("Post", $0, "tags") }
+        switch policy {
+        case .fields: #expect(tags == [["8"], [], []])
+        case .keep: #expect(tags == [["7"], [], []])
+        case .server: #expect(tags == [["8"], ["7"], ["8"]])
+        }
+    }
+
+    @Test("a list of another record that may be older than a change that the server has changes no list")
+    func overtakenLists() throws {
+        let bed = try tagged()
+        try bed.take(#"[{"id":7},{"id":8}]"#, "Tag")
+        try bed.take(#"[{"id":1,"tags":[7]}]"#, "Post")
+        let revision = try bed.store.read { try $0.outbox.revision }
+        _ = try bed.store.write {
+            try $0.enqueueUpdate("Post", RecordKey(1), [Record.Field("tags", .references([RecordKey(8)]))])
+        }
+        _ = try bed.store.write { try $0.completeOperation(1) }
+        #expect(try change(bed, 1, entity: "Post") == nil)
+        let lists = #"[{"id":7,"posts":[1]},{"id":8,"posts":[]}]"#
+        bed.importer.unit.outboxRevision = revision
+        try bed.take(lists, "Tag")
+        #expect(try bed.related("Post", 1, "tags") == ["8"])
+        bed.importer.unit.outboxRevision = try bed.store.read { try $0.outbox.revision }
+        try bed.take(lists, "Tag")
+        #expect(try bed.related("Post", 1, "tags") == ["7"])
     }
 
     @Test("the values that the server has said may be taken when a mark is cleared, for all fields or for some")

@@ -115,6 +115,16 @@ struct RecordInspectionTests {
         let found = try look(path, "B", RecordKey(10))
         #expect(found.referrers.map { "\($0.relationship) \($0.count) \($0.keys)" } == ["A.targets 2 [\"1\", \"3\"]"])
         #expect(try look(path, "B", RecordKey(11)).referrers.isEmpty)
+        // One that cannot be read is no referrer that is known, and is reported.
+        try store.write { writer in
+            let table = try writer.access.state.records(of: try #require(writer.catalog.entity("A")).root)
+            try RecordKey(3).storageKey.withUnsafeBytes { key in
+                try [0].withUnsafeBytes { try writer.access.raw.put(table, key, $0) }
+            }
+        }
+        let damaged = try look(path, "B", RecordKey(10))
+        #expect(damaged.referrers.map { "\($0.count) \($0.keys)" } == ["1 [\"1\"]"])
+        #expect(damaged.damage?.hasPrefix("A 3: ") == true, "\(damaged.damage ?? "")")
     }
 
     @Test("responses that list the record, local changes and the last changes are those of the store")

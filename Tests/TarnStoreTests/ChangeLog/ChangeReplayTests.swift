@@ -104,16 +104,18 @@ struct ChangeReplayTests {
         let start = try store.read { try $0.changeToken }
         try store.put("Issue", 1, ["title": .string("a"), "number": .int(3)])
         let issue = try #require(store.catalog.entity("Issue")), number = try #require(issue.field("number")).id
+        let closedAt = try #require(issue.field("closedAt")).id, time = Value.date(Timestamp(microseconds: 5))
         try store.write { writer in
             let record = ListedRecord(entity: issue.root, storageKey: RecordKey(1).storageKey)
-            try writer.setFields(record, [number: nil])
+            try writer.setFields(record, [number: nil, closedAt: time.withEncoded { Array($0.bytes) }])
         }
-        #expect(try store.record("Issue", 1)?.fields.map(\.name) == ["id", "title"])
+        #expect(try store.record("Issue", 1)?.fields.map(\.name) == ["id", "title", "closedAt"])
         let last = try #require(try store.read { try $0.changes(since: start).changes.last })
-        #expect(last.fields == [.init("number", .null)])
+        // In the order of ids, as in a row.
+        #expect(last.fields == [.init("number", .null), .init("closedAt", time)])
         try replay(store, since: start, onto: copy)
         let record = try #require(try copy.record("Issue", 1))
-        #expect(record["title"] == .string("a") && record["number"] == .null)
+        #expect(record["title"] == .string("a") && record["number"] == .null && record["closedAt"] == time)
         #expect(try IndexVerification.problem(in: copy) == nil)
     }
 

@@ -55,6 +55,18 @@ struct OutboxQueueTests {
         #expect(try store.record("Issue", 17)?["title"] == .string("theirs") && bed.marks() == [])
     }
 
+    @Test("a change that is taken back to the value of an operation before it is withdrawn, whatever was told since")
+    func takenBackToEarlier() throws {
+        try bed.update(17, ["title": .string("a")])
+        try bed.claim(1)
+        try bed.update(17, ["title": .string("b")])
+        // The operation before it replaces this value, or does not, by the conflict policy.
+        try bed.tell("Issue", 17, "title", .string("theirs"))
+        #expect(try bed.update(17, ["title": .string("a")]).withdrawn.map(\.id) == [2])
+        try store.write { try $0.releaseOperations([1]) }
+        #expect(try bed.operations() == ["1 update Issue 17 title:old>a"] && bed.marks() == ["update Issue 17 title"])
+    }
+
     @Test("nothing folds into what was claimed, has other options, or is older than a creation it refers to")
     func noFolding() throws {
         try bed.update(17, ["title": .string("a")])

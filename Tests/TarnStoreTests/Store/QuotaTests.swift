@@ -277,6 +277,24 @@ struct QuotaTests {
         #expect(needed > granted)
     }
 
+    @Test("an impossible size from which a quota's reserve begins is no overflow")
+    func impossibleBase() throws {
+        let path = folder("s")
+        do {
+            let store = try Forge.open(path)
+            try store.write { writer in
+                for (key, number) in [(MetaKey.quota, 1), (MetaKey.quotaBase, .max)] as [(StaticString, UInt64)] {
+                    try writer.access.raw.put(writer.access.state.meta, key: key, number: number)
+                }
+            }
+        }
+        let failure = storeError {
+            let store = try Forge.open(path)
+            try store.put("Issue", 1)
+        }
+        #expect(failure != nil)
+    }
+
     @Test("a quota that another process sets is this one's as well")
     func otherProcessSetsTheQuota() async throws {
         let path = folder("s"), store = try QuotaTests.open(path)

@@ -196,6 +196,31 @@ struct CacheUpkeepTests {
         #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 2)
     }
 
+    @Test("a record to which an operation begins to refer while others are collected stays")
+    func collectBesideQueueing() async throws {
+        let fixture = try CacheFixture(yaml: Self.graph), store = fixture.store, author = RecordKey(8)
+        try await store.write { writer in
+            try writer.put("User", author, [])
+            try writer.put("Label", RecordKey(3), [])
+            try writer.put("Issue", RecordKey(1), [])
+        }
+        try await store.write { try $0.putLocally("Issue", RecordKey(1), [.init("author", .reference(author))]) }
+        let sequence = try store.read { try $0.sequence }
+        let cache = try fixture.cache(nil, transport: transport()) { options in
+            options.client.interleave = {
+                _ = try? await store.write { writer in
+                    let request = OutboxRequest(related: [OutboxRecord("Label", RecordKey(3))])
+                    return try writer.enqueueUpdate(
+                        "Issue", RecordKey(1), [.init("author", .reference(author))], request)
+                }
+            }
+        }
+        #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 0)
+        #expect(try ["Issue", "User", "Label"].map(fixture.count) == [1, 1, 1])
+        // The operation has changed no record.
+        #expect(try store.read { try $0.sequence } == sequence)
+    }
+
     @Test("a record that a response begins to list while others are collected stays, with all that it leads to")
     func collectBesideFetch() async throws {
         let fixture = try CacheFixture(yaml: Self.graph)

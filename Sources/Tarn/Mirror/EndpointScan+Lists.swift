@@ -52,6 +52,7 @@ extension EndpointScan {
         for list in lists where overtaken.contains(list.index) { list.cancel() }
         lists.removeAll { overtaken.contains($0.index) }
         queue.repeat(overtaken)
+        for index in overtaken { forgetEnd(ofList: index) }
         overtaken = []
     }
 
@@ -274,7 +275,7 @@ extension EndpointScan {
     func noteIgnored(_ list: ListScan, status: Int) throws {
         var checkpoint = list.target.checkpoint
         let mayGoOn = list.pages.ordinal > 1 && list.pages.refusedEnd != .end
-        if mayGoOn { report.doubts[.ignored(status: status), default: 0] += 1 }
+        note(EndCounts(ignored: 1, doubt: mayGoOn ? .ignored(status: status) : nil), ofList: list.index)
         guard !options.isDryRun, syncRun != nil || checkpoint.pages > 0 else { return }
         if checkpoint.pages == 0 {
             // The known progress of the list stays.

@@ -221,7 +221,6 @@ extension EndpointScan {
             try await giveUpPosition(list)
             return true
         case .ignored:
-            report.ignored += 1
             try noteIgnored(list, status: response.status)
             return false
         case .last:
@@ -417,7 +416,7 @@ extension EndpointScan {
 
     private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {
         let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
-        var checkpoint = target.checkpoint
+        var checkpoint = target.checkpoint, counts = EndCounts()
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
@@ -425,9 +424,9 @@ extension EndpointScan {
         checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
         noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
         if isCutOff {
-            report.cutOff += 1
+            counts.cutOff = 1
         } else {
-            if let doubt { report.doubts[doubt, default: 0] += 1 }
+            counts.doubt = doubt
             // The responses of a cache are its own, even if they belong to a scan, too.
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
                 !endpoint.isTypedRequest
@@ -440,9 +439,9 @@ extension EndpointScan {
             } else if isInDoubt, !isAgain, !(target.beginning.wasInDoubt && checkpoint.pages > 1 && target.isInOrder) {
                 // The records of a lost page would never be requested again. Twice in a row, an
                 // empty page is usual; in the order of the field, later scans list what is behind.
-                if endpoint.incremental != nil { report.inDoubt += 1 }
+                if endpoint.incremental != nil { counts.inDoubt = 1 }
             } else {
-                if isInDoubt, endpoint.incremental != nil { report.inDoubtAgain += 1 }
+                if isInDoubt, endpoint.incremental != nil { counts.inDoubtAgain = 1 }
                 checkpoint.since =
                     target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                     ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
@@ -453,9 +452,10 @@ extension EndpointScan {
             checkpoint.scanned = target.identity.responses
             // A list without records has no value of a field.
             if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
-                report.withoutValue += 1
+                counts.withoutValue = 1
             }
         }
+        note(counts, ofList: target.index)
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty

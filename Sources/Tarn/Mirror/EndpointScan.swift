@@ -103,6 +103,8 @@ final class EndpointScan {
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
+    /// The counts in the report of lists that have ended, by their indexes.
+    var endCounts: [Int: EndCounts] = [:]
     /// The facts for progress that the report does not have.
     var measured = ScanMeasure()
     /// The failures that have stopped scans of single parents.

@@ -202,6 +202,7 @@ struct LateNotModifiedTests {
         let report = try await late
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(server.requests.filter { $0.target == "/boards/2/cards" }.count == 3)
+        #expect(report.endpoint("cards")?.ignored == 1)
         #expect(try fixture.checkpoint("cards 2")?.failure?.kind == "ignored 404")
     }
 

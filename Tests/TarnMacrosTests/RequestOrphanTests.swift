@@ -95,6 +95,19 @@ struct RequestOrphanTests {
         #expect(try api.stored() == [1, 9])
     }
 
+    @Test("a record that something else stores while a list is read is no orphan of that list")
+    func storedMeanwhile() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(.entity, scans: 1))
+        api.forum.set("a", 1, 2, 3, 4)
+        var pages = api.client.pages(request).makeAsyncIterator()
+        #expect(try await pages.next()?.records.count == 3)
+        try await api.client.store.write { try $0.put(Topic(id: 9, forum: "a")) }
+        #expect(try await pages.next()?.orphans?.deleted == 0)
+        #expect(try api.stored() == [1, 2, 3, 4, 9])
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1, 2, 3, 4])
+    }
+
     @Test("a closure decides about each orphan, as a struct")
     func decision() async throws {
         let api = try API()

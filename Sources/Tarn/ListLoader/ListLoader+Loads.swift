@@ -44,7 +44,7 @@ extension ListLoader {
     ) async throws -> (ListLoadResult, (any Error)?) {
         let stored = known?.loaded
         var list = StoredList(loadedAt: client.client.now), session = Session(), reports: [ImportReport] = []
-        var listed = ListedPages(startedAt: client.client.now), failure: CacheError?
+        var listed = client.beginList(), failure: CacheError?
         var asked = request
         if isRefresh, request.options.policy != .cacheOnly, request.options.policy != .networkOnly {
             asked = request.policy(.networkFirst)

@@ -10,10 +10,15 @@ struct ListedPages: Sendable {
     private(set) var refusal: String?
     /// The time before the first request, which another call may have sent before this one began.
     private(set) var startedAt: Timestamp
+    /// The last commit before that; 0 if it is unknown.
+    private(set) var begunAfter: UInt64
     /// The time of the commit, if one stores all pages; lists that ended before it are older.
     var storedAt: Timestamp?
 
-    init(startedAt: Timestamp) { self.startedAt = startedAt }
+    /// Begins a list whose first request is not sent yet.
+    ///
+    /// - Parameter begunAfter: the last commit; 0 if it is unknown.
+    init(startedAt: Timestamp, begunAfter: UInt64) { (self.startedAt, self.begunAfter) = (startedAt, begunAfter) }
 
     /// Adds a page.
     mutating func add<Value>(_ page: ResponsePage<Value>) {
@@ -21,7 +26,9 @@ struct ListedPages: Sendable {
             refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
         }
         // Records that have reached the server since then may be missing on the page.
-        if let time = page.requestedAt { startedAt = min(startedAt, time) }
+        let time = page.requestedAt ?? startedAt
+        if time < startedAt || page.isShared && time == startedAt { begunAfter = 0 }
+        startedAt = min(startedAt, time)
         add(page.listing)
     }
 

@@ -194,7 +194,7 @@ extension RecordClient {
     private func sync(
         _ group: [GroupedRequest], _ commit: AtomicCommit, _ outcome: Guarded<GroupOutcome>
     ) async -> SyncReport {
-        let started = client.now
+        let begun = beginList()
         return await APIMirror(client).sync(
             isAtomic: true,
             atCommit: { [client, others = cache.others] lists, report, writer in
@@ -203,7 +203,7 @@ extension RecordClient {
                 do {
                     var results: [GroupResult] = []
                     for (request, pages) in zip(group, lists) {
-                        var list = ListedPages(startedAt: started)
+                        var list = begun
                         list.storedAt = client.now
                         for var page in pages {
                             try page.checkEnd(place: request.endpoint.place)

@@ -19,7 +19,8 @@ extension RecordRequest {
     /// a list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
     /// that the store has answered. So the server is asked with conditions, unless the request has
     /// a policy of its own. Records that another stored response lists stay: also one to the same
-    /// path with other header fields or hooks, unless it was not used for 30 days.
+    /// path with other header fields or hooks, unless it was not used for 30 days. A record that the
+    /// list never had, and that something else stores while it loads, needs two lists that lack it.
     ///
     /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
     /// ``ResponsePage/orphans`` has the findings. A ``ListLoader`` removes orphans after one load
@@ -80,6 +81,12 @@ extension Orphans.Scope {
 }
 
 extension RecordClient {
+    /// Begins to note the records of a list, before its first request.
+    func beginList() -> ListedPages {
+        let started = client.now
+        return ListedPages(startedAt: started, begunAfter: (try? store.read { try $0.access.settings.sequence }) ?? 0)
+    }
+
     /// Notes a complete list of a request, and removes the records that it lacks by the rules.
     ///
     /// - Returns: the findings, and the counts of deleted records.
@@ -115,6 +122,7 @@ extension RecordClient {
                 state: .complete, plan: plan, scan: max(last, earlier) + 1, startedAt: list.startedAt, completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
+            if options.rules.scope != .listed { checkpoint.begunAfter = list.begunAfter }
             checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
             try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
             try writer.setCheckpoint(name, checkpoint)

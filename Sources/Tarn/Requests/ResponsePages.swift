@@ -22,7 +22,6 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
         init(_ pages: ResponsePages) {
             self.pages = pages
             call = pages.client.domains.call(in: pages.request.options.domains)
-            list = pages.request.options.orphans.map { _ in ListedPages(startedAt: pages.client.client.now) }
         }
 
         /// Returns the next page; nil after the last one, and after an error.
@@ -33,6 +32,7 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
             isOver = true
             let (client, request, known) = (pages.client, pages.request, next)
             let deadline = pages.deadline ?? request.options.deadline
+            if known == nil, request.options.orphans != nil { list = client.beginList() }
             var page = try await call.run { try await client.fetch(request, at: known, deadline) }
             list?.add(page)
             if page.next == nil, let list, let orphans = request.options.orphans {

@@ -182,14 +182,14 @@ public struct APIClient: Sendable {
         transport: (_ name: String?, APIDescription) -> any Transport
     ) throws(MirrorError) {
         let context = Context(description: description, store: store, options: options, environment: environment)
-        let budgets = BudgetKeeper(store)
+        let limits = BudgetKeeper.limits(of: store)
         var others: [String: APIClient] = [:]
         for further in description.furtherAPIs {
             others[further.name] = try APIClient(
-                context, further.api, further.name, transport(further.name, further.api), BudgetKeeper(beside: budgets))
+                context, further.api, further.name, transport(further.name, further.api), limits)
         }
         try self.init(
-            context, description.api, description.apiName, transport(description.apiName, description.api), budgets,
+            context, description.api, description.apiName, transport(description.apiName, description.api), limits,
             others: others)
     }
 
@@ -203,7 +203,7 @@ public struct APIClient: Sendable {
 
     private init(
         _ context: Context, _ api: APIDescription, _ name: String?, _ transport: any Transport,
-        _ budgets: BudgetKeeper, others: [String: APIClient] = [:]
+        _ limits: [String: RateBudget], others: [String: APIClient] = [:]
     ) throws(MirrorError) {
         let options = context.options, environment = context.environment
         let isFirst = name == context.description.apiName
@@ -212,12 +212,14 @@ public struct APIClient: Sendable {
         let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
+        let origins = Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin })
+        let budgets = BudgetKeeper(
+            limits, scope: APIClient.scope(of: api, context.store, environment), origins: origins)
         let paced = PacedTransport(
             ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
             budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         let authorized = AuthorizedTransport(
-            paced, api.authentication, account: api.account,
-            origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
+            paced, api.authentication, account: api.account, origins: origins,
             tokens: RetryingTransport(
                 paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,
                 logger: options.logger),
@@ -341,13 +343,33 @@ public struct APIClient: Sendable {
     }
 
     private func hash(ofCredentials text: String) throws -> String {
-        String(SHA256.hexadecimal(try parts.responseOrigin + "\n" + text).prefix(32))
+        APIClient.hash(ofCredentials: text, try parts.responseOrigin)
+    }
+
+    private static func hash(ofCredentials text: String, _ origin: String) -> String {
+        String(SHA256.hexadecimal(origin + "\n" + text).prefix(32))
     }
 
     // MARK: Limits of servers
 
+    /// The hash of the credentials for which limits are kept: as ``authScope()``, but it neither
+    /// runs programs nor sends requests. Empty without authentication.
+    private static func scope(of api: APIDescription, _ store: Store, _ environment: [String: String]) -> String {
+        do {
+            guard let secret = try api.authentication.scope(account: api.account, environment: environment) else {
+                return ""
+            }
+            return hash(ofCredentials: secret.exposed, try store.read { try $0.responseOrigin })
+        } catch {
+            // The first request fails, or reads what could not be read yet.
+            return "unknown"
+        }
+    }
+
     /// Writes new rate limits of servers within the transaction of other changes.
-    func saveBudgets(_ writer: inout StoreWriter) throws { try budgets.save(paced.budgets, &writer) }
+    func saveBudgets(_ writer: inout StoreWriter) throws {
+        try budgets.save(paced.budgets, now: options.time.now(), &writer)
+    }
 
     /// Saves rate limits that were learned after the last commit, such as from a refusal.
     func saveBudgets() async throws {

@@ -5,26 +5,50 @@ import Locking
 import TarnHTTP
 import TarnStore
 
+/// Keeps the limits of the servers that a client sends requests to, by origin.
+///
+/// The limits of an origin that gets credentials are kept for these credentials only: other ones
+/// have limits of their own.
 final class BudgetKeeper: Sendable {
-    /// The limits that were stored when the mirror was created.
+    /// The limits that were stored when the client was created.
     let restored: [String: RateBudget]
     /// The limits of this keeper that are stored now.
     private let saved: Guarded<[String: RateBudget]>
+    /// The hash of the credentials; empty without any.
+    private let scope: String
+    /// The origins that get the credentials.
+    private let origins: Set<String>
 
-    init(_ store: Store) {
-        restored = BudgetKeeper.limits(in: try? store.read { try $0.requestBudgets })
-        saved = Guarded(restored)
+    /// Creates the keeper of a client.
+    ///
+    /// - Parameters:
+    ///   - stored: the ``limits(of:)`` of the store.
+    ///   - scope: the hash of the credentials; empty without any.
+    ///   - origins: the origins that get them.
+    init(_ stored: [String: RateBudget], scope: String, origins: Set<String>) {
+        self.scope = scope
+        self.origins = origins
+        var own: [String: RateBudget] = [:]
+        for (key, budget) in stored {
+            let origin = String(key.prefix { $0 != " " })
+            if BudgetKeeper.key(of: origin, scope, origins) == key { own[origin] = budget }
+        }
+        restored = own
+        saved = Guarded(own)
     }
 
-    /// Creates a keeper for another API of the same store.
-    init(beside other: BudgetKeeper) {
-        restored = other.restored
-        saved = Guarded(other.restored)
+    /// Reads the limits of a store. Unreadable ones are learned anew.
+    static func limits(of store: Store) -> [String: RateBudget] {
+        limits(in: try? store.read { try $0.requestBudgets })
     }
 
-    /// Reads stored limits. Unreadable ones are learned anew.
     private static func limits(in text: String?) -> [String: RateBudget] {
         text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
+    }
+
+    /// The key of stored limits: the origin and, after a space, the hash of the credentials.
+    private static func key(of origin: String, _ scope: String, _ origins: Set<String>) -> String {
+        scope.isEmpty || !origins.contains(origin) ? origin : "\(origin) \(scope)"
     }
 
     func isNew(_ budgets: [String: RateBudget]) -> Bool {
@@ -33,18 +57,21 @@ final class BudgetKeeper: Sendable {
 
     /// Saves limits if they are new.
     ///
-    /// The limits of other servers stay as they are in the store: syncs of other APIs, of this
-    /// process or another one, may have saved them since.
+    /// The limits of other servers and credentials stay as they are in the store: syncs of other
+    /// APIs, of this process or another one, may have saved them since. Those of credentials are
+    /// removed when they are over: the credentials may never be used again.
     ///
     /// If the transaction is not committed, this save is missed; the next one has newer limits.
-    func save(_ budgets: [String: RateBudget], _ writer: inout StoreWriter) throws {
+    func save(_ budgets: [String: RateBudget], now: Date, _ writer: inout StoreWriter) throws {
         let known = saved.withLock { $0 }, changes = BudgetKeeper.changes(from: known, to: budgets)
         guard !changes.isEmpty else { return }
         var merged = BudgetKeeper.limits(in: try writer.requestBudgets)
+        merged = merged.filter { key, budget in !key.contains(" ") || !budget.isOver(at: now) }
         for (origin, budget) in changes {
+            let key = BudgetKeeper.key(of: origin, scope, origins)
             // A budget that is over here may be known better there.
-            if budget == nil, BudgetKeeper.differ(merged[origin], known[origin]) { continue }
-            merged[origin] = budget
+            if budget == nil, BudgetKeeper.differ(merged[key], known[origin]) { continue }
+            merged[key] = budget
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -135,36 +135,14 @@ actor Authorizer {
     /// Returns a text that is unique to the account; see ``AuthorizedTransport/scope()``.
     func scope() async throws(TransportError) -> Secret? {
         switch authentication {
-        case .none: return nil
-        case .signer(let signer): return Secret("signer\n\(signer.name)")
+        case .none, .signer: return authentication.scope(of: [], account: account)
         case .oauth2(let settings):
-            // Access tokens change; the account that requests them does not.
             let secrets = try await read(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
-            var names = Authorizer.names(of: settings.sources, secrets)
-            if case .refreshToken(.file(let path)) = settings.grant {
-                // A new token replaces the one in the file.
-                names[names.count - 1] = "file " + (path.split(separator: "/").last.map(String.init) ?? path)
-            }
-            let who = (account ?? settings.account).map { [names[0], $0] } ?? names
-            return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
+            return authentication.scope(of: secrets, account: account)
         default:
             let secrets = try await current(for: TransportRequest(url: "")).secrets
-            if let account { return Secret("account\n\(account)") }
-            return Secret(Authorizer.names(of: authentication.sources, secrets).joined(separator: "\n"))
-        }
-    }
-
-    /// The texts that distinguish the secrets of accounts.
-    ///
-    /// A program may print another token each time: its call stands for the token.
-    private static func names(of sources: [SecretSource], _ secrets: [Secret]) -> [String] {
-        zip(sources, secrets).map { source, secret in
-            if case .command(let words) = source {
-                (["command"] + words).joined(separator: " ")
-            } else {
-                secret.exposed
-            }
+            return authentication.scope(of: secrets, account: account)
         }
     }
 

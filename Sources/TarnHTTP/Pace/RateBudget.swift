@@ -39,6 +39,12 @@ package struct RateBudget: Sendable, Hashable, Codable {
     /// Whether the budget has anything that must survive a restart.
     package var isWorthKeeping: Bool { pausedUntil != nil || !limits.isEmpty }
 
+    /// Whether all limits and the pause have ended.
+    package func isOver(at now: Date) -> Bool {
+        limits.allSatisfy { limit in limit.resetsAt.map { $0 <= now } ?? true }
+            && pausedUntil.map { $0 <= now } ?? true
+    }
+
     /// The admission of a request.
     package enum Admission: Sendable, Hashable {
         /// The request may be sent. It is counted.

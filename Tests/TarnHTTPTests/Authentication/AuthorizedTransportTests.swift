@@ -149,9 +149,13 @@ struct AuthorizedTransportTests {
     @Test("an account with a name keeps its scope with another secret, as does a program, or a file of refresh tokens")
     func accounts() async throws {
         func scope(_ authentication: Authentication, _ account: String? = nil) async throws -> String? {
-            try await AuthorizedTransport(
+            let scope = try await AuthorizedTransport(
                 ScriptedTransport([.status(200)]), authentication, account: account, origins: []
-            ).scope()?.exposed
+            ).scope()
+            // Without running a program, it is the same one.
+            let known = try authentication.scope(account: account, environment: ProcessInfo.processInfo.environment)
+            #expect(known == scope)
+            return scope?.exposed
         }
         let other = Authentication.bearer(.value(Secret("other")))
         #expect(try await scope(.bearer(Self.source), "ada") == scope(other, "ada"))

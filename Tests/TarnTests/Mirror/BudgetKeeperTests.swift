@@ -1,5 +1,6 @@
 // The limits of servers in a store that several syncs use.
 
+import Foundation
 import TarnHTTP
 import TarnStore
 import Testing
@@ -9,6 +10,9 @@ import Testing
 @Suite("Mirror: the limits of servers in the store")
 struct BudgetKeeperTests {
     private static let first = "http://127.0.0.1:1", second = "http://127.0.0.1:2"
+    /// Times before and after the end of the pauses.
+    private static let before = Date(timeIntervalSinceReferenceDate: 700_000_000)
+    private static let after = Date(timeIntervalSinceReferenceDate: 900_000_000)
 
     private static func paused(_ origin: String, until seconds: Int) -> String {
         "{\"\(origin)\":{\"limits\":[],\"pausedUntil\":\(seconds),\"tokens\":0}}"
@@ -16,6 +20,11 @@ struct BudgetKeeperTests {
 
     private static func store() throws -> MirrorStore {
         try MirrorStore(yaml: "api: { base: '\(first)' }\nentities: { Item: { key: id, attributes: { id: int } } }")
+    }
+
+    /// The keeper of a client whose credentials are for the first server.
+    private func keeper(_ store: Store, scope: String = "") -> BudgetKeeper {
+        BudgetKeeper(BudgetKeeper.limits(of: store), scope: scope, origins: [Self.first])
     }
 
     private func save(_ text: String, in store: Store) async throws {
@@ -26,26 +35,42 @@ struct BudgetKeeperTests {
     func ofOthers() async throws {
         let mirror = try Self.store(), store = try mirror.open()
         try await save(Self.paused(Self.first, until: 800_000_000), in: store)
-        let budget = try #require(BudgetKeeper(store).restored[Self.first])
+        let budget = try #require(keeper(store).restored[Self.first])
         try await save("{}", in: store)
         // Each sync of a watch has a client of its own.
-        let one = BudgetKeeper(store), two = BudgetKeeper(store)
-        try await store.write { try one.save([Self.first: budget], &$0) }
-        try await store.write { try two.save([Self.second: budget], &$0) }
-        #expect(BudgetKeeper(store).restored.keys.sorted() == [Self.first, Self.second])
+        let one = keeper(store), two = keeper(store)
+        try await store.write { try one.save([Self.first: budget], now: Self.before, &$0) }
+        try await store.write { try two.save([Self.second: budget], now: Self.before, &$0) }
+        #expect(keeper(store).restored.keys.sorted() == [Self.first, Self.second])
     }
 
     @Test("a limit that is over goes, unless another sync has noted it anew")
     func over() async throws {
         let mirror = try Self.store(), store = try mirror.open()
         try await save(Self.paused(Self.first, until: 800_000_000), in: store)
-        let late = BudgetKeeper(store), last = BudgetKeeper(store)
+        let late = keeper(store), last = keeper(store)
         let again = Self.paused(Self.first, until: 900_000_000)
         try await save(again, in: store)
-        try await store.write { try late.save([:], &$0) }
-        #expect(BudgetKeeper(store).restored.count == 1)
+        try await store.write { try late.save([:], now: Self.before, &$0) }
+        #expect(keeper(store).restored.count == 1)
         try await save(Self.paused(Self.first, until: 800_000_000), in: store)
-        try await store.write { try last.save([:], &$0) }
-        #expect(BudgetKeeper(store).restored.isEmpty)
+        try await store.write { try last.save([:], now: Self.before, &$0) }
+        #expect(keeper(store).restored.isEmpty)
+    }
+    @Test("limits of other credentials are neither used nor overwritten, and are removed when they are over")
+    func ofOtherCredentials() async throws {
+        let mirror = try Self.store(), store = try mirror.open()
+        // As from an earlier version.
+        try await save(Self.paused(Self.first, until: 800_000_000), in: store)
+        let budget = try #require(keeper(store).restored[Self.first])
+        let one = keeper(store, scope: "a"), two = keeper(store, scope: "b")
+        #expect(one.restored.isEmpty && two.restored.isEmpty)
+        try await store.write { try one.save([Self.first: budget], now: Self.before, &$0) }
+        #expect(keeper(store, scope: "a").restored.keys.sorted() == [Self.first])
+        #expect(keeper(store, scope: "b").restored.isEmpty && keeper(store).restored.count == 1)
+        // Requests to the second server carry no credentials.
+        try await store.write { try two.save([Self.second: budget], now: Self.after, &$0) }
+        #expect(keeper(store, scope: "a").restored.keys.sorted() == [Self.second])
+        #expect(keeper(store).restored.keys.sorted() == [Self.first, Self.second])
     }
 }

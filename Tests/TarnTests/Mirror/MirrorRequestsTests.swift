@@ -59,6 +59,27 @@ struct MirrorRequestsTests {
         #expect(third.failures.isEmpty && server.requests.count == 2, "\(third.texts)")
     }
 
+    @Test("a limit is that of the credentials with which it was learned: it does not hold up a new token")
+    func limitOfOtherCredentials() async throws {
+        let server = try RawServer([
+            Self.answer("{}", status: "429 Slow down", "Retry-After: 3600"),
+            Self.answer("[]", "X-RateLimit-Remaining: 5", "X-RateLimit-Reset: 3600"),
+        ])
+        var store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
+        try await store.sync(server.base + "/v1")
+        store.description.api.authentication = .bearer(.value(Secret("new-token")))
+        let second = try await store.sync(server.base + "/v1")
+        #expect(second.failures.isEmpty && server.requests.count == 2, "\(second.texts)")
+        let text = try #require(try store.read { try $0.requestBudgets })
+        let limits = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        #expect(limits?.count == 2 && !text.contains("new-token"), "\(text)")
+        // Without the token, the limit of requests without credentials still holds.
+        store.description.api.authentication = .none
+        let third = try await store.sync(server.base + "/v1")
+        #expect(third.texts.first?.contains("is used up until") == true, "\(third.texts)")
+        #expect(server.requests.count == 2)
+    }
+
     @Test("rules for answers: passed over, empty, the end, a failure of its own words, another try")
     func responseRules() async throws {
         func sync(

@@ -1,0 +1,66 @@
+// The texts that distinguish the accounts of an API. They may hold secrets: they must be hashed.
+
+import Glibc
+
+extension Authentication {
+    /// Returns a text that is unique to the account; nil without authentication.
+    ///
+    /// - Parameters:
+    ///   - secrets: the secrets of ``sources``.
+    ///   - account: the name of the account; nil if the secrets distinguish accounts.
+    func scope(of secrets: [Secret], account: String?) -> Secret? {
+        switch self {
+        case .none: return nil
+        case .signer(let signer): return Secret("signer\n\(signer.name)")
+        case .oauth2(let settings):
+            // Access tokens change; the account that requests them does not.
+            var names = Authentication.names(of: settings.sources, secrets)
+            if case .refreshToken(.file(let path)) = settings.grant {
+                // A new token replaces the one in the file.
+                names[names.count - 1] = "file " + (path.split(separator: "/").last.map(String.init) ?? path)
+            }
+            let who = (account ?? settings.account).map { [names[0], $0] } ?? names
+            return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
+        default:
+            if let account { return Secret("account\n\(account)") }
+            return Secret(Authentication.names(of: sources, secrets).joined(separator: "\n"))
+        }
+    }
+
+    /// Returns the text without running a program or reading a pipe.
+    ///
+    /// - Throws: `SecretError` if a secret cannot be read.
+    package func scope(account: String?, environment: [String: String]) throws(SecretError) -> Secret? {
+        var rotating: SecretSource?
+        if case .oauth2(let settings) = self, case .refreshToken(let source) = settings.grant { rotating = source }
+        var secrets: [Secret] = []
+        for source in sources {
+            switch source {
+            // The text names these sources instead of their secrets.
+            case .command: secrets.append(Secret(""))
+            case .file where source == rotating: secrets.append(Secret(""))
+            case .file(let path) where !Authentication.isFile(path): throw SecretError(source, "is no file")
+            default: secrets.append(try source.read(environment: environment))
+            }
+        }
+        return scope(of: secrets, account: account)
+    }
+
+    /// The texts that distinguish the secrets of accounts.
+    ///
+    /// A program may print another token each time: its call stands for the token.
+    private static func names(of sources: [SecretSource], _ secrets: [Secret]) -> [String] {
+        zip(sources, secrets).map { source, secret in
+            if case .command(let words) = source {
+                (["command"] + words).joined(separator: " ")
+            } else {
+                secret.exposed
+            }
+        }
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}

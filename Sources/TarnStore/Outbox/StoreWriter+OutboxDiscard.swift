@@ -91,7 +91,7 @@ extension StoreWriter {
         let wasRestoring = restoresOwners
         restoresOwners = true
         defer { restoresOwners = wasRestoring }
-        for row in operation.rows {
+        for row in operation.rows where !(row.record == own && operation.isOfEarlierRecord) {
             if try restore(row, operation) { restored.insert(row.record) }
         }
         if try operation.kind == .create && isAtServer(own) {

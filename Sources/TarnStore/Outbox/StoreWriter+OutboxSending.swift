@@ -149,8 +149,8 @@ extension StoreWriter {
     ///
     /// 1. Updates lose the fields of a later update.
     /// 2. Changes of members lose the members of a later change of the same relationship.
-    /// 3. A deletion gets a failure of the kind ``OutboxFailure/recreated`` if the operation creates
-    ///    the record again.
+    /// 3. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
+    ///    again.
     ///
     /// An operation that is left without changes stays in the outbox until it is retried or
     /// discarded.
@@ -192,8 +192,8 @@ extension StoreWriter {
     ///   - evenIfSending: whether an operation is queued again that a sender has claimed, because
     ///     that was killed.
     ///   - evenIfAccepted: whether a creation is queued again that the server has accepted.
-    /// - Returns: the operation; nil if it was withdrawn, because later operations have replaced all
-    ///   of its changes: see ``dropOvertakenChanges(by:)``.
+    /// - Returns: the operation; nil if it was withdrawn, because later operations have replaced
+    ///   all of its changes: see ``dropOvertakenChanges(by:)``.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent, `.accepted`.
     @discardableResult
     package mutating func retryOperation(

@@ -133,7 +133,7 @@ package struct StoredOperation: Sendable, Hashable {
         }
     }
 
-    /// Whether a later operation has created the record again that the dead operation was to delete.
+    /// Whether a later operation has created the record again that the dead one was to delete.
     var isOfEarlierRecord: Bool { kind == .delete && state == .dead && failure?.kind == OutboxFailure.recreated }
 
     /// Whether the operation is an accepted creation: see ``OutboxOperation/isAccepted``.

@@ -63,8 +63,8 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
-    /// Calls a closure as ``finish(key:_:)`` does, once more, with a key that has replaced the one of
-    /// the fields.
+    /// Calls a closure as ``finish(key:_:)`` does, once more, with a key that has replaced the
+    /// fields' own.
     func finish<Result>(
         replacingKeyBy key: RecordKey, _ body: (Bytes, RowBody, _ isComplete: Bool) throws -> Result
     ) throws -> Result {

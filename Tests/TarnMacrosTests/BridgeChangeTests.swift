@@ -160,7 +160,10 @@ struct BridgeChangeTests {
             return .init(status: status, body: status == 200 ? #"[{"id":1},{"id":50}]"# : "{}")
         }
         let client = try client(server, folder)
-        let outbox = client.outbox().sending(through: CreateAndLabel())
+        var options = Outbox.Options()
+        // The attempt after the failure is the retry's, however long a drain takes.
+        options.backOff = RetryPolicy(attempts: .max, firstDelay: .seconds(600), longestDelay: .seconds(600))
+        let outbox = client.outbox(options: options).sending(through: CreateAndLabel())
         try await outbox.create("Entry", [.init("title", .string("made"))])
         #expect(try await outbox.drain().failed == 1)
         let pending = try #require(try outbox.operations().first)

@@ -120,7 +120,8 @@ public struct Outbox: Sendable {
     ///
     /// An operation whose sender was killed is queued again, too. Its idempotency key stays; an
     /// update or a deletion that was answered with 409 or 412 gets a new one. An update is
-    /// withdrawn if later ones have sent all of its fields.
+    /// withdrawn if later ones have sent all of its fields, a change of members if later ones have
+    /// sent all of its members, and a deletion if a later operation has created the record again.
     ///
     /// A dead creation that the server has accepted, or a part of it, could create a second record:
     /// discard it, and fetch the record.

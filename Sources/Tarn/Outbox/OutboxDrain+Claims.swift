@@ -274,14 +274,15 @@ extension OutboxDrain {
         switch decision {
         case .send: return operation
         case .replace(let changes):
+            var isAtServer = false
             if changes.isEmpty {
                 let server = try serverValues(of: operation, &writer)
                 let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
-                if isSettled(operation, server, unordered) { try writer.dropOvertakenChanges(by: id) }
+                isAtServer = isSettled(operation, server, unordered)
+                if isAtServer { try writer.dropOvertakenChanges(by: id) }
             }
             guard let next = try writer.replaceChanges(ofOperation: id, changes) else {
-                // The server has everything that was to be sent.
-                effects.report.sent += 1
+                if isAtServer { effects.report.sent += 1 } else { effects.report.withdrawn += 1 }
                 return nil
             }
             return operation.state == .sending ? try writer.claimOperations([next.id], at: client.now).first : next

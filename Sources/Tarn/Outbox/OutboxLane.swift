@@ -226,9 +226,9 @@ extension APIClient {
         to url: String, scopes: [String], _ access: StoreAccess
     ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
-        func note(_ view: ResponseView) -> Bool {
+        func note(_ view: ResponseView) throws -> Bool {
             if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
-                newest = (view.validatedAt, view.headers)
+                newest = (view.validatedAt, try access.responses.version(of: view))
             }
             return true
         }

@@ -8,8 +8,8 @@ struct OutboxRetryCommand: ParsableCommand {
         abstract: "Queue dead changes again, or end a delay; the next push sends them.",
         discussion: """
             A change whose push was killed is queued again, too, with the same idempotency key.
-            A change is withdrawn if later changes of the same fields have been sent. A range means the dead and \
-            the delayed changes in it.
+            A change is withdrawn if later changes of the same fields or members have been sent, and a deletion if the \
+            record was created again since. A range means the dead and the delayed changes in it.
 
             A creation that the server has accepted, or a part of it, is an error, because it could create a \
             second record: discard it, and fetch the record. With --all and in ranges it is left out. \
@@ -52,7 +52,7 @@ struct OutboxRetryCommand: ParsableCommand {
             where try writer.retryOperation(id, evenIfSending: isFree, evenIfAccepted: accepted) != nil { count += 1 }
             return (count, wanted.count - count, Array(Set(left)).sorted())
         }
-        let others = withdrawn == 0 ? "" : "; \(withdrawn) withdrawn: later changes of the same fields have been sent"
+        let others = withdrawn == 0 ? "" : "; \(withdrawn) withdrawn: later changes of the same records have been sent"
         Output.line("\(countText(count, "change")) queued again\(others)")
         warn(leftOut: left)
     }

@@ -200,13 +200,18 @@ package struct OutboxTable {
     ///
     /// Without entries in the table it costs one look at its size.
     func replacement(_ root: UInt16, _ storageKey: Bytes) throws(StoreError) -> [UInt8]? {
+        try replacingKey(root, storageKey)?.storageKey
+    }
+
+    /// Returns the key that has replaced a temporary one: see ``replacement(_:_:)``.
+    func replacingKey(_ root: UInt16, _ storageKey: Bytes) throws(StoreError) -> RecordKey? {
         guard let table = access.state.outbox else { return nil }
         do {
             let record = ListedRecord(root, storageKey)
             guard try access.raw.statistics(table).entries > 0, let alias = try alias(record), try !isTaken(record),
                 let entity = access.catalog.entity(id: root)
             else { return nil }
-            return try resolved(entity, alias.key).storageKey
+            return try resolved(entity, alias.key)
         } catch let error as StoreError {
             throw error
         } catch let error as LMDBError {

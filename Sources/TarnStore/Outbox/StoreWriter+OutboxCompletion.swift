@@ -90,6 +90,8 @@ extension StoreWriter {
             try rekeyJoins(rekeyed, &owned)
             try rekeyOperations(rekeyed, &owned)
             try putAlias(rekeyed.old, rekeyed.to, at: now)
+            // The key belongs to this record now, also once that is deleted.
+            try removeAlias(of: rekeyed.new)
             result.append(
                 OutboxCompletion.Rekeyed(
                     entity: access.catalog.entity(id: rekeyed.root)?.name ?? "", from: rekeyed.from, to: rekeyed.to))

@@ -87,11 +87,13 @@ extension StoreWriter {
     ) throws {
         let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         let taken = operation.takenFields
+        // The next write of the record is based on the version on which this one was.
+        let isKnown = try operation.isUntouched && (mark(of: own)?.server.isEmpty ?? true)
         var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
         let wasRestoring = restoresOwners
         restoresOwners = true
         defer { restoresOwners = wasRestoring }
-        for row in operation.rows {
+        for row in operation.rows where !(row.record == own && operation.isOfEarlierRecord) {
             if try restore(row, operation) { restored.insert(row.record) }
         }
         if try operation.kind == .create && isAtServer(own) {
@@ -114,7 +116,9 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
-        for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
+        for record in toldRecords(operation) {
+            try removeValidators(ofResponsesListing: record, keepingVersion: isKnown && record == own)
+        }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)

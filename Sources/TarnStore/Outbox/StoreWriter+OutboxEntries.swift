@@ -112,6 +112,13 @@ extension StoreWriter {
         }
     }
 
+    /// Removes the alias of a key that another record has adopted.
+    mutating func removeAlias(of record: ListedRecord) throws {
+        guard try outbox.alias(record) != nil else { return }
+        try removeAlias(OutboxEntryKey.record(.alias, record), access.state.outboxTable())
+        try changeCounters { $0.aliases -= min($0.aliases, 1) }
+    }
+
     private func expiredAliases(at now: Timestamp, _ table: Table) throws -> [[UInt8]] {
         let (oldest, isBefore) = now.microseconds.subtractingReportingOverflow(OutboxAlias.lifetime)
         guard !isBefore, oldest > 0 else { return [] }

@@ -5,6 +5,7 @@ internal import LMDB
 extension StoredOperation {
     /// The change of a record by the operation, as its mark shows it; nil if it does not touch it.
     fileprivate func touch(_ record: ListedRecord, _ own: ListedRecord) -> LocalTouch? {
+        if record == own, isOfEarlierRecord { return nil }
         if let row = rows.first(where: { $0.record == record }) { return LocalTouch(.delete, [], entity: row.kind) }
         if record == own, kind == .create { return LocalTouch(.create, [], entity: entity) }
         if record == own, kind == .delete { return LocalTouch(.delete, [], entity: entity) }

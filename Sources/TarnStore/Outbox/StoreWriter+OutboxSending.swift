@@ -144,21 +144,41 @@ extension StoreWriter {
         _ = try change(id) { ($0.etag, $0.lastModified) = (etag, lastModified) }
     }
 
-    /// Takes the fields that an operation is about to complete out of earlier dead updates of its
-    /// record: the server has later values, which a retry must not replace.
+    /// Takes the changes that an operation is about to complete out of earlier dead operations of
+    /// its record: the server has later ones, which a retry must not replace.
     ///
-    /// An update that is left without fields stays in the outbox until it is retried or discarded.
+    /// 1. Updates lose the fields of a later update.
+    /// 2. Changes of members lose the members of a later change of the same relationship.
+    /// 3. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
+    ///    again.
+    ///
+    /// An operation that is left without changes stays in the outbox until it is retried or
+    /// discarded.
     package mutating func dropOvertakenChanges(by id: UInt64) throws {
-        guard try outbox.counters.counts.dead > 0, let sent = try outbox.stored(id), sent.kind == .update
-        else { return }
-        let own = sent.record(access.catalog)
-        let fields = Set(sent.changes.filter { $0.record == nil }.map(\.field))
-        for other in try outbox.ids(.own, own) where other < id {
-            guard var known = try outbox.stored(other), known.kind == .update, known.state == .dead else { continue }
-            known = try releaseOwners(of: known, fields)
-            var operation = known
-            operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
-            if operation != known { try replace(known, by: operation) }
+        guard try outbox.counters.counts.dead > 0, let sent = try outbox.stored(id) else { return }
+        for other in try outbox.ids(.own, sent.record(access.catalog)) where other < id {
+            guard let known = try outbox.stored(other), known.state == .dead else { continue }
+            switch (sent.kind, known.kind) {
+            case (.update, .update):
+                let fields = Set(sent.changes.filter { $0.record == nil }.map(\.field))
+                let known = try releaseOwners(of: known, fields)
+                var operation = known
+                operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
+                if operation != known { try replace(known, by: operation) }
+            case (.add, .add), (.add, .remove), (.remove, .add), (.remove, .remove):
+                guard known.relationship == sent.relationship else { continue }
+                var operation = known
+                operation.removeMembers(sent.members)
+                if operation != known { try replace(known, by: operation) }
+            case (.create, .delete):
+                var operation = known
+                operation.failure = OutboxFailure(
+                    kind: OutboxFailure.recreated,
+                    message: "a later change has created the record again; a retry withdraws the deletion",
+                    at: known.failure?.at ?? .now)
+                try replace(known, by: operation)
+            default: continue
+            }
         }
     }
 
@@ -172,8 +192,8 @@ extension StoreWriter {
     ///   - evenIfSending: whether an operation is queued again that a sender has claimed, because
     ///     that was killed.
     ///   - evenIfAccepted: whether a creation is queued again that the server has accepted.
-    /// - Returns: the operation; nil if it was withdrawn, because later operations have sent all of
-    ///   its fields.
+    /// - Returns: the operation; nil if it was withdrawn, because later operations have replaced
+    ///   all of its changes: see ``dropOvertakenChanges(by:)``.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent, `.accepted`.
     @discardableResult
     package mutating func retryOperation(
@@ -186,6 +206,10 @@ extension StoreWriter {
         guard evenIfAccepted || !known.isAccepted else { throw OutboxError.accepted(id: id) }
         if known.isOvertaken {
             try removeEntry(known)
+            return nil
+        }
+        if known.isOfEarlierRecord {
+            _ = try discard(id)
             return nil
         }
         var operation = known
@@ -322,7 +346,21 @@ extension StoreWriter {
     }
 }
 
+extension StoredOperation {
+    /// Takes members out of a change of members, with their edits and changes.
+    fileprivate mutating func removeMembers(_ gone: [RecordKey]) {
+        let keys = Set(gone.map(\.storageKey))
+        members.removeAll { keys.contains($0.storageKey) }
+        // The list of the record itself, or the members' references to the record.
+        edits.removeAll { keys.contains($0.record?.storageKey ?? $0.target) }
+        changes.removeAll { change in change.record.map { keys.contains($0.storageKey) } ?? false }
+    }
+}
+
 extension OutboxFailure {
+    /// The kind of failure of a dead deletion whose record was created again since.
+    static let recreated = "recreated"
+
     /// The failure with texts of at most the kept size. A cut ends with `…`.
     fileprivate var cut: OutboxFailure {
         func cut(_ text: String) -> String {

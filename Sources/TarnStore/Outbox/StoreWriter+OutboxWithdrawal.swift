@@ -88,10 +88,7 @@ extension StoreWriter {
     ) throws {
         let own = known.record(access.catalog), lost = released(known, from: record).dropped.map(\.field)
         let known = try releaseOwners(of: known, Set(lost)), released = released(known, from: record)
-        let isMembers = known.kind == .add || known.kind == .remove
-        let isEmpty =
-            known.kind == .update && released.left.isOvertaken || isMembers && released.left.members.isEmpty
-        guard !isEmpty else {
+        guard !released.left.isOvertaken else {
             receipt.withdrawn += try discard(known.id, keeping: kept).operations
             return
         }

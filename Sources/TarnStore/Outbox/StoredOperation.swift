@@ -123,9 +123,18 @@ package struct StoredOperation: Sendable, Hashable {
     /// Whether another change may be folded into the operation: no request has had its payload.
     var isUntouched: Bool { state == .pending && attempts == 0 && location == nil && !mayHaveArrived }
 
-    /// Whether later operations have sent all fields of the update: see
+    /// Whether later operations have sent all fields of the update, or all members: see
     /// ``StoreWriter/dropOvertakenChanges(by:)``.
-    var isOvertaken: Bool { kind == .update && changes.isEmpty && edits.isEmpty }
+    var isOvertaken: Bool {
+        switch kind {
+        case .update: changes.isEmpty && edits.isEmpty
+        case .add, .remove: members.isEmpty
+        case .create, .delete: false
+        }
+    }
+
+    /// Whether a later operation has created the record again that the dead one was to delete.
+    var isOfEarlierRecord: Bool { kind == .delete && state == .dead && failure?.kind == OutboxFailure.recreated }
 
     /// Whether the operation is an accepted creation: see ``OutboxOperation/isAccepted``.
     var isAccepted: Bool { OutboxOperation.isAccepted(kind, state, failure, location) }

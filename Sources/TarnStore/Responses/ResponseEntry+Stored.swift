@@ -14,6 +14,7 @@ extension ResponseEntry {
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
         static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
         static let lengths: UInt16 = 37, valueVariant: UInt16 = 38, mapping: UInt16 = 39
+        static let knownVersion: UInt16 = 40
     }
 
     package init?(_ row: EncodedRow) {
@@ -56,6 +57,7 @@ extension ResponseEntry {
         listing.position = ListPosition(row)
         valueVariant = row.text(ID.valueVariant)
         mapping = row.text(ID.mapping)
+        validation.knownVersion = texts(ID.knownVersion)
         imported = ResponseEntry.importedBody(row).map {
             ImportedBody(
                 digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements),
@@ -140,6 +142,9 @@ extension ResponseEntry {
         }
         row.field(ID.valueVariant, valueVariant)
         row.field(ID.mapping, mapping)
+        if !validation.knownVersion.isEmpty {
+            row.field(ID.knownVersion, .array(validation.knownVersion.map(Value.string)))
+        }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }

@@ -16,6 +16,9 @@ extension ResponseEntry {
         ///
         /// Nil if the URL of the request answered.
         package var answeredBy: String?
+        /// The fields ETag and Last-Modified that were removed from ``headers``, but that the next
+        /// write of the record still requires; empty if there are none.
+        package var knownVersion: [String] = []
 
         package init(
             status: Int, headers: [String] = [], fetchedAt: Timestamp, validatedAt: Timestamp,
@@ -36,13 +39,19 @@ extension ResponseEntry {
         }
 
         /// Removes the validators: no 304 can confirm the response.
-        package mutating func removeValidators() {
-            var kept: [String] = []
-            for index in stride(from: 0, to: headers.count - 1, by: 2)
-            where !["etag", "last-modified"].contains(headers[index].lowercased()) {
-                kept += headers[index...index + 1]
+        ///
+        /// - Parameter keepingVersion: whether writes still require the version that they name.
+        package mutating func removeValidators(keepingVersion: Bool = false) {
+            var kept: [String] = [], removed: [String] = []
+            for index in stride(from: 0, to: headers.count - 1, by: 2) {
+                if ["etag", "last-modified"].contains(headers[index].lowercased()) {
+                    removed += headers[index...index + 1]
+                } else {
+                    kept += headers[index...index + 1]
+                }
             }
             headers = kept
+            if !keepingVersion { knownVersion = [] } else if !removed.isEmpty { knownVersion = removed }
         }
 
         /// Returns whether the validation is of the same response as an earlier copy, and was not

@@ -15,6 +15,25 @@ extension ResponseTable {
         }
     }
 
+    /// Returns header fields with the ETag and Last-Modified that the next write of the record at a
+    /// response's URL requires.
+    ///
+    /// A version that is only kept for writes counts as long as no later response lists a record of
+    /// this one: it may have brought another version.
+    package func version(of view: ResponseView) throws -> [String] {
+        let headers = view.headers, known = view.knownVersion
+        guard !known.isEmpty, ResponseEntry.Validation.validators(of: headers).isEmpty else { return headers }
+        var isNewest = true
+        try view.forEachListed { root, key in
+            try forEachID(listing: root, key) { id in
+                if let other = try self.view(id: id), other.validatedAt > view.validatedAt { isNewest = false }
+                return isNewest
+            }
+            return isNewest
+        }
+        return isNewest ? known : headers
+    }
+
     /// Calls the closure with the entries of a URL in a scope, until it returns false.
     ///
     /// Entries of longer URLs are not examined.

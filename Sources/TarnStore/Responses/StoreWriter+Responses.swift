@@ -6,7 +6,7 @@ extension StoreWriter {
     /// Stores the entry of a response, and replaces the one of the same request.
     package mutating func putResponse(_ entry: ResponseEntry) throws {
         let stored = try access.responses.put(entry, sequence: sequence)
-        strippedResponses.remove(stored.id)
+        strippedResponses[stored.id] = nil
         hasNewList = hasNewList || stored.isNewList
     }
 
@@ -16,7 +16,7 @@ extension StoreWriter {
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
         precondition(entry.caching?.bodySize == body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence).id
-        strippedResponses.remove(id)
+        strippedResponses[id] = nil
         try access.responses.putBody(body, of: id)
     }
 
@@ -29,7 +29,7 @@ extension StoreWriter {
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
         precondition(entry.caching?.bodySize == position + body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence, keepsBody: true).id
-        strippedResponses.remove(id)
+        strippedResponses[id] = nil
         try access.responses.appendBody(body, of: id, at: position)
     }
 
@@ -72,16 +72,25 @@ extension StoreWriter {
     ///
     /// The entries stay usable. Each is read once in a transaction: one response may list all of
     /// the very many records that an operation or a delete rule changes.
-    package mutating func removeValidators(ofResponsesListing record: ListedRecord) throws {
-        for id in try access.responses.ids(listing: record) where !strippedResponses.contains(id) {
-            if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
+    ///
+    /// - Parameter keepingVersion: whether the next write of the record at the response's URL still
+    ///   requires the version that they name: neither side has changed it since.
+    package mutating func removeValidators(
+        ofResponsesListing record: ListedRecord, keepingVersion: Bool = false
+    ) throws {
+        for id in try access.responses.ids(listing: record) {
+            if let isKept = strippedResponses[id], keepingVersion || !isKept { continue }
+            if let view = try access.responses.view(id: id) {
+                try removeValidators(of: view, keepingVersion: keepingVersion)
+            }
         }
     }
 
-    private mutating func removeValidators(of view: ResponseView) throws {
-        strippedResponses.insert(view.id)
-        guard !ResponseEntry.Validation.validators(of: view.headers).isEmpty, var entry = view.entry else { return }
-        entry.validation.removeValidators()
+    private mutating func removeValidators(of view: ResponseView, keepingVersion: Bool = false) throws {
+        strippedResponses[view.id] = keepingVersion
+        let hasValidators = !ResponseEntry.Validation.validators(of: view.headers).isEmpty
+        guard hasValidators || !keepingVersion && !view.knownVersion.isEmpty, var entry = view.entry else { return }
+        entry.validation.removeValidators(keepingVersion: keepingVersion)
         _ = try access.responses.put(entry, sequence: sequence)
     }
 

@@ -42,8 +42,8 @@ public struct StoreWriter: ~Copyable {
     /// The responses that list a record that is updated; nil if they are not collected.
     var updatedResponses: Set<UInt64>?
     /// The responses whose validators this transaction has removed, and that it has not stored
-    /// anew since.
-    var strippedResponses: Set<UInt64> = []
+    /// anew since, with whether writes still require the version that these have named.
+    var strippedResponses: [UInt64: Bool] = [:]
     /// The records that the server has deleted and whose mark has ended without being sent: see
     /// ``deleteGone(except:)``.
     var goneRecords: Set<ListedRecord> = []

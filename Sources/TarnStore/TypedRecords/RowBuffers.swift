@@ -94,8 +94,11 @@ final class RowBuffers {
 
     /// Builds the body of the fields with the attributes of the key, which a patch need not set.
     ///
+    /// - Parameter replacesKey: whether the attributes of the key replace those of the fields.
     /// - Throws: `StoreError.wrongKey` if a field has a value of another key.
-    private func complete(_ plan: RowPlan, with key: RecordKey) throws(StoreError) -> RowBody? {
+    private func complete(
+        _ plan: RowPlan, with key: RecordKey, replacesKey: Bool
+    ) throws(StoreError) -> RowBody? {
         let said = plan.entity.keyValues(key)
         var scratch = ByteWriter(capacity: 256)
         body.removeAll()
@@ -112,6 +115,10 @@ final class RowBuffers {
                 pending = pending.drop { $0 == id }
                 scratch.removeAll()
                 scratch.appendValue(known)
+                if replacesKey {
+                    body.field(id, EncodedValue(scratch.bytes))
+                    continue
+                }
                 guard Bytes.equal(scratch.bytes, value.bytes) else {
                     throw .wrongKey(
                         entity: plan.entity.name, expected: "the record's key \(key), which cannot be changed",
@@ -136,6 +143,14 @@ final class RowBuffers {
     func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
         if let problem { throw problem }
         let row = try completeWithKey(plan, access, key: key)
+        return approximate.isEmpty ? row : try keepingExactValues(row, plan, access)
+    }
+
+    /// Builds the body and the storage key once more, with a key that has replaced the fields' own.
+    func finish(_ plan: RowPlan, _ access: StoreAccess, replacingKeyBy key: RecordKey) throws -> RowBody {
+        encoded.removeAll()
+        storageKey.removeAll()
+        let row = try completeWithKey(plan, access, key: key, replacesKey: true)
         return approximate.isEmpty ? row : try keepingExactValues(row, plan, access)
     }
 
@@ -167,8 +182,10 @@ final class RowBuffers {
         }
     }
 
-    private func completeWithKey(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
-        guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else {
+    private func completeWithKey(
+        _ plan: RowPlan, _ access: StoreAccess, key: RecordKey?, replacesKey: Bool = false
+    ) throws -> RowBody {
+        guard let row = try key.map({ try complete(plan, with: $0, replacesKey: replacesKey) }) ?? complete(plan) else {
             throw damaged(plan, key)
         }
         if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {

@@ -63,6 +63,15 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
+    /// Calls a closure as ``finish(key:_:)`` does, once more, with a key that has replaced the
+    /// fields' own.
+    func finish<Result>(
+        replacingKeyBy key: RecordKey, _ body: (Bytes, RowBody, _ isComplete: Bool) throws -> Result
+    ) throws -> Result {
+        let row = try buffers.finish(plan, access, replacingKeyBy: key)
+        return try body(buffers.storageKey.bytes, row, plan.isComplete)
+    }
+
     /// Calls a closure with a row body that has only the fields that were set, borrowed.
     ///
     /// - Returns: the result of the closure, and whether the body is wide.

@@ -5,6 +5,8 @@ internal import LMDB
 extension StoreWriter {
     /// Stores a record: sets the fields of the struct, and keeps those that it does not have.
     ///
+    /// A temporary key that the server's key has replaced leads to the record, which keeps its key.
+    ///
     /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
     ///   If it is set, the record is stored only if it still has this version; 0 means that it does
     ///   not exist yet, also not as a record of another entity with the same parent.
@@ -18,7 +20,14 @@ extension StoreWriter {
         var encoder = try RowEncoder<Record>(access, buffers)
         record.encode(into: &encoder)
         let rules = encoder.rules
-        try encoder.finish(key: nil) { key, body, isComplete in
+        let present = try encoder.finish(key: nil) { key, body, isComplete -> RecordKey? in
+            if let present = try access.outbox.replacingKey(rules.root, key) { return present }
+            if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
+            _ = try merge(rules, key, body, isComplete: isComplete)
+            return nil
+        }
+        guard let present else { return }
+        try encoder.finish(replacingKeyBy: present) { key, body, isComplete in
             if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
             _ = try merge(rules, key, body, isComplete: isComplete)
         }
@@ -77,6 +86,7 @@ extension StoreWriter {
     /// Stores fields of a record. `null` clears a field. Other fields keep their values.
     ///
     /// Attributes and references that are part of the key may be left out: they follow from the
+    /// key. A temporary key that the server's key has replaced leads to the record, which keeps its
     /// key.
     ///
     /// - Parameter version: the version that was read: the record is stored only if it still has
@@ -88,8 +98,20 @@ extension StoreWriter {
     public mutating func put(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64? = nil
     ) throws {
-        try check(version, entity, key, ofAnyKind: true)
-        try put(entity, key, values)
+        let present = try access.writtenKey(entity, key)
+        try check(version, entity, present, ofAnyKind: true)
+        try put(entity, present, present == key ? values : self.values(values, without: key, entity))
+    }
+
+    /// Returns values without those of a replaced key: they follow from the present one.
+    private func values(
+        _ values: [Record.Field], without key: RecordKey, _ name: String
+    ) throws -> [Record.Field] {
+        let entity = try access.state.entity(name), parts = entity.keyValues(key)
+        return values.filter { value in
+            guard let id = entity.field(value.name)?.id, let part = parts[id] else { return true }
+            return !Value.haveSameBytes(part, value.value)
+        }
     }
 
     /// Deletes a record by its delete rules, in this transaction.

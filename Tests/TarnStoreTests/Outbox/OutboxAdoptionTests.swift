@@ -76,6 +76,19 @@ struct OutboxAdoptionTests {
         #expect(try store.delete("Issue", made) == 1 && store.count("Issue") == 1)
     }
 
+    @Test("fields that are put by a temporary key that was replaced are those of the record")
+    func putByOldKey() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.complete(1, 99)
+        let id = try #require(made.components.first)
+        try store.write { writer in
+            try writer.put(
+                "Issue", made, [Record.Field("id", Value(id)), Record.Field("title", .string("later"))], ifVersion: nil)
+        }
+        #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
+        #expect(throws: StoreWriteError.self) { try store.write { try $0.put("Issue", made, [], ifVersion: 0) } }
+    }
+
     @Test("the server's record with a key that the program had chosen for another one is not taken for that one")
     func takenKey() throws {
         try bed.create("Issue", .client(5), ["title": .string("mine")])
@@ -91,6 +104,20 @@ struct OutboxAdoptionTests {
         #expect(try store.record("Issue", 5) == nil)
         #expect(throws: OutboxError.self) { try bed.update(5, ["title": .string("x")]) }
         #expect(try store.record("Issue", 99)?["title"] == .string("later"))
+    }
+
+    @Test("a key that another record adopts no longer leads to the one that had it before")
+    func adoptedByAnother() throws {
+        try bed.create("Issue", .client(5), ["title": .string("mine")])
+        try bed.complete(1, 99)
+        #expect(try store.record("Issue", 5)?.key == 99)
+        let made = try bed.create("Issue", .temporary, ["title": .string("other")]).key
+        try bed.complete(2, 5)
+        #expect(try store.record("Issue", made)?["title"] == .string("other"))
+        #expect(try store.delete("Issue", 5) == 1)
+        #expect(try store.record("Issue", made) == nil && store.record("Issue", 5) == nil)
+        #expect(try store.record("Issue", 99)?["title"] == .string("mine"))
+        #expect(try store.read { try $0.outbox.counters.aliases } == 1)
     }
 
     @Test("the record that a page brought meanwhile and the created one become one; local changes stay")

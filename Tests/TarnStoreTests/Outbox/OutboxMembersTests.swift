@@ -56,6 +56,27 @@ struct OutboxMembersTests {
         #expect(try store.record("Issue", 18)?["labels"] == nil && bed.marks() == [])
     }
 
+    @Test("members that a later change has sent leave an earlier dead one; a retry withdraws it without any")
+    func overtaken() throws {
+        func removeAndSend(_ member: RecordKey) throws {
+            let id = try #require(try remove([member], "labels", "Issue", 17).operation)
+            try store.write { writer in
+                try writer.dropOvertakenChanges(by: id)
+                _ = try writer.completeOperation(id)
+            }
+        }
+        _ = try add(["new", "other"], "labels", "Issue", 17)
+        try bed.bury(1)
+        try removeAndSend("new")
+        #expect(try bed.operations() == ["1 add Issue 17 labels=[other]"])
+        #expect(try store.related("Issue", 17, "labels") == ["bug", "other"])
+        #expect(try bed.marks() == ["update Issue 17 labels"])
+        try removeAndSend("other")
+        #expect(try bed.marks() == [] && bed.counts.dead == 1)
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.counts.isEmpty)
+    }
+
     @Test("members that a response has brought meanwhile are visible once the operations are done")
     func membersOfOthers() throws {
         _ = try add(["new"], "labels", "Issue", 17)

@@ -206,6 +206,25 @@ struct OutboxQueueTests {
         #expect(try store.record("Issue", 17)?["state"] == .string("gone"))
     }
 
+    @Test("a dead deletion whose record was created again since is withdrawn by a retry")
+    func recreated() throws {
+        try bed.delete("Repo", 1)
+        try bed.bury(1)
+        #expect(try store.record("Issue", 17) == nil)
+        try bed.create("Repo", .client(1), ["name": .string("again")])
+        try store.write { writer in
+            try writer.dropOvertakenChanges(by: 2)
+            _ = try writer.completeOperation(2)
+        }
+        #expect(try store.read { try $0.outbox.operation(1) }?.failure?.kind == "recreated")
+        #expect(try bed.marks() == ["delete Issue 17 "])
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        // The server has never deleted the issue.
+        #expect(try store.record("Issue", 17)?["title"] == .string("old"))
+        #expect(try store.record("Repo", 1)?["name"] == .string("again"))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("a wait that was noted while the clock was ahead is over")
     func clockAhead() throws {
         let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now

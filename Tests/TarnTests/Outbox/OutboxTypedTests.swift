@@ -87,6 +87,17 @@ struct OutboxTypedTests {
         #expect(try fixture.keys("Item").isEmpty)
     }
 
+    @Test("a struct with a temporary key that was replaced changes the record when it is put")
+    func putReplacedKey() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        let made = try await outbox.create(ItemRecord(id: 0, title: "new", votes: 1))
+        #expect(try await outbox.drain().sent == 1)
+        let changed = ItemRecord(id: made.id, title: "later", votes: 9)
+        try await fixture.store.write { try $0.put(changed) }
+        #expect(try fixture.keys("Item").count == 1 && fixture.field("votes", of: RecordKey(101)) == .int(9))
+        #expect(try fixture.store.read { try $0.get(ItemRecord.self, 101) }?.title == "later")
+    }
+
     @Test("a text of the same letters in other code points is a change")
     func codePoints() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()

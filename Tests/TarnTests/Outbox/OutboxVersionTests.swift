@@ -150,6 +150,23 @@ struct OutboxVersionTests {
         #expect(place.changes.prefix(2).map { $0.field("If-Match") } == [#""v1""#, #""v1""#])
     }
 
+    @Test("an update behind a discarded one that was never sent has the version that was known, after a restart, too")
+    func updateBehindDiscarded() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("mine"))])
+        try await place.outbox().discard(try #require(try place.outbox().operations().first).id)
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("later"))])
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
     @Test("a deletion has the version that an update of the same process has left, after a restart, too")
     func deletionAfterUpdate() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

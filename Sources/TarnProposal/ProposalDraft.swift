@@ -135,8 +135,10 @@ struct ProposalDraft {
         }
         for (index, source) in sources.enumerated() {
             guard let name = endpoints.name(ofSource: index) else { continue }
+            let filled = endpoints.filledGaps[index] ?? [:]
             let gaps =
-                source.gaps + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
+                source.gaps.filter { filled[$0] == nil }
+                + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
             let shared = shareEntity(endpoint: name)
             uncertain += (gaps + shared + placeholders(of: name)).map { "endpoint \(name): \($0)" }
             guard !source.pages.isEmpty else { continue }

@@ -31,11 +31,23 @@ struct ProposalRepair {
             attribute.from = relationship.from
             attribute.comment = "neither an object nor a key in some sample: kept as it is"
             entity.attributes.append(attribute)
+            separateInverse(of: relationship)
         } else {
             return state(group)
         }
         description.entities[place] = entity
         hasChanged = true
+    }
+
+    /// Separates the other side of a relationship that was removed: both sides name each other.
+    private mutating func separateInverse(of relationship: ProposedRelationship) {
+        guard let inverse = relationship.inverse, let target = description.position(of: relationship.target),
+            let index = description.entities[target].relationships.firstIndex(where: {
+                $0.name == inverse && $0.inverse == relationship.name
+            })
+        else { return }
+        description.entities[target].relationships[index].inverse = nil
+        description.entities[target].relationships[index].isExcerpt = false
     }
 
     /// Loosens the type of an attribute.

@@ -150,4 +150,55 @@ struct ProposedEntityTests {
                 "/workspaces/{issue.project.workspace.slug}/projects/{issue.project.id}/issues/{issue.id}/comments"),
             "\(proposal.text)")
     }
+
+    @Test(
+        "a list inside of records, and the whole list of a URL for each, are one relationship",
+        arguments: [true, false])
+    func excerpt(namesOwner: Bool) async throws {
+        let server = try ScriptedServer { request in
+            func comments(_ issue: Int, _ count: Int) -> String {
+                let owner = namesOwner ? #","issue_id":\#(issue)"# : ""
+                let comments = (1...count).map { #"{"id":\#(issue * 10 + $0),"text":"c\#(issue)-\#($0)"\#(owner)}"# }
+                return "[" + comments.joined(separator: ",") + "]"
+            }
+            let path = request.target.split(separator: "?")[0], segments = path.split(separator: "/")
+            if path == "/issues" {
+                let issues = (1...3).map {
+                    #"{"id":\#($0),"title":"t\#($0)","comments_count":5,"comments":\#(comments($0, 2))}"#
+                }
+                return .init(body: "[" + issues.joined(separator: ",") + "]")
+            }
+            guard segments.count == 3, segments[2] == "comments", let issue = Int(segments[1]), (1...3).contains(issue)
+            else { return .init(status: "404 Not Found") }
+            return .init(body: comments(issue, 5))
+        }
+        let proposal = try await propose(urls: [server.base + "/issues", server.base + "/issues/1/comments"])
+        let list = "comments: { to: [Comment], inverse: issue, to_many: append }"
+        let reference = "issue: { to: Issue, \(namesOwner ? "from: issue_id, " : "")inverse: comments }"
+        #expect(proposal.text.contains(list) && proposal.text.contains(reference), "\(proposal.text)")
+        #expect(proposal.uncertain == [] && !proposal.text.contains("the rest is not synced"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.related("Issue", "comments") == (15, 0), "\(proposal.text)")
+    }
+
+    @Test("lists inside of records that have elements in common stay as they are")
+    func shared() async throws {
+        let server = try ScriptedServer { request in
+            func labels(_ ids: [Int]) -> String {
+                "[" + ids.map { #"{"id":\#($0),"text":"l\#($0)"}"# }.joined(separator: ",") + "]"
+            }
+            let path = request.target.split(separator: "?")[0]
+            if path == "/issues" {
+                let issues = (1...3).map { #"{"id":\#($0),"title":"t\#($0)","labels":\#(labels([7, 10 + $0]))}"# }
+                return .init(body: "[" + issues.joined(separator: ",") + "]")
+            }
+            guard path.hasPrefix("/issues/"), path.hasSuffix("/labels"), let issue = Int(path.dropFirst(8).prefix(1))
+            else { return .init(status: "404 Not Found") }
+            return .init(body: labels([7, 10 + issue, 20 + issue]))
+        }
+        let proposal = try await propose(urls: [server.base + "/issues", server.base + "/issues/1/labels"])
+        #expect(!proposal.text.contains("to_many: append"), "\(proposal.text)")
+        #expect(proposal.text.contains("labels: { to: [Label], ordered: true, inverse: issues }"), "\(proposal.text)")
+    }
 }

@@ -56,7 +56,9 @@ struct PageImporter {
             }
             questions = DocumentQuestions(
                 values: try wants.values.map(path), record: try wants.record.map(path),
-                increment: rule?.field, documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
+                increment: rule?.field,
+                documents: try request.endpoint.metadata.map(\.path) + wants.composites.map(path),
+                members: PageImporter.members)
         }
 
     }

@@ -34,13 +34,30 @@ package struct PageMetadata {
                 guard index < facts.values.count else { return nil }
                 let path = wants.values[index]
                 if let value = facts.values[index] { return (path, value) }
-                let isRefused = facts.containers.contains(index) && wants.scalars.contains(path)
-                return isRefused ? (path, PageFacts.container) : nil
+                guard wants.scalars.contains(path) else { return nil }
+                // The documents are those of the metadata, and then those of composites.
+                let composite = wants.composites.firstIndex(of: path).map { names.count + $0 }
+                return PageMetadata.container(facts, index, composite).map { (path, $0) }
             }
             + facts.members.filter { PageEvidence.isOfEnvelope($0.path) }.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
         if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil, read == nil { return nil }
+    }
+
+    /// Returns the value of an object or a list for pagination; nil for one without values.
+    ///
+    /// - Parameters:
+    ///   - index: the position of the value.
+    ///   - composite: its position among the documents, if it may be an object or a list.
+    private static func container(_ facts: DocumentFacts, _ index: Int, _ composite: Int?) -> String? {
+        let isContainer = facts.containers.contains(index)
+        guard let composite, facts.documents.indices.contains(composite), let text = facts.documents[composite],
+            text.utf8.count <= PageSequence.linkLimit
+        else { return isContainer ? PageFacts.container : nil }
+        // The sort values of a record may all be null.
+        let isList = text.hasPrefix("[") && text != "[]"
+        return isContainer || isList ? PageFacts.json + text : nil
     }
 
     /// The metadata that an endpoint declares, in the stored metadata of a response: JSON by name.

@@ -18,8 +18,10 @@ struct SendingOptions: ParsableArguments {
     var conflicts = ConflictOption.perField
 
     /// Opens the outbox of the description.
-    func outbox() throws -> Outbox {
-        try Outbox.open(description, store: store, base: base, conflicts.policy)
+    ///
+    /// - Parameter entity: the entity of the change; nil for none.
+    func outbox(for entity: String? = nil) throws -> Outbox {
+        try Outbox.open(description, for: entity, store: store, base: base, conflicts.policy)
     }
 }
 
@@ -27,18 +29,22 @@ extension Outbox {
     /// Opens the outbox of a description. Credentials are read when a request needs them.
     ///
     /// - Parameters:
+    ///   - entity: the entity of the change, for the error; nil for none.
     ///   - creatingStore: whether a missing store is created.
     ///   - adoptsSchema: whether the store takes the schema of the description.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
-        _ option: DescriptionOption, store: String?, base: String? = nil, _ conflicts: ConflictPolicy = .perField,
+        _ option: DescriptionOption, for entity: String? = nil, store: String?, base: String? = nil,
+        _ conflicts: ConflictPolicy = .perField,
         creatingStore: Bool = true, adoptsSchema: Bool = true
     ) throws -> Outbox {
         let description = try option.load()
         guard !description.writes.isEmpty else {
+            let isKnown = description.schema.entities.contains { $0.name == entity }
+            let name = isKnown ? entity ?? "NAME" : "NAME"
             throw Failure(
                 .usage,
-                "\(description.file) declares no requests for changes: add entities.NAME.write, such as "
+                "\(description.file) declares no requests for changes: add entities.\(name).write, such as "
                     + "write: { update: 'PATCH /issues/{id}' }")
         }
         var options = APIClient.Options()

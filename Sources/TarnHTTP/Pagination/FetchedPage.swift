@@ -33,4 +33,12 @@ public struct FetchedPage: Sendable {
         if case .body = place, let body = next.body { return .nextBody(body) }
         return .next(next.url)
     }
+
+    /// Returns the page whose JSON body has another object or list at a path of keys; nil if the
+    /// request has a form.
+    func next(setting keys: [String], to value: JSONBody) -> NextPage? {
+        guard case .json(var body) = request.body ?? .json(.object([])) else { return nil }
+        body[keys] = value
+        return .nextBody(.json(body))
+    }
 }

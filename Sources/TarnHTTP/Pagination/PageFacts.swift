@@ -84,6 +84,16 @@ public struct PageFacts: Sendable, Hashable {
     /// The value at a path of ``PageWants/scalars`` that is an object or a list.
     package static let container = "\u{0}container"
 
+    /// The beginning of a value at a path of ``PageWants/composites`` that is an object or a list;
+    /// its text as compact JSON follows.
+    package static let json = "\u{0}json"
+
+    /// Returns the object or list at a path of ``PageWants/composites``; nil for other values.
+    func composite(_ path: String) -> JSONBody? {
+        guard let text = values[path]?.utf8, text.starts(with: PageFacts.json.utf8) else { return nil }
+        return JSONBody(parsing: Array(text.dropFirst(PageFacts.json.utf8.count))[...])
+    }
+
     /// Returns the flag at a path; nil if the value is no boolean.
     ///
     /// `1` is true, `0` and an empty text are false.

@@ -477,7 +477,7 @@ package struct PageSequence: Sendable, Hashable {
     /// The maximum length of a reference or of a cursor, in bytes.
     ///
     /// Servers accept no longer ones.
-    static let linkLimit = 64 << 10
+    package static let linkLimit = 64 << 10
     static let tooLong = "it is longer than 64 KiB"
 
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {

@@ -10,6 +10,10 @@ public struct PageWants: Sendable, Hashable {
     ///
     /// It is read as ``PageFacts/container``. Responses that were stored before it was stay valid.
     package var scalars: [String] = []
+    /// Those of ``scalars`` of which an object or a list is a value, too.
+    ///
+    /// It is read as ``PageFacts/json`` and its text.
+    package var composites: [String] = []
 
     /// Creates a set of wanted parts.
     public init(values: [String] = [], record: String? = nil, fields: [String] = []) {

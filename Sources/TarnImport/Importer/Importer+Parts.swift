@@ -104,6 +104,7 @@ extension Importer {
                     (added.facts.values, added.facts.documents, added.facts.members) = (
                         ofRoot.values, ofRoot.documents, ofRoot.members
                     )
+                    added.facts.containers = ofRoot.containers
                 } _: { tape, place, path in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement, path: path))

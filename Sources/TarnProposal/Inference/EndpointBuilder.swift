@@ -7,6 +7,10 @@ struct EndpointBuilder {
     private let sources: [Source]
     /// The names of the entities of the lists, by the positions of source and list.
     private let entityNames: [[String]]
+    /// The lists that other parents have at the paths of the sources.
+    private let siblings: [String: [[JSONValue]]]
+    /// Remarks about gaps in the records of a source that another endpoint fills, by the gaps.
+    private(set) var filledGaps: [Int: [String: String]] = [:]
     private var names: Set<String> = []
     private(set) var endpoints: [ProposedEndpoint] = []
     /// The names of the endpoints of the sources, and of their details.
@@ -19,6 +23,7 @@ struct EndpointBuilder {
     ) {
         self.sources = sources
         self.entityNames = entityNames
+        self.siblings = siblings
         var built: [ProposedEndpoint?] = sources.map { _ in nil }
         for (index, source) in sources.enumerated() { built[index] = build(source, index, entities) }
         // Parents first: a path may name their own parents by them.
@@ -27,6 +32,12 @@ struct EndpointBuilder {
             if let parent = sources[index].parent { addParent(parent, sources[index], &endpoint, &entities, built) }
             fillPath(of: &endpoint)
             built[index] = endpoint
+        }
+        for (index, filled) in filledGaps {
+            guard let remarks = built[index]?.remarks else { continue }
+            built[index]?.remarks = remarks.map { remark in
+                filled.first { "UNCERTAIN: " + $0.key == remark }?.value ?? remark
+            }
         }
         ParentKeys(sources, siblings).complete(&entities, entityNames, built)
         let positions = Set(entities.filter(\.hasPositions).map(\.name))
@@ -128,7 +139,7 @@ struct EndpointBuilder {
 
     // MARK: Parents
 
-    private func addParent(
+    private mutating func addParent(
         _ parent: Source.Parent, _ source: Source, _ endpoint: inout ProposedEndpoint,
         _ entities: inout [ProposedEntity], _ built: [ProposedEndpoint?]
     ) {
@@ -154,9 +165,11 @@ struct EndpointBuilder {
             endpoint.forEach = (parentName, nil)
             return
         }
+        let plural = EnglishName.plural(EnglishName.uncapitalized(childName))
         let own = entities[child].relationships.first { $0.target == parentName && !$0.isToMany }
         if let own {
             endpoint.forEach = (parentName, own.name)
+            joinExcerpt(plural, parent, source, endpoint, &entities)
             return
         }
         // A kind inherits the fields of its entity: it must not have one of the same name.
@@ -167,13 +180,47 @@ struct EndpointBuilder {
         let name = EnglishName.unique(EnglishName.uncapitalized(parentName)) { isTaken($0, in: childName) }
         var relationship = ProposedRelationship(name: name, target: parentName)
         relationship.comment = "not in the JSON: set by the endpoint \(endpoint.name)"
-        let plural = EnglishName.plural(EnglishName.uncapitalized(childName))
         let isFree =
             entities.contains { $0.name == parentName } && !isTaken(plural, in: parentName)
             && !entities.contains { $0.relationships.contains { $0.target == parentName && $0.inverse == plural } }
         if isFree { relationship.inverse = plural }
         entities[child].relationships.append(relationship)
         endpoint.forEach = (parentName, name)
+        joinExcerpt(plural, parent, source, endpoint, &entities)
+    }
+
+    /// Makes a list inside of the parents, which has a part of what an endpoint requests for each of
+    /// them, the inverse of the children's reference.
+    private mutating func joinExcerpt(
+        _ name: String, _ parent: Source.Parent, _ source: Source, _ endpoint: ProposedEndpoint,
+        _ entities: inout [ProposedEntity]
+    ) {
+        guard let each = endpoint.forEach, let reference = each.parent, let list = source.lists.first,
+            let place = entities.firstIndex(where: { $0.name == each.entity }),
+            let child = entities.firstIndex(where: { $0.name == endpoint.lists.first?.entity }),
+            let index = entities[child].relationships.firstIndex(where: { $0.name == reference })
+        else { return }
+        let segments = source.path.split(separator: "/").map { PercentEncoding.decode($0) }
+        let parents = sources[parent.source].lists.first?.shape.samples ?? []
+        let owner = parents.first { record in
+            record[parent.field]?.scalarText.map { segments.dropFirst(parent.segment).first == $0 } ?? false
+        }
+        guard let owner,
+            let excerpt = ExcerptList(
+                name, of: entities[place], entities[child], parents: parents, owner: owner,
+                listed: source.pages.flatMap { ListFinder.objects($0.json, list.found) },
+                others: siblings[source.path] ?? [])
+        else { return }
+        entities[child].relationships[index].inverse = name
+        entities[place].relationships[excerpt.relationship].inverse = reference
+        entities[place].relationships[excerpt.relationship].isExcerpt = true
+        entities[place].relationships[excerpt.relationship].comment =
+            "a part of the list that the endpoint \(endpoint.name) requests; "
+            + "a \(entities[child].name) has one \(each.entity)"
+        for gap in sources[parent.source].gaps {
+            filledGaps[parent.source, default: [:]][gap] = PartialList.remark(
+                gap, ofOneOf: excerpt.paths, requestedBy: endpoint.name)
+        }
     }
 
     /// The number of sources whose records the path of a source names, one below the other.

@@ -6,5 +6,7 @@ struct ProposedRelationship {
     /// The keys that lead to the object, the list or the bare id, as alternates.
     var from: [[String]]?
     var inverse: String?
+    /// Whether a list has a part of the references, which are stored at the inverse.
+    var isExcerpt = false
     var comment = ""
 }

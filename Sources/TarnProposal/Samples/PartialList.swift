@@ -16,7 +16,18 @@ struct PartialList: Equatable {
 
     /// The remark for the endpoint.
     var remark: String {
-        "`\(YAMLText.comment(JSONPath(keys: path).description, limit: 60))` inside of a record is a part of its list (\(sign)): the rest is not synced. If the server has this list for each record, describe it by `for_each`."
+        "\(PartialList.start(path)) (\(sign)): the rest is not synced. If the server has this list for each record, describe it by `for_each`."
+    }
+
+    /// The beginning of the remarks about the list at a path.
+    private static func start(_ path: [String]) -> String {
+        "`\(YAMLText.comment(JSONPath(keys: path).description, limit: 60))` inside of a record is a part of its list"
+    }
+
+    /// Returns the remark in place of one about a list that an endpoint requests as a whole; nil if
+    /// it is about something else.
+    static func remark(_ remark: String, ofOneOf paths: [[String]], requestedBy endpoint: String) -> String? {
+        paths.map(start).first { remark.hasPrefix($0) }.map { "\($0): the endpoint \(endpoint) requests all of it." }
     }
 
     /// Returns the lists of records that are parts, each with its first sign.

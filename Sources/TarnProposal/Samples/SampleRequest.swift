@@ -41,7 +41,11 @@ extension Sampler {
         } catch {
             let start = target.prefix(8).lowercased()
             guard start.hasPrefix("http://") || start.hasPrefix("https://") else { return false }
-            throw .unreadable(target, reason: error.reason)
+            let hasUser = URLReference(target).authority?.utf8.contains(UInt8(ascii: "@")) ?? false
+            let advice =
+                ": leave them out of the URL, and add --header 'Authorization: Basic …', with the base64 of "
+                + "user:password, or name the variable with a token by --auth-env"
+            throw .unreadable(target, reason: error.reason + (hasUser ? advice : ""))
         }
     }
 

@@ -106,8 +106,9 @@ struct ProposalWriter {
         let target = relationship.isToMany ? "[\(relationship.target)]" : relationship.target
         var parts: [String] = []
         if let from = relationship.from { parts.append("from: \(ProposalWriter.paths(from))") }
-        if relationship.isToMany { parts.append("ordered: true") }
+        if relationship.isToMany, !relationship.isExcerpt { parts.append("ordered: true") }
         if let inverse = relationship.inverse { parts.append("inverse: \(inverse)") }
+        if relationship.isExcerpt { parts.append("to_many: append") }
         let definition =
             parts.isEmpty ? target : "{ " + (["to: \(target)"] + parts).joined(separator: ", ") + " }"
         line(6, "\(relationship.name): \(definition)", relationship.comment)

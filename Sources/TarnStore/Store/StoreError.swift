@@ -77,7 +77,7 @@ public enum StoreError: StoreFailure, Hashable {
         case .indexIncomplete(let entity, let index, let done, let total):
             "the index \(index) of \(entity) is not complete (\(done) of \(total) rows); wait, or open the store with a schema to continue the build"
         case .damagedRow(let entity, let key):
-            "the row of \(entity) \(key) is damaged, and was not changed; restore the store from a backup, copy its other records into a new one with `tarn inspect salvage`, or mirror again"
+            "the row of \(entity) \(key) is damaged, and was not changed; remove it with `tarn store repair --remove-damaged-rows` and sync again, restore the store from a backup, or copy its other records into a new one with `tarn inspect salvage`"
         case .damagedDictionary(let entity, let key, let dictionary):
             "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged; other rows need it as well. Restore the store from a backup, copy the records that are left into a new one with `tarn inspect salvage`, or mirror again"
         case .damagedEntry(let table, let key):

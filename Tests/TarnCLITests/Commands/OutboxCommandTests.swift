@@ -120,6 +120,17 @@ struct OutboxCommandTests {
         #expect(dry.error.contains("nonsense"), "\(dry.error)")
     }
 
+    @Test("a change of an entity without requests names the entity that needs them")
+    func undeclaredRequests() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        for command in [
+            ["update", "Item", "--all", "--set", "name=b", "--queue"], ["create", "Item", "--set", "name=b"],
+        ] {
+            let result = try await tarn(command + ["--file", file])
+            #expect(result.status == 2 && result.error.contains("add entities.Item.write, such as"), "\(result)")
+        }
+    }
+
     @Test("a queued change of a field that the description does not declare any more is not sent under its old name")
     func undeclaredField() async throws {
         let place = try await Place()

@@ -137,6 +137,18 @@ struct PaginationStyleTests {
                 #"/items?state=all {"query":"{ a }","variables":{"first":2,"after":"Y3Vy"}}"#,
             ], body: graph),
         Row(
+            name: "a list as the cursor in the body (Elasticsearch)",
+            pagination: .cursor(path: "hits[-1].sort", sends: .body(["search_after"])),
+            pages: [
+                page(2, ["hits[-1].sort": PageFacts.json + #"[1700000000000,"a\"b",null]"#]),
+                page(1, ["hits[-1].sort": PageFacts.json + #"{"at":[2.50]}"#]), page(0),
+            ],
+            asked: [
+                #"/items?state=all {"query":"{ a }","variables":{"first":2}}"#,
+                #"/items?state=all {"query":"{ a }","variables":{"first":2},"search_after":[1700000000000,"a\"b",null]}"#,
+                #"/items?state=all {"query":"{ a }","variables":{"first":2},"search_after":{"at":[2.50]}}"#,
+            ], body: graph),
+        Row(
             name: "cursor in a form", pagination: .cursor(path: "next", sends: .body(["cursor"])),
             pages: [page(2, ["next": "a b"]), page(1)],
             asked: ["/items?state=all q=x", "/items?state=all q=x&cursor=a%20b"],
@@ -266,6 +278,19 @@ struct PaginationStyleTests {
         let facts = Self.page(
             1, ["links": PageFacts.container, "links[0].rel": relation, "links[0].href": "/items?page=1"])
         #expect(sequence.preceding(facts) == .page(PageRequest(url: "http://h/items?page=1")))
+    }
+
+    @Test("a list is no cursor for a query or a form, which have texts only")
+    func composites() throws {
+        let facts = Self.page(1, ["next": PageFacts.json + "[1]"])
+        let cases: [(Pagination.ParameterPlace, TransportBody?)] = [(.query("c"), nil), (.body(["c"]), .form([]))]
+        for (place, body) in cases {
+            let error = #expect(throws: PaginationError.self) {
+                try Self.walk(
+                    .cursor(path: "next", sends: place), from: PageRequest(url: "http://h/items", body: body), [facts])
+            }
+            #expect(error?.description.contains("`next` is an object or a list") == true, "\(place)")
+        }
     }
 
     @Test("the closure's own error ends the walk, with its name")

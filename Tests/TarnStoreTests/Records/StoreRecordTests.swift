@@ -311,6 +311,7 @@ struct StoreRecordTests {
         #expect(storeError { _ = try store.write { try $0.delete("User", RecordKey(1)) } } == error)
         #expect(storeError { try store.read { try $0.forEach("User") { _ in true } } } == error)
         #expect(error.description.contains("tarn inspect salvage"))
+        #expect(error.description.contains("`tarn store repair --remove-damaged-rows` and sync again"))
     }
 
     @Test("rows in the store have valid checksums, also beyond the narrow limit")

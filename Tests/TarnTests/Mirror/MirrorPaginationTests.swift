@@ -155,6 +155,39 @@ struct MirrorPaginationTests {
         #expect(try store.checkpoint("items")?.state == .complete)
     }
 
+    @Test("a list as a cursor goes into the body as it is, also in a scan that goes on (Elasticsearch)")
+    func searchAfter() async throws {
+        func answer(_ hits: String) -> String {
+            let body = #"{"hits":{"hits":[\#(hits)]}}"#
+            return "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+        func hit(_ id: Int, _ sort: String) -> String { #"{"id":\#(id),"name":"n","sort":\#(sort)}"# }
+        let yaml = itemsYAML(
+            """
+            body: { size: 2 }
+                records: hits.hits
+                paginate: { cursor: { path: 'hits.hits[-1].sort', body: search_after, end: empty } }
+            """)
+        let store = try MirrorStore(yaml: yaml)
+        let failing = try RawServer([
+            answer(hit(1, "[1,\"a\"]") + "," + hit(2, "[1700000000000,\"b\"]")), answer(hit(3, "[1700000000001,null]")),
+            "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n",
+        ])
+        _ = try await store.sync(failing.base + "/v1")
+        let sound = try RawServer([answer(hit(4, "[null]")), answer("")])
+        let report = try await store.sync(sound.base + "/v1")
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        let requests = failing.requests + sound.requests
+        #expect(
+            requests.map { $0.components(separatedBy: "\r\n\r\n").last ?? "" } == [
+                #"{"size":2}"#, #"{"size":2,"search_after":[1700000000000,"b"]}"#,
+                #"{"size":2,"search_after":[1700000000001,null]}"#, #"{"size":2,"search_after":[1700000000001,null]}"#,
+                #"{"size":2,"search_after":[null]}"#,
+            ])
+        #expect(try store.count("Item") == 4)
+        #expect(try store.checkpoint("items")?.state == .complete)
+    }
+
     @Test("a server that refuses deep pages is walked to the end all the same")
     func deepPages() async throws {
         func page(_ target: String, _ ids: [Int], status: String = "200 OK") -> String {

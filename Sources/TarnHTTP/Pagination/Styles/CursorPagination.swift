@@ -27,6 +27,8 @@ struct CursorPagination: LastingStyle {
     var wants: PageWants {
         var wants = PageWants(values: [path, hasMore].compactMap(\.self))
         wants.scalars = [path]
+        // The place of a query has a text only.
+        if case .body = sends { wants.composites = [path] }
         return wants
     }
     var parameters: [Pagination.ParameterPlace] { [sends] }
@@ -41,7 +43,11 @@ struct CursorPagination: LastingStyle {
         guard facts.flag(hasMore) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }
-        guard value != PageFacts.container else {
+        let composite = facts.composite(path)
+        if let composite, case .body(let keys) = sends, let next = page.next(setting: keys, to: composite) {
+            return next
+        }
+        guard value != PageFacts.container, composite == nil else {
             throw .refused(
                 by: name,
                 reason: "`\(path)` is an object or a list, and no cursor: name the member that is the cursor")
@@ -78,6 +84,7 @@ extension Pagination {
     ///
     /// - Parameters:
     ///   - path: the path of the cursor in the body. The scan ends if it is missing, null or empty.
+    ///     A JSON body gets an object or a list as it is; in a query or a form it is an error.
     ///   - sends: the parameter that carries the cursor.
     ///   - start: the cursor that the request for the first page sends, such as `*`; nil if it
     ///     sends none.

@@ -19,8 +19,9 @@ extension RecordRequest {
     /// a list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
     /// that the store has answered. So the server is asked with conditions, unless the request has
     /// a policy of its own. Records that another stored response lists stay: also one to the same
-    /// path with other header fields or hooks, unless it was not used for 30 days. A record that the
-    /// list never had, and that something else stores while it loads, needs two lists that lack it.
+    /// path with other header fields or hooks, unless it was not used for 30 days. A record that
+    /// the list never had, and that something else stores while it loads, needs two lists that lack
+    /// it.
     ///
     /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
     /// ``ResponsePage/orphans`` has the findings. A ``ListLoader`` removes orphans after one load

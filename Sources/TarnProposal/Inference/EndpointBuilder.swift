@@ -189,8 +189,8 @@ struct EndpointBuilder {
         joinExcerpt(plural, parent, source, endpoint, &entities)
     }
 
-    /// Makes a list inside of the parents, which has a part of what an endpoint requests for each of
-    /// them, the inverse of the children's reference.
+    /// Makes a list inside of the parents, which has a part of what an endpoint requests for each
+    /// of them, the inverse of the children's reference.
     private mutating func joinExcerpt(
         _ name: String, _ parent: Source.Parent, _ source: Source, _ endpoint: ProposedEndpoint,
         _ entities: inout [ProposedEntity]

@@ -31,7 +31,10 @@ struct ProposalRepair {
             attribute.from = relationship.from
             attribute.comment = "neither an object nor a key in some sample: kept as it is"
             entity.attributes.append(attribute)
+            // The other side may be of the same entity.
+            description.entities[place] = entity
             separateInverse(of: relationship)
+            entity = description.entities[place]
         } else {
             return state(group)
         }

@@ -207,9 +207,9 @@ package struct OutboxTable {
     func replacingKey(_ root: UInt16, _ storageKey: Bytes) throws(StoreError) -> RecordKey? {
         guard let table = access.state.outbox else { return nil }
         do {
+            guard try access.raw.statistics(table).entries > 0 else { return nil }
             let record = ListedRecord(root, storageKey)
-            guard try access.raw.statistics(table).entries > 0, let alias = try alias(record), try !isTaken(record),
-                let entity = access.catalog.entity(id: root)
+            guard let alias = try alias(record), try !isTaken(record), let entity = access.catalog.entity(id: root)
             else { return nil }
             return try resolved(entity, alias.key)
         } catch let error as StoreError {

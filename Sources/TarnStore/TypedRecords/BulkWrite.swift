@@ -5,11 +5,14 @@ internal import LMDB
 struct BulkWrite: ~Copyable {
     let plan: RowPlan
     let table: Table
+    /// Whether keys may be those that others have replaced.
+    let hasAliases: Bool
     var batch = RecordBatch()
     var changed = 0
 
-    init(_ plan: RowPlan, _ table: Table) {
+    init(_ plan: RowPlan, _ table: Table, hasAliases: Bool) {
         self.plan = plan
         self.table = table
+        self.hasAliases = hasAliases
     }
 }

@@ -50,8 +50,9 @@ extension StoreWriter {
     @usableFromInline
     mutating func beginBulk(_ plan: RowPlan) throws -> BulkWrite {
         let table = try access.state.records(of: plan.rules.root)
+        let hasAliases = try access.outbox.counters.aliases > 0
         try tail.beginAppending(plan.rules.root, access.raw, table)
-        return BulkWrite(plan, table)
+        return BulkWrite(plan, table, hasAliases: hasAliases)
     }
 
     @usableFromInline
@@ -63,7 +64,11 @@ extension StoreWriter {
     @usableFromInline
     mutating func add(_ buffers: RowBuffers, to bulk: inout BulkWrite) throws {
         let plan = bulk.plan, rules = plan.rules
-        let body = try buffers.finish(plan, access, key: nil), key = buffers.storageKey.bytes
+        var body = try buffers.finish(plan, access, key: nil)
+        if bulk.hasAliases, let present = try access.outbox.replacingKey(rules.root, buffers.storageKey.bytes) {
+            body = try buffers.finish(plan, access, replacingKeyBy: present)
+        }
+        let key = buffers.storageKey.bytes
         // Once a record is held, later ones have to follow it.
         if bulk.batch.count == 0, try tail.isPast(key, rules.root, access.raw, bulk.table) {
             _ = try merge(rules, key, body, isComplete: plan.isComplete)

@@ -43,11 +43,12 @@ struct CursorPagination: LastingStyle {
         guard facts.flag(hasMore) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }
-        let composite = facts.composite(path)
-        if let composite, case .body(let keys) = sends, let next = page.next(setting: keys, to: composite) {
+        if case .body(let keys) = sends, let composite = facts.composite(path),
+            let next = page.next(setting: keys, to: composite)
+        {
             return next
         }
-        guard value != PageFacts.container, composite == nil else {
+        guard value != PageFacts.container, !value.hasPrefix(PageFacts.json) else {
             throw .refused(
                 by: name,
                 reason: "`\(path)` is an object or a list, and no cursor: name the member that is the cursor")

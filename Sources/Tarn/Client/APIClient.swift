@@ -321,6 +321,9 @@ public struct APIClient: Sendable {
     /// The time for stored entries and checkpoints.
     var now: Timestamp { Timestamp(options.time.now()) }
 
+    /// The last commit of the store; 0, as if every record were newer, if it cannot be read.
+    var lastCommit: UInt64 { (try? store.read { try $0.access.settings.sequence }) ?? 0 }
+
     /// The auth scope as a keyed hash: responses stored for one scope are not served to another.
     func authScope() async throws -> String {
         try await authorized.scope().map { secret in

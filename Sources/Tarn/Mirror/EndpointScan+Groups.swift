@@ -9,7 +9,7 @@ extension EndpointScan {
     func askFirst() {
         guard !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
         // Records that come into the store before the scan's turn may be missing on the page.
-        (began, begunAfter) = (client.now, try? client.store.read { try $0.access.settings.sequence })
+        (began, begunAfter) = (client.now, client.lastCommit)
         first = try? ask(pages.request, request)
     }
 

@@ -84,8 +84,7 @@ extension Orphans.Scope {
 extension RecordClient {
     /// Begins to note the records of a list, before its first request.
     func beginList() -> ListedPages {
-        let started = client.now
-        return ListedPages(startedAt: started, begunAfter: (try? store.read { try $0.access.settings.sequence }) ?? 0)
+        ListedPages(startedAt: client.now, begunAfter: client.lastCommit)
     }
 
     /// Notes a complete list of a request, and removes the records that it lacks by the rules.

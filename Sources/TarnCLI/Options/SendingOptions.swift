@@ -26,7 +26,8 @@ struct SendingOptions: ParsableArguments {
 }
 
 extension Outbox {
-    /// Opens the outbox of a description. Credentials are read when a request needs them.
+    /// Opens the outbox of a description. Missing credentials are an error once a request needs
+    /// them.
     ///
     /// - Parameters:
     ///   - entity: the entity of the change, for the error; nil for none.

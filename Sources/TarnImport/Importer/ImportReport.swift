@@ -159,8 +159,8 @@ public struct ImportReport: Sendable, Hashable {
 
     /// Returns the report of a unit that was merged a second time, with further bodies.
     ///
-    /// What this merge has found unchanged may have been changed by the first one, which had some
-    /// of its records.
+    /// Records that this merge has found unchanged may have been changed by the first one, which
+    /// had some of them.
     func following(_ first: ImportReport) -> ImportReport {
         var report = self
         for (entity, before) in first.entities {

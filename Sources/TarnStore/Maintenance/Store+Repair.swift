@@ -286,7 +286,7 @@ private struct Repair: ~Copyable {
         guard let root = rules?.0.root ?? access.catalog.entities.first(where: { $0.members == id })?.root,
             let damaged = damaged[root], let entity = access.catalog.entity(id: root)
         else { return [] }
-        // What follows from other fields than lists is known.
+        // The entries that follow from other fields than lists are known.
         let incomplete = rules?.1.targets == nil ? [] : damaged.incomplete
         let keys = damaged.unreadable.union(incomplete)
         var entries: Set<[UInt8]> = []

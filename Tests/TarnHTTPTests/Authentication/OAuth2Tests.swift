@@ -266,6 +266,14 @@ struct OAuth2Tests {
         }
     }
 
+    private func sendAtOnce(through transports: [AuthorizedTransport]) async throws {
+        let request = request
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for transport in transports { group.addTask { try await transport.send(request).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+    }
+
     @Test("those that share the file of a refresh token take turns: each uses the one of the last")
     func sharedFile() async throws {
         let folder = try LocalServer.makeFolder()
@@ -274,14 +282,11 @@ struct OAuth2Tests {
         try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
         var settings = Self.client
         (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
-        let server = RotatingServer(), authentication = Authentication.oauth2(settings), request = request
+        let server = RotatingServer(), authentication = Authentication.oauth2(settings)
         let transports = (0..<6).map { _ in
             AuthorizedTransport(server, authentication, origins: ["https://api.example"])
         }
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            for transport in transports { group.addTask { try await transport.send(request).status } }
-            for try await status in group { #expect(status == 200) }
-        }
+        try await sendAtOnce(through: transports)
         // Each has a token by now, and knows an old refresh token.
         for transport in transports { #expect(try await transport.refresh()) }
         #expect(server.refusals == 0)
@@ -289,28 +294,29 @@ struct OAuth2Tests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["refresh"])
     }
 
+    /// A client with the declared refresh token `refresh-0`. The process shares what replaces it.
+    private static func declaredToken(at url: String) -> OAuth2 {
+        var settings = client
+        settings.tokenURL = url
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        return settings
+    }
+
     @Test("the clients of a process that declare the same refresh token share the one that the server has replaced")
     func sharedInProcess() async throws {
-        var settings = Self.client
-        settings.tokenURL = "https://shared.example/token"
-        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
-        let server = RotatingServer(), authentication = Authentication.oauth2(settings), request = request
+        let settings = Self.declaredToken(at: "https://shared.example/token")
+        let server = RotatingServer(), authentication = Authentication.oauth2(settings)
         let transports = (0..<4).map { _ in
             AuthorizedTransport(server, authentication, origins: ["https://api.example"])
         }
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            for transport in transports { group.addTask { try await transport.send(request).status } }
-            for try await status in group { #expect(status == 200) }
-        }
+        try await sendAtOnce(through: transports)
         for transport in transports { #expect(try await transport.refresh()) }
         #expect(server.refusals == 0)
     }
 
     @Test("a refused refresh token that is in no file may have been used by another process: the error names a file")
     func usedElsewhere() async throws {
-        var settings = Self.client
-        settings.tokenURL = "https://elsewhere.example/token"
-        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        let settings = Self.declaredToken(at: "https://elsewhere.example/token")
         let server = RotatingServer(current: 9)
         let transport = AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"])
         let error = await expectFailure(.credentials) { try await transport.send(request) }
@@ -320,9 +326,7 @@ struct OAuth2Tests {
 
     @Test("a server that no longer knows the refresh token in place of the declared one gets the declared one, once")
     func forgottenByServer() async throws {
-        var settings = Self.client
-        settings.tokenURL = "https://forgetful.example/token"
-        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
+        let settings = Self.declaredToken(at: "https://forgetful.example/token")
         let authentication = Authentication.oauth2(settings)
         func send(to server: RotatingServer) async throws -> Int {
             try await AuthorizedTransport(server, authentication, origins: ["https://api.example"]).send(request).status

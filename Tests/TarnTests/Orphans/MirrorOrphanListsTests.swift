@@ -277,9 +277,9 @@ struct MirrorOrphanListsTests {
         #expect(try store.items() == [7, 9])
     }
 
-    @Test("the list of a record that lacks a value for the path is still in use: what it lists stays")
-    func lackingValue() async throws {
-        let store = try MirrorStore(
+    /// A store of two boxes, whose items are requested by their slugs.
+    private func boxesWithSlugs() throws -> MirrorStore {
+        try MirrorStore(
             yaml: """
                 api: { base: https://api.test.example/v1 }
                 entities:
@@ -289,11 +289,21 @@ struct MirrorOrphanListsTests {
                   boxes: { path: /boxes, entity: Box }
                   content: { path: '/boxes/{box.slug}', entity: Item, for_each: Box, orphans: after_one_scan }
                 """)
+    }
+
+    /// Syncs the boxes with their items. Without items, the first box has no slug.
+    private func scan(_ store: MirrorStore, _ first: [Int]?, _ second: [Int]) async throws -> [String: Int] {
+        let slug = first == nil ? "null" : #""a""#
+        let boxes = recording("/v1/boxes", #"[{"id":1,"slug":\#(slug)},{"id":2,"slug":"b"}]"#)
+        let lists = writtenPages([first ?? []], path: "/boxes/a") + writtenPages([second], path: "/boxes/b")
+        return found(try await store.sync(nil, transport: try WrittenTransport([boxes] + lists)))
+    }
+
+    @Test("the list of a record that lacks a value for the path is still in use: what it lists stays")
+    func lackingValue() async throws {
+        let store = try boxesWithSlugs()
         func scan(_ first: [Int]?, _ second: [Int]) async throws -> [String: Int] {
-            let slug = first == nil ? "null" : #""a""#
-            let boxes = recording("/v1/boxes", #"[{"id":1,"slug":\#(slug)},{"id":2,"slug":"b"}]"#)
-            let lists = writtenPages([first ?? []], path: "/boxes/a") + writtenPages([second], path: "/boxes/b")
-            return found(try await store.sync(nil, transport: try WrittenTransport([boxes] + lists)))
+            try await self.scan(store, first, second)
         }
         #expect(try await scan([1], [2, 3]) == [:])
         #expect(try await scan([1, 3], [2]) == ["candidates": 1, "elsewhere": 1])
@@ -303,21 +313,9 @@ struct MirrorOrphanListsTests {
 
     @Test("a record that another list loses when a list cannot be requested any more stays for one sync more")
     func newlyLackingValue() async throws {
-        let store = try MirrorStore(
-            yaml: """
-                api: { base: https://api.test.example/v1 }
-                entities:
-                  Box: { key: id, attributes: { id: int, slug: string? } }
-                  Item: { key: id, attributes: { id: int, name: string } }
-                endpoints:
-                  boxes: { path: /boxes, entity: Box }
-                  content: { path: '/boxes/{box.slug}', entity: Item, for_each: Box, orphans: after_one_scan }
-                """)
+        let store = try boxesWithSlugs()
         func scan(_ first: [Int]?, _ second: [Int]) async throws -> [String: Int] {
-            let slug = first == nil ? "null" : #""a""#
-            let boxes = recording("/v1/boxes", #"[{"id":1,"slug":\#(slug)},{"id":2,"slug":"b"}]"#)
-            let lists = writtenPages([first ?? []], path: "/boxes/a") + writtenPages([second], path: "/boxes/b")
-            return found(try await store.sync(nil, transport: try WrittenTransport([boxes] + lists)))
+            try await self.scan(store, first, second)
         }
         #expect(try await scan([1], [2, 3, 4]) == [:])
         // The record 3 moves to the list of the box that has lost its slug.

@@ -109,8 +109,9 @@ struct OvertakenResponseTests {
         #expect(try titles == ["1 ONE", "2 two", "50 new"])
     }
 
-    @Test("a sync under way undoes nothing that has reached the server meanwhile, and the next one brings the rest")
-    func mirror() async throws {
+    /// Syncs twice, and runs the closure after the second sync has read the list, with another title
+    /// of the record 2.
+    private func sync(_ client: APIClient, meanwhile: () async throws -> Void) async throws {
         try #require(await APIMirror(client).sync().failures.isEmpty)
         server.state.withLock { state in
             state.titles[2] = "second"
@@ -118,9 +119,14 @@ struct OvertakenResponseTests {
         }
         async let report = APIMirror(client).sync()
         try await server.untilHeld()
-        try await change()
+        try await meanwhile()
         server.state.withLock { $0.isHeld = false }
         #expect(await report.failures.isEmpty)
+    }
+
+    @Test("a sync under way undoes nothing that has reached the server meanwhile, and the next one brings the rest")
+    func mirror() async throws {
+        try await sync(client) { try await change() }
         #expect(try titles == ["1 ONE", "2 second", "50 new"])
         // The overtaken page is requested without a condition, although it has not changed since.
         #expect(await APIMirror(client).sync().failures.isEmpty)
@@ -136,20 +142,11 @@ struct OvertakenResponseTests {
 
     @Test("a record that comes into the store after a list was read is no orphan of that list")
     func storedMeanwhile() async throws {
-        try #require(await APIMirror(client).sync().failures.isEmpty)
-        server.state.withLock { state in
-            state.titles[2] = "second"
-            state.isHeld = true
+        try await sync(client) {
+            // As from the response to another request.
+            try await store.write { try $0.put("Note", RecordKey(60), [Record.Field("title", .string("new"))]) }
+            server.state.withLock { $0.titles[60] = "new" }
         }
-        async let report = APIMirror(client).sync()
-        try await server.untilHeld()
-        // As from the response to another request.
-        try await store.write { try $0.put("Note", RecordKey(60), [Record.Field("title", .string("new"))]) }
-        server.state.withLock { state in
-            state.titles[60] = "new"
-            state.isHeld = false
-        }
-        #expect(await report.failures.isEmpty)
         #expect(try titles == ["1 one", "2 second", "3 three", "60 new"])
         #expect(await APIMirror(client).sync().failures.isEmpty)
         #expect(try titles == ["1 one", "2 second", "3 three", "60 new"])
@@ -168,22 +165,15 @@ struct OvertakenResponseTests {
             random: { 0 })
         let client = try APIClient(
             self.client.description, store: store, transport: server.transport, options: options)
-        try #require(await APIMirror(client).sync().failures.isEmpty)
-        server.state.withLock { state in
-            state.titles[2] = "second"
-            state.isHeld = true
+        try await sync(client) {
+            let outbox = client.outbox()
+            try await outbox.create("Note", [.init("title", .string("new"))])
+            try #require(try await outbox.drain().sent == 1)
+            // The next operation that reaches the server forgets it.
+            passed.withLock { $0 = 7200 }
+            try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
+            try #require(try await outbox.drain().sent == 1)
         }
-        async let report = APIMirror(client).sync()
-        try await server.untilHeld()
-        let outbox = client.outbox()
-        try await outbox.create("Note", [.init("title", .string("new"))])
-        try #require(try await outbox.drain().sent == 1)
-        // The next operation that reaches the server forgets it.
-        passed.withLock { $0 = 7200 }
-        try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
-        try #require(try await outbox.drain().sent == 1)
-        server.state.withLock { $0.isHeld = false }
-        #expect(await report.failures.isEmpty)
         #expect(try titles == ["1 ONE", "2 second", "3 three", "50 new"])
         #expect(await APIMirror(client).sync().failures.isEmpty)
         #expect(try titles == ["1 ONE", "2 second", "3 three", "50 new"])

@@ -8,7 +8,8 @@ struct CreateCommand: AsyncParsableCommand {
         abstract: "Create a record in the store, and queue its creation at the server.",
         discussion: """
             The record is there at once, with a temporary key until the server has assigned its own. `tarn push` sends \
-            it, and so does --send. Prints the key.
+            it, and so does --send. --queue is the default; scripts may name it, as for update and delete. Prints the \
+            key.
 
             Examples:
               tarn create Issue --set 'title="Rust"' --set repository=7
@@ -22,6 +23,7 @@ struct CreateCommand: AsyncParsableCommand {
         help: ArgumentHelp("Field and its value, as field=value. May be repeated.", valueName: "field=value"))
     var set: [String] = []
     @Option(help: ArgumentHelp("Key of the record (default: a temporary one).", valueName: "key")) var key: String?
+    @Flag(help: "Queue the creation for `tarn push`: the default.") var queue = false
     @Flag(help: "Send all queued changes afterwards.") var send = false
     @OptionGroup var sending: SendingOptions
 

@@ -33,7 +33,7 @@ struct OutboxCommandTests {
         let made = try await place.run("create", "Item", "--set", "title=\"new one\"", "--set", "state=open")
         expectSuccess(made)
         let key = try #require(made.lines.first)
-        try await expectSuccess(place.run("create", "Comment", "--set", "text=c", "--set", "item=\(key)"))
+        try await expectSuccess(place.run("create", "Comment", "--set", "text=c", "--set", "item=\(key)", "--queue"))
         #expect(
             try await place.run("list", "Item", "--where", "title = 'new one'", "--format", "ndjson").lines.count == 1)
         let listed = try await place.run("outbox", "list", "--format", "ndjson").lines

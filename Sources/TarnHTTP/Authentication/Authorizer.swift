@@ -259,8 +259,9 @@ actor Authorizer {
             defer { rotation.release() }
             // Another client may have a newer one by now.
             if let declared, rotation.newest == refused { rotation.newest = declared }
-            let token = rotation.newest
-            return (try await self.exchange(settings, secrets, refresh: token), token)
+            let token = rotation.newest, result = try await self.exchange(settings, secrets, refresh: token)
+            if case .failure = result { rotation.refuse(token) }
+            return (result, token)
         }
         let newest: RefreshTokenRotation, first: Secret?
         if let known {

@@ -51,7 +51,7 @@ extension ResponseTable {
     /// A random entry of a cache; nil if there is none.
     ///
     /// Ids are never reused: after years most of them are gaps, behind which the same entries would
-    /// be found again and again. The newest ids are dense, so that half of the samples are of these.
+    /// be found again and again. Half of the samples are of the newest ids, which are dense.
     ///
     /// - Parameters:
     ///   - sample: the number of the sample.

@@ -56,22 +56,26 @@ extension ResponseTable {
     /// - Parameters:
     ///   - sample: the number of the sample.
     ///   - entries: the number of the caches' entries.
+    ///   - limit: the maximum number of entries that are examined from an id on: those of mirrors
+    ///     may be many.
     func randomCacheEntry(
-        _ sample: Int, of entries: Int, except kept: UInt64?, _ random: () -> Double
+        _ sample: Int, of entries: Int, except kept: UInt64?, examining limit: Int = .max, _ random: () -> Double
     ) throws -> (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)? {
         let last = try lastID
         let range = sample.isMultiple(of: 2) ? last : min(last, 2 * UInt64(max(0, entries)))
         let start = last - min(range, UInt64(Double(range) * random()))
-        return try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept)
+        return try cacheEntry(from: start, except: kept, examining: limit)
+            ?? cacheEntry(from: 0, except: kept, examining: limit)
     }
 
     /// The first entry of a cache at or after an id.
-    private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (
+    private func cacheEntry(from id: UInt64, except kept: UInt64?, examining limit: Int) throws -> (
         id: UInt64, usedAt: Timestamp, validatedAt: Timestamp
     )? {
-        var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?
+        var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?, left = limit
         try forEach(from: id) { view in
-            guard view.isCaches, view.id != kept else { return true }
+            left -= 1
+            guard view.isCaches, view.id != kept else { return left > 0 }
             found = (view.id, view.usedAt, view.validatedAt)
             return false
         }

@@ -36,10 +36,11 @@ extension StoreWriter {
     ) throws -> [UInt64] {
         let moment = now.earlier(bySeconds: age), entries = try access.responses.totals.entries
         var removed: [UInt64] = []
+        guard entries > 0 else { return [] }
         for sample in 0..<ResponseTable.samples {
-            let entry = try access.responses.randomCacheEntry(sample, of: entries, except: kept, random)
-            guard let entry else { break }
-            guard entry.validatedAt < moment else { continue }
+            let entry = try access.responses.randomCacheEntry(
+                sample, of: entries, except: kept, examining: 16, random)
+            guard let entry, entry.validatedAt < moment else { continue }
             try access.responses.remove(id: entry.id)
             removed.append(entry.id)
         }

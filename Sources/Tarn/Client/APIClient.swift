@@ -213,8 +213,8 @@ public struct APIClient: Sendable {
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
         let origins = Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin })
-        let budgets = BudgetKeeper(
-            limits, scope: APIClient.scope(of: api, context.store, environment), origins: origins)
+        let store = context.store
+        let budgets = BudgetKeeper(limits, scope: APIClient.scope(of: api, store, environment), origins: origins)
         let paced = PacedTransport(
             ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
             budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
@@ -223,7 +223,12 @@ public struct APIClient: Sendable {
             tokens: RetryingTransport(
                 paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,
                 logger: options.logger),
-            environment: environment, time: options.time, keeper: options.tokens)
+            environment: environment, time: options.time, keeper: options.tokens,
+            onScope: { secret in
+                // If the store cannot be read, it takes no limits either.
+                guard let origin = try? store.read({ try $0.responseOrigin }) else { return }
+                budgets.renew(scope: secret.map { APIClient.hash(ofCredentials: $0.exposed, origin) } ?? "")
+            })
         let recording: RecordingTransport?
         do throws(RecordingError) {
             // The recordings of a further API are in a directory of their own: its paths may be the

@@ -15,7 +15,7 @@ final class BudgetKeeper: Sendable {
     /// The limits of this keeper that are stored now.
     private let saved: Guarded<[String: RateBudget]>
     /// The hash of the credentials; empty without any.
-    private let scope: String
+    private let scope: Guarded<String>
     /// The origins that get the credentials.
     private let origins: Set<String>
 
@@ -26,7 +26,7 @@ final class BudgetKeeper: Sendable {
     ///   - scope: the hash of the credentials; empty without any.
     ///   - origins: the origins that get them.
     init(_ stored: [String: RateBudget], scope: String, origins: Set<String>) {
-        self.scope = scope
+        self.scope = Guarded(scope)
         self.origins = origins
         var own: [String: RateBudget] = [:]
         for (key, budget) in stored {
@@ -36,6 +36,11 @@ final class BudgetKeeper: Sendable {
         restored = own
         saved = Guarded(own)
     }
+
+    /// Sets the hash of the credentials, which may be others than at the creation of the client.
+    ///
+    /// Limits that were learned before are still those of the former credentials.
+    func renew(scope: String) { self.scope.withLock { $0 = scope } }
 
     /// Reads the limits of a store. Unreadable ones are learned anew.
     static func limits(of store: Store) -> [String: RateBudget] {
@@ -58,15 +63,16 @@ final class BudgetKeeper: Sendable {
     /// Saves limits if they are new.
     ///
     /// The limits of other servers and credentials stay as they are in the store: syncs of other
-    /// APIs, of this process or another one, may have saved them since. Those of credentials are
-    /// removed when they are over: the credentials may never be used again.
+    /// APIs, of this process or another one, may have saved them since. Those that are over are
+    /// removed: the server or the credentials may never be used again.
     ///
     /// If the transaction is not committed, this save is missed; the next one has newer limits.
     func save(_ budgets: [String: RateBudget], now: Date, _ writer: inout StoreWriter) throws {
         let known = saved.withLock { $0 }, changes = BudgetKeeper.changes(from: known, to: budgets)
         guard !changes.isEmpty else { return }
         var merged = BudgetKeeper.limits(in: try writer.requestBudgets)
-        merged = merged.filter { key, budget in !key.contains(" ") || !budget.isOver(at: now) }
+        merged = merged.filter { !$0.value.isOver(at: now) }
+        let scope = scope.withLock(\.self)
         for (origin, budget) in changes {
             let key = BudgetKeeper.key(of: origin, scope, origins)
             // A budget that is over here may be known better there.

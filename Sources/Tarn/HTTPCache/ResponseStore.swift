@@ -21,10 +21,7 @@ final class ResponseStore: Sendable {
     /// The store's ``StoreReader/responseOrigin``, once it was read.
     private let knownOrigin = Guarded<String?>(nil)
     /// The URLs whose entries could not be invalidated, because the store takes no writes.
-    ///
-    /// This process uses them only after a confirmation. The next write invalidates them. The value
-    /// counts the failed attempts.
-    private let outdated = Guarded<[String: Int]>([:])
+    private let outdated = Guarded(OutdatedURLs())
     /// The maximum number of entries of a URL in a scope: whole responses and parts.
     static let variantLimit = 64
 
@@ -35,6 +32,9 @@ final class ResponseStore: Sendable {
     }
 
     private var now: Timestamp { Timestamp(options.time.now()) }
+
+    /// The number of URLs whose entries could not be invalidated, for tests.
+    var outdatedCount: Int { outdated.withLock { $0.attempts.count } }
 
     private var origin: String {
         get throws {
@@ -91,7 +91,7 @@ final class ResponseStore: Sendable {
     func find(_ request: TransportRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
         -> StoredMessage?
     {
-        let isOutdated = outdated.withLock { $0[url] != nil }, added = addedFields(to: request)
+        let outdatedUntil = outdated.withLock { $0.end(of: url) }, added = addedFields(to: request)
         return try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = [], other: StoredMessage?
             try reader.access.responses.forEach(to: ResponseStore.url(url, scope), scope: "") { view in
@@ -101,7 +101,7 @@ final class ResponseStore: Sendable {
                 guard isSelected || other == nil, scope.rules.permits(message.response, for: request) else {
                     return true
                 }
-                if isOutdated { message.response.isInvalidated = true }
+                if let outdatedUntil, message.confirmedAt <= outdatedUntil { message.response.isInvalidated = true }
                 guard isSelected else {
                     other = message
                     return true
@@ -324,15 +324,25 @@ final class ResponseStore: Sendable {
                 try writer.noteUnsafeRequests(resources)
             }
         } catch {
+            // Without a transfer in another process, nothing is stored later than this.
+            let urls = resources.isEmpty ? storedURLs(among: urls) : urls
             markOutdated(urls.map { (try? HTTPURL($0).normalized.description) ?? $0 })
             throw error
         }
     }
 
-    private func markOutdated(_ urls: [String]) {
-        outdated.withLock { outdated in
-            for url in urls { outdated[url, default: 0] += 1 }
+    /// The URLs that have entries; all of them if the store cannot be read.
+    private func storedURLs(among urls: [String]) -> [String] {
+        let stored = try? store.read { reader in
+            let responses = reader.access.responses, scopes = try responses.scopes()
+            return try urls.filter { try !ResponseStore.ids(of: $0, scopes, responses).isEmpty }
         }
+        return stored ?? urls
+    }
+
+    private func markOutdated(_ urls: [String]) {
+        let now = now
+        outdated.withLock { $0.add(urls, at: now) }
     }
 
     /// Writes to the store. If it is full, older entries make room for an added one.
@@ -349,37 +359,40 @@ final class ResponseStore: Sendable {
     private func writeOnce<Value: Sendable>(
         alone: Bool, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
     ) async throws -> Value {
-        let urls = outdated.withLock(\.self)
+        let urls = outdated.withLock(\.attempts)
         guard !urls.isEmpty else { return try await store.write(alone: alone, body) }
         let value = try await store.write(alone: alone) { writer in
             try ResponseStore.invalidate(Array(urls.keys), &writer)
             return try body(&writer)
         }
-        outdated.withLock { outdated in
-            for (url, count) in urls where outdated[url] == count { outdated[url] = nil }
-        }
+        outdated.withLock { $0.remove(urls) }
         return value
     }
 
     /// Invalidates the entries of URLs within a write.
     static func invalidate(_ urls: [String], _ writer: inout StoreWriter) throws {
+        let responses = writer.access.responses, scopes = try responses.scopes()
+        for id in try urls.flatMap({ try ids(of: $0, scopes, responses) }) { try writer.invalidateResponse(id: id) }
+    }
+
+    /// The ids of the entries of a URL in all scopes and caches.
+    private static func ids(
+        of url: String, _ scopes: Set<String>, _ responses: ResponseTable
+    ) throws -> [UInt64] {
         var ids: [UInt64] = []
-        let scopes = try writer.access.responses.scopes()
-        for url in urls {
-            let normalized = (try? HTTPURL(url).normalized.description) ?? url
-            for url in Set([url, normalized]) {
-                try writer.access.responses.forEachWhole(to: url) {
+        let normalized = (try? HTTPURL(url).normalized.description) ?? url
+        for url in Set([url, normalized]) {
+            try responses.forEachWhole(to: url) {
+                ids.append($0.id)
+                return true
+            }
+            for scope in scopes {
+                try responses.forEach(to: url, scope: scope) {
                     ids.append($0.id)
                     return true
                 }
-                for scope in scopes {
-                    try writer.access.responses.forEach(to: url, scope: scope) {
-                        ids.append($0.id)
-                        return true
-                    }
-                }
             }
         }
-        for id in ids { try writer.invalidateResponse(id: id) }
+        return ids
     }
 }

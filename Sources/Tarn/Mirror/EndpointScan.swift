@@ -169,6 +169,7 @@ final class EndpointScan {
             await scan(partitions, parents)
             try await notePass(over: parents)
             await removeLostPages()
+            await removeGoneLists()
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

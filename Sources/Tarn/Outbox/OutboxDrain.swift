@@ -255,6 +255,10 @@ final class OutboxDrain: Sendable {
             for sent in batch {
                 state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
                 if !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
+                // While changes are queued faster than they are sent, a pass has no end.
+                guard sent.hasEnded else { continue }
+                state.refusals[sent.operation.id] = nil
+                state.read.remove(sent.operation.id)
             }
             state.claimed.formUnion(again)
             state.report.add(effects.report)

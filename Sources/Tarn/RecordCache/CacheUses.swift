@@ -13,7 +13,7 @@ final class CacheUses: Sendable {
     private let pending = Guarded<[UInt64: Timestamp]>([:])
 
     func note(_ id: UInt64, usedAt known: Timestamp, now: Timestamp) {
-        guard now.elapsed(since: known) >= CacheUses.granularity else { return }
+        guard now.elapsed(since: known) >= CacheUses.granularity || known.isFarAhead(of: now) else { return }
         pending.withLock { pending in
             if pending.count >= CacheUses.limit { pending.removeAll() }
             pending[id] = now

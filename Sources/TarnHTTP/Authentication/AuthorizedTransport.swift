@@ -26,17 +26,19 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     ///   - account: the name of the account; nil if the secrets distinguish accounts.
     ///   - tokens: the transport to the token endpoint; nil for `inner`.
     ///   - keeper: keeps OAuth 2.0 tokens for the next transport; nil for none.
+    ///   - onScope: called with ``scope()`` when secrets were read, which may have changed. The
+    ///     scope of OAuth 2.0 stays.
     package init(
         _ inner: any Transport, _ authentication: Authentication, account: String? = nil, origins: Set<String>,
         tokens: (any Transport)? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
-        time: TimeSource = .system, keeper: TokenKeeper? = nil
+        time: TimeSource = .system, keeper: TokenKeeper? = nil, onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.inner = inner
         self.origins = origins
         if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
         authorizer = Authorizer(
             authentication, account: account, transport: tokens ?? inner, environment: environment, time: time,
-            keeper: keeper)
+            keeper: keeper, onScope: onScope)
     }
 
     /// Renews the credentials. Returns false if there are no new ones.

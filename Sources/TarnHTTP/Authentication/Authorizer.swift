@@ -33,6 +33,8 @@ actor Authorizer {
     private let commands = SecretCommands()
     /// Keeps tokens for the next authorizer of the same authentication; nil for none.
     private let keeper: TokenKeeper?
+    /// Called with the new scope when secrets were read, which may have changed.
+    private let onScope: (@Sendable (Secret?) -> Void)?
 
     struct Credentials: Sendable {
         /// The secrets in the order of ``Authentication/sources``.
@@ -45,11 +47,12 @@ actor Authorizer {
 
     init(
         _ authentication: Authentication, account: String?, transport: any Transport, environment: [String: String],
-        time: TimeSource, keeper: TokenKeeper? = nil
+        time: TimeSource, keeper: TokenKeeper? = nil, onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.authentication = authentication
         self.account = account
         self.keeper = keeper
+        self.onScope = onScope
         if case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings) {
             (credentials, rotation) = (known.credentials, known.rotation)
         }
@@ -203,6 +206,8 @@ actor Authorizer {
             generation += 1
             if case .oauth2(let settings) = authentication {
                 keeper?.keep(.init(credentials: renewed, rotation: rotation), of: settings)
+            } else {
+                onScope?(authentication.scope(of: renewed.secrets, account: account))
             }
         }
         renewal = nil
@@ -259,8 +264,9 @@ actor Authorizer {
             defer { rotation.release() }
             // Another client may have a newer one by now.
             if let declared, rotation.newest == refused { rotation.newest = declared }
-            let token = rotation.newest
-            return (try await self.exchange(settings, secrets, refresh: token), token)
+            let token = rotation.newest, result = try await self.exchange(settings, secrets, refresh: token)
+            if case .failure = result { rotation.refuse(token) }
+            return (result, token)
         }
         let newest: RefreshTokenRotation, first: Secret?
         if let known {

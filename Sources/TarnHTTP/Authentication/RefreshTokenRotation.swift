@@ -7,40 +7,36 @@ import Locking
 /// A server that replaces refresh tokens may accept each of them only once (RFC 9700 §4.14.2). The
 /// clients of a process that declare the same token, without a file, use the newest one in turns.
 final class RefreshTokenRotation: Sendable {
-    /// The rotations of a process by what their clients declare.
-    private struct Declared: Hashable {
-        var tokenURL: String
-        var client: Secret
-        var token: Secret
-    }
-
-    private static let known = Guarded<[Declared: RefreshTokenRotation]>([:])
-
     private let state: Guarded<State>
 
     private struct State {
         var newest: Secret
+        /// The last token that the server has refused.
+        var refused: Secret?
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private init(_ declared: Secret) { state = Guarded(State(newest: declared)) }
+    init(_ declared: Secret) { state = Guarded(State(newest: declared)) }
 
     /// The rotation of a declared token.
     static func of(_ token: Secret, client: Secret, at tokenURL: String) -> RefreshTokenRotation {
-        known.withLock { known in
-            let key = Declared(tokenURL: tokenURL, client: client, token: token)
-            if let rotation = known[key] { return rotation }
-            let rotation = RefreshTokenRotation(token)
-            known[key] = rotation
-            return rotation
-        }
+        let declared = RefreshTokenRotations.Declared(tokenURL: tokenURL, client: client, token: token)
+        return RefreshTokenRotations.ofProcess.withLock { $0.rotation(of: declared) }
     }
 
     /// The token that the server accepts next.
     var newest: Secret {
         get { state.withLock { $0.newest } }
         set { state.withLock { $0.newest = newValue } }
+    }
+
+    /// Notes that the server has refused a token for good.
+    func refuse(_ token: Secret) { state.withLock { $0.refused = token } }
+
+    /// Whether the newest token is another one than the declared one, and was not refused.
+    func hasValidToken(besides declared: Secret) -> Bool {
+        state.withLock { $0.newest != declared && $0.newest != $0.refused }
     }
 
     /// Waits until no other client uses the token.

@@ -60,6 +60,19 @@ package final class PacedTransport: DirectTransport, Sendable {
         var lastTicket: UInt64 = 0
         /// The tickets of requests that were cancelled before they were queued.
         var cancelled: Set<UInt64> = []
+        /// The number of lines at which those are removed that a new one would equal.
+        var nextCleaning = 64
+
+        /// Removes lines without requests whose limits are over and whose pace allows a burst.
+        ///
+        /// Redirects and links may lead to ever-changing servers.
+        mutating func removeUnusedLines(_ pace: Pace, now: Date) {
+            for (origin, line) in lines where line.waiters.isEmpty && line.budget.equalsNew(pace, now: now) {
+                line.timer?.cancel()
+                lines[origin] = nil
+            }
+            nextCleaning = 64 + 2 * lines.count
+        }
     }
 
     private let inner: any Transport
@@ -94,6 +107,9 @@ package final class PacedTransport: DirectTransport, Sendable {
                     return Line(budget: budget)
                 }))
     }
+
+    /// The number of origins that are kept, for tests.
+    var originCount: Int { state.withLock { $0.lines.count } }
 
     /// The budgets by origin (`https://api.example.org`) that are worth keeping.
     package var budgets: [String: RateBudget] {
@@ -183,6 +199,9 @@ package final class PacedTransport: DirectTransport, Sendable {
     /// - Returns: the step of the admission; nil if the request has to wait.
     private func admitAtOnce(_ origin: String, now: Date) -> UInt64? {
         state.withLock { state -> UInt64? in
+            if state.lines.count >= state.nextCleaning, state.lines[origin] == nil {
+                state.removeUnusedLines(pace, now: now)
+            }
             guard state.lines[origin, default: Line()].waiters.isEmpty,
                 state.lines[origin, default: Line()].budget.admit(pace, now: now) == .now
             else { return nil }

@@ -45,6 +45,13 @@ package struct RateBudget: Sendable, Hashable, Codable {
             && pausedUntil.map { $0 <= now } ?? true
     }
 
+    /// Whether a new budget would admit the next requests as this one does.
+    func equalsNew(_ pace: Pace, now: Date) -> Bool {
+        guard underWay == 0, isOver(at: now) else { return false }
+        guard let perSecond = pace.perSecond, let filledAt else { return true }
+        return tokens + max(0, now.timeIntervalSince(filledAt)) * perSecond >= Double(pace.burst)
+    }
+
     /// The admission of a request.
     package enum Admission: Sendable, Hashable {
         /// The request may be sent. It is counted.

@@ -82,10 +82,9 @@ struct ChangeTrimming {
         guard let age = retention.microseconds else { return 0 }
         let times = try raw.get(state.meta, key: MetaKey.changeTimes)
         // For most commits the first time shows that nothing has expired.
-        guard let times, times.count >= 16,
-            times.loadBigEndian(8, Int64.self) <= now - age - age
-                / CommitTimes.parts
-        else { return 0 }
+        guard let times, times.count >= 16 else { return 0 }
+        let start = times.loadBigEndian(8, Int64.self)
+        guard start <= now - age - age / CommitTimes.parts || start > now else { return 0 }
         return CommitTimes(times).expired(age: age, now: now, before: first)
     }
 }

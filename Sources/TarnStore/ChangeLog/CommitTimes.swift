@@ -25,10 +25,13 @@ struct CommitTimes {
     }
 
     /// Whether a commit at this time needs a mark, decided without decoding all marks.
+    ///
+    /// Without marks after the clock was set back, nothing would expire until it has caught up.
     static func isDue(_ bytes: Bytes?, age: Int64, now: Int64) -> Bool {
         guard let bytes, bytes.count >= 16 else { return true }
         let last = bytes.loadBigEndian(bytes.count - 8, Int64.self)
-        return Timestamp(microseconds: now).elapsed(since: Timestamp(microseconds: last)) >= age / parts
+        let elapsed = Timestamp(microseconds: now).elapsed(since: Timestamp(microseconds: last))
+        return elapsed >= age / parts || elapsed < -(age / parts)
     }
 
     /// Adds the mark of a commit, and removes marks of trimmed commits.
@@ -44,11 +47,18 @@ struct CommitTimes {
         var result: UInt64 = 0
         for (index, mark) in marks.enumerated() {
             let next = index + 1 < marks.count ? marks[index + 1].sequence : first
-            guard mark.time <= now - age - age / CommitTimes.parts else { break }
+            guard time(ofMark: index, now: now) <= now - age - age / CommitTimes.parts else { break }
             // No commit has the sequence 0: such a mark is damaged.
             result = max(result, max(min(next, first), 1) - 1)
         }
         return result
+    }
+
+    /// The time of a mark. If it is in the future, the clock was ahead, and that of a later mark
+    /// counts: the commits were made before.
+    private func time(ofMark index: Int, now: Int64) -> Int64 {
+        let time = marks[index].time
+        return time <= now ? time : marks[index...].first { $0.time <= now }?.time ?? time
     }
 
     var encoded: ByteWriter {

@@ -22,8 +22,12 @@ extension StoreWriter {
 
     /// Saves a consumer's position in the changes of another store, within this transaction.
     ///
-    /// - Parameter name: the consumer's name of the other store.
-    public mutating func setChangePosition(_ name: String, _ token: ChangeToken) throws {
+    /// A position stays until it is removed.
+    ///
+    /// - Parameters:
+    ///   - name: the consumer's name of the other store.
+    ///   - token: the position; nil to remove it.
+    public mutating func setChangePosition(_ name: String, _ token: ChangeToken?) throws {
         try access.settings.setChangePosition(name, token)
     }
 

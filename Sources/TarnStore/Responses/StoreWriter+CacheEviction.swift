@@ -8,6 +8,9 @@ extension StoreWriter {
     /// No order of use is stored: a hit would have to write. Of a few random entries, the least
     /// recently used one is evicted, as in Redis.
     ///
+    /// With an age limit, each call also removes entries beyond it, of a few random ones. A commit
+    /// adds one entry at most, so that only a small part of a cache is beyond the limit.
+    ///
     /// - Parameters:
     ///   - uses: times of use that are not stored yet.
     ///   - kept: an entry that stays, since it was just written.
@@ -18,10 +21,28 @@ extension StoreWriter {
         random: () -> Double
     ) throws -> [UInt64] {
         var removed: [UInt64] = []
+        if let age = limits.age { removed = try evictExpired(age, kept, now, random) }
         while removed.count < count, try !limits.allow(access.responses.totals) {
             guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random) else { break }
             try access.responses.remove(id: victim)
             removed.append(victim)
+        }
+        return removed
+    }
+
+    /// Removes the entries beyond an age limit, of a few random ones.
+    private mutating func evictExpired(
+        _ age: Int, _ kept: UInt64?, _ now: Timestamp, _ random: () -> Double
+    ) throws -> [UInt64] {
+        let moment = now.earlier(bySeconds: age), entries = try access.responses.totals.entries
+        var removed: [UInt64] = []
+        guard entries > 0 else { return [] }
+        for sample in 0..<ResponseTable.samples {
+            let entry = try access.responses.randomCacheEntry(
+                sample, of: entries, except: kept, examining: 16, random)
+            guard let entry, entry.validatedAt < moment else { continue }
+            try access.responses.remove(id: entry.id)
+            removed.append(entry.id)
         }
         return removed
     }

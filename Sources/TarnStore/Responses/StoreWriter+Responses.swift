@@ -97,7 +97,8 @@ extension StoreWriter {
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
-            guard var entry = try access.responses.entry(id: id), var caching = entry.caching, caching.usedAt < moment
+            guard var entry = try access.responses.entry(id: id), var caching = entry.caching,
+                caching.usedAt < moment || caching.usedAt.isFarAhead(of: moment)
             else {
                 continue
             }

@@ -64,7 +64,11 @@ package struct SettingsTable {
         return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
     }
 
-    func setChangePosition(_ name: String, _ token: ChangeToken) throws {
+    func setChangePosition(_ name: String, _ token: ChangeToken?) throws {
+        guard let token else {
+            _ = try raw.delete(state.meta, SettingsTable.positionKey(name))
+            return
+        }
         try raw.willAdd()
         var text = ByteWriter()
         text.append(token.description)

@@ -185,4 +185,22 @@ struct PacedTransportTests {
         #expect(ContinuousClock.now - started >= .milliseconds(195))
         #expect(server.requests.count == 5)
     }
+
+    @Test("of ten thousand servers that are sent one request each, only those with a limit or a pace to keep are kept")
+    func passingServers() async throws {
+        let time = TestTime()
+        let limited = ScriptedTransport([
+            .status(200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "7200"]), .status(200),
+        ])
+        let transport = PacedTransport(limited, pace: Pace(perSecond: 2, longestWait: .seconds(60)), time: time.source)
+        _ = try await transport.send(request)
+        for number in 0..<10_000 {
+            _ = try await transport.send(TransportRequest(url: "http://\(number).example/"))
+            // Half a second fills the bucket again.
+            if number.isMultiple(of: 4) { time.pass(1) }
+        }
+        #expect(transport.originCount <= 80)
+        #expect(transport.budgets.keys.sorted() == ["http://h.example"])
+        await #expect(throws: TransportError.self) { try await transport.send(request) }
+    }
 }

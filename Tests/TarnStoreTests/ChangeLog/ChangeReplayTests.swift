@@ -183,6 +183,23 @@ struct ChangeReplayTests {
         #expect(try copy.read { try $0.changePosition("other") } == nil)
     }
 
+    @Test("the positions of consumers that come and go are removed on demand, and leave nothing")
+    func removedPositions() throws {
+        let store = try Forge.open(folder("s")), token = try store.read { try $0.changeToken }
+        func settings() throws -> Int {
+            try store.read { try $0.access.raw.statistics($0.access.state.meta).entries }
+        }
+        let before = try settings()
+        for number in 0..<100 { try store.write { try $0.setChangePosition("consumer \(number)", token) } }
+        #expect(try settings() == before + 100)
+        for number in 0..<100 {
+            try store.write { try $0.setChangePosition("consumer \(number)", nil) }
+            #expect(try store.read { try $0.changePosition("consumer \(number)") } == nil)
+        }
+        #expect(try settings() == before)
+        try store.write { try $0.setChangePosition("none", nil) }
+    }
+
     @Test(
         "what cannot be applied is refused: without values, to a record that is not there, with a field that is not there"
     )

@@ -122,6 +122,27 @@ struct ChangeRetentionTests {
     }
 
     @Test(
+        "a commit while the clock was ahead, or behind, does not keep later changes: they live as long as their age",
+        arguments: [400, -400])
+    func wrongClock(_ days: Int64) throws {
+        try store.setChangeRetention(ChangeRetention(age: .seconds(6400), share: nil))
+        for wrong in [true, false] {
+            if wrong { clock.pass(.seconds(days * 86_400)) }
+            for _ in 0..<10 { try commit() }
+            if wrong { clock.pass(.seconds(-days * 86_400)) }
+        }
+        for _ in 0..<1000 {
+            clock.pass(.seconds(100))
+            try commit()
+        }
+        #expect(try 64...66 ~= entries)
+        let marks = try store.read {
+            try CommitTimes($0.access.raw.get($0.access.state.meta, key: MetaKey.changeTimes)).marks.count
+        }
+        #expect(marks <= 70)
+    }
+
+    @Test(
         "a stored retention that cannot be set, and times that no commit has, are taken for the default and do not end the process",
         arguments: ["9223372036854775807 100000", "-9223372036854775808 -", "1 9223372036854775807", "- 1e400", "x y"])
     func damagedSettings(_ text: String) throws {

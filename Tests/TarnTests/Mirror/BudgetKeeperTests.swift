@@ -1,8 +1,10 @@
 // The limits of servers in a store that several syncs use.
 
 import Foundation
+import Synchronization
 import TarnHTTP
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -71,6 +73,48 @@ struct BudgetKeeperTests {
         // Requests to the second server carry no credentials.
         try await store.write { try two.save([Self.second: budget], now: Self.after, &$0) }
         #expect(keeper(store, scope: "a").restored.keys.sorted() == [Self.second])
-        #expect(keeper(store).restored.keys.sorted() == [Self.first, Self.second])
+        #expect(keeper(store).restored.keys.sorted() == [Self.second])
+    }
+
+    @Test("of ten thousand servers that have stated a limit once, none is left when the limits are over")
+    func ofPassingServers() async throws {
+        let mirror = try Self.store(), store = try mirror.open()
+        // Another client has stored them.
+        let client = keeper(store), pause = "{\"limits\":[],\"pausedUntil\":800000000,\"tokens\":0}"
+        let servers = (0..<10_000).map { "\"https://\($0).example\":\(pause)" }
+        try await save("{\(servers.joined(separator: ","))}", in: store)
+        let limits = BudgetKeeper.limits(of: store), budget = try #require(limits.values.first)
+        #expect(limits.count == 10_000)
+        try await store.write { try client.save([Self.second: budget], now: Self.before, &$0) }
+        #expect(BudgetKeeper.limits(of: store).count == 10_001)
+        try await store.write { try client.save([Self.first: budget], now: Self.after, &$0) }
+        #expect(BudgetKeeper.limits(of: store).keys.sorted() == [Self.first])
+    }
+
+    @Test("a limit is stored for the credentials that are in use: a new token in a file has limits of its own")
+    func ofRenewedToken() async throws {
+        let current = Mutex("one")
+        let server = try ScriptedServer { request in
+            guard request.field("Authorization") == "Bearer \(current.withLock(\.self))" else {
+                return .init(status: "401 Unauthorized")
+            }
+            return .init(fields: ["X-RateLimit-Remaining: 5", "X-RateLimit-Reset: 3600"], body: "[]")
+        }
+        var mirror = try MirrorStore(yaml: itemsYAML())
+        let path = mirror.folder.path + "/token"
+        mirror.description.api.authentication = .bearer(.file(path))
+        try Data("one\n".utf8).write(to: URL(fileURLWithPath: path))
+        let store = try mirror.open()
+        var options = SyncOptions()
+        options.base = server.base + "/v1"
+        let client = try APIMirror(
+            mirror.description, store: store, transport: MirrorStore.impatient(), client: options.client,
+            options: options.mirror)
+        #expect(await client.sync().failures.isEmpty)
+        #expect(BudgetKeeper.limits(of: store).count == 1)
+        try Data("two\n".utf8).write(to: URL(fileURLWithPath: path))
+        current.withLock { $0 = "two" }
+        #expect(await client.sync().failures.isEmpty)
+        #expect(BudgetKeeper.limits(of: store).count == 2)
     }
 }

@@ -92,6 +92,42 @@ struct CacheUpkeepTests {
         #expect(try await isStored(1, cache) == false)
     }
 
+    @Test("of ever-changing requests, the commits themselves remove what is beyond the age limit")
+    func ageWithoutTrim() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(age: 1000) }
+        for number in 1...300 {
+            _ = try await cache.fetch(request(number))
+            fixture.clock.pass(100)
+        }
+        #expect(try cache.totals.entries < 30)
+        for number in 292...300 { #expect(try await isStored(number, cache)) }
+    }
+
+    @Test("entries that were used while the clock was ahead go first, unless they are used again")
+    func usedAhead() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(entries: 20) }
+        fixture.clock.pass(400 * 86_400)
+        for number in 1...10 { _ = try await cache.fetch(request(number)) }
+        fixture.clock.pass(-400 * 86_400)
+        for number in 11...60 {
+            fixture.clock.pass(100)
+            _ = try await cache.fetch(request(number))
+        }
+        let now = Timestamp(fixture.clock.source.now())
+        let ahead = try fixture.store.read { reader in
+            var count = 0
+            try reader.access.responses.forEach { view in
+                if view.usedAt > now { count += 1 }
+                return true
+            }
+            return count
+        }
+        #expect(try cache.totals.entries == 20)
+        #expect(ahead < 5)
+    }
+
     @Test("entries are purged by URL, prefix, entity and age; records stay")
     func purge() async throws {
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: transport())

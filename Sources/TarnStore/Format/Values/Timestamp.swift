@@ -195,6 +195,9 @@ extension Timestamp {
         return overflows ? (microseconds < 0 ? .min : .max) : difference
     }
 
+    /// Whether a time is more than a day later than the present one: the clock was ahead.
+    package func isFarAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 86_400 * 1_000_000 }
+
     /// Returns the point in time that many seconds earlier, clamped to the range.
     package func earlier(bySeconds seconds: Int) -> Timestamp {
         let elapsed = elapsed(since: Timestamp(clampingSeconds: seconds))

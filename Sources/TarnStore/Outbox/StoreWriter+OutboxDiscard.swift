@@ -155,9 +155,12 @@ extension StoreWriter {
 
     /// Restores a deleted row with the values that later responses have brought.
     ///
-    /// - Returns: false if a record with the key exists again, or no longer exists at the server.
+    /// - Returns: false if a record with the key exists again or was deleted again, or no longer
+    ///   exists at the server.
     private mutating func restore(_ row: StoredOperation.DeletedRow, _ deletion: StoredOperation) throws -> Bool {
         guard try wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
+        // A later deletion is of the record that was created again, and keeps that one.
+        guard try self.deletion(of: row.record, after: deletion.id) == nil else { return false }
         let known = try mark(of: row.record)
         if known?.isGoneAtServer ?? false { return false }
         let rules = try access.state.rules(of: row.kind)

@@ -172,15 +172,47 @@ package struct OutboxTable {
         }
     }
 
+    /// Whether the key of any record was replaced.
+    var hasAliases: Bool {
+        get throws {
+            guard let table = access.state.outbox, try access.raw.statistics(table).entries > 0 else { return false }
+            let cursor = try access.raw.cursor(table), kind = OutboxEntryKey.Kind.alias.rawValue
+            defer { cursor.close() }
+            return try [kind].withUnsafeBytes { try cursor.seek($0) }.map { $0.key.count > 0 && $0.key[0] == kind }
+                ?? false
+        }
+    }
+
     /// Returns the key that has replaced another one; that itself if a record has it.
+    ///
+    /// The key of a new record of an owner has the present key of that owner.
     func resolved(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
         var key = key
         for _ in 0..<OutboxAlias.longestChain {
             let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            guard let alias = try alias(record), alias.key != key, try !isTaken(record) else { break }
-            key = alias.key
+            let next = try alias(record)?.key ?? withPresentOwners(key, entity)
+            guard next != key, try !isTaken(record) else { break }
+            key = next
         }
         return key
+    }
+
+    /// Returns a key whose owners' keys that were replaced are the present ones.
+    func withPresentOwners(_ key: RecordKey, _ entity: Catalog.Entity) throws -> RecordKey {
+        guard entity.hasOwner, !key.isDigest else { return key }
+        var components: [KeyComponent] = [], rest = key.components[...]
+        for part in entity.keyParts {
+            let own = Array(rest.prefix(part.count))
+            rest = rest.dropFirst(part.count)
+            guard part.isReference, let root = access.state.outboxSchema.destinationRoot(entity.id, part.field),
+                let owner = access.catalog.entity(id: root)
+            else {
+                components += own
+                continue
+            }
+            components += try resolved(owner, RecordKey(own)).components
+        }
+        return RecordKey(components)
     }
 
     /// Whether a record has a key that another one has had before: it is stored, or has unsent
@@ -209,9 +241,15 @@ package struct OutboxTable {
         do {
             guard try access.raw.statistics(table).entries > 0 else { return nil }
             let record = ListedRecord(root, storageKey)
-            guard let alias = try alias(record), try !isTaken(record), let entity = access.catalog.entity(id: root)
+            if let alias = try alias(record) {
+                guard try !isTaken(record), let entity = access.catalog.entity(id: root) else { return nil }
+                return try resolved(entity, alias.key)
+            }
+            guard let entity = access.catalog.entity(id: root), entity.hasOwner,
+                let key = RecordKey(storageKey: storageKey)
             else { return nil }
-            return try resolved(entity, alias.key)
+            let present = try resolved(entity, key)
+            return present == key ? nil : present
         } catch let error as StoreError {
             throw error
         } catch let error as LMDBError {

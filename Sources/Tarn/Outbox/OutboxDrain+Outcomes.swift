@@ -83,11 +83,15 @@ extension OutboxDrain {
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
         // Earlier versions are no longer right; without one the server would notice no conflict.
-        if !isCurrent, let version = sent.version { effects.versions.append(version) }
+        // Responses that came between the answer and this write have just lost theirs.
+        if var version = sent.version {
+            version.at = client.now
+            effects.versions.append(version)
+        }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
-        try noteVersion(behind: operation, record, effects.versions.last, &writer)
+        try noteVersion(behind: operation, record, sent.version, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.
             try writer.invalidateResponses(listing: record.entity, record.key)
@@ -105,7 +109,7 @@ extension OutboxDrain {
     /// Bases queued deletions of a record on the version that an operation before them has left: no
     /// later process would know it, and with the version before, the server refuses them.
     ///
-    /// - Parameter version: the version that this write stores; nil if it has none.
+    /// - Parameter version: the version that the operation has left; nil if it is not known.
     private func noteVersion(
         behind done: OutboxOperation, _ record: OutboxRecord, _ version: SentOperation.Version?,
         _ writer: inout StoreWriter

@@ -64,7 +64,10 @@ extension OutboxLane {
     func note(_ validators: Validators, of message: WriteMessage, _ sent: inout SentOperation) {
         guard let url = message.recordURL else { return }
         // An answer that could not be read may validate another record than ours.
-        outbox.validators.set(url, sent.unread == nil ? validators : Validators(), at: client.now)
+        let version = SentOperation.Version(
+            url: url, validators: sent.unread == nil ? validators : Validators(), at: client.now)
+        outbox.validators.set(url, version.validators, at: version.at)
+        sent.version = version
         if sent.unread != nil { sent.invalidated.append(url) }
     }
 

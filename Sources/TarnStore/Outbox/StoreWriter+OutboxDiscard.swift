@@ -87,8 +87,6 @@ extension StoreWriter {
     ) throws {
         let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         let taken = operation.takenFields
-        // The next write of the record is based on the version on which this one was.
-        let isKnown = try operation.isUntouched && (mark(of: own)?.server.isEmpty ?? true)
         var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
         let wasRestoring = restoresOwners
         restoresOwners = true
@@ -116,9 +114,9 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
-        for record in toldRecords(operation) {
-            try removeValidators(ofResponsesListing: record, keepingVersion: isKnown && record == own)
-        }
+        // Their next writes are still based on the versions on which this one was: if an attempt has
+        // reached the server, that refuses them, and the conflict is decided.
+        for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)

@@ -125,6 +125,39 @@ struct OutboxMembersTests {
         #expect(try store.related("Issue", 17, "labels") == ["bug", "last"] && bed.counts.isEmpty)
     }
 
+    @Test(
+        "responses with a record that an operation of another one has changed cannot be confirmed once that is done",
+        arguments: [true, false])
+    func changedByAnother(isDeletion: Bool) throws {
+        try store.put("Issue", 18)
+        try store.put("Note", 3, ["issue": .reference(17)])
+        let request = RequestKey(url: "https://api.example.org/notes/3", endpoint: "note:1", authScope: "")
+        let listed = try store.read { reader in
+            ListedRecord(entity: try #require(reader.catalog.entity("Note")?.root), storageKey: RecordKey(3).storageKey)
+        }
+        let entry = ResponseEntry(
+            request: request,
+            validation: .init(status: 200, headers: ["ETag", "v1"], fetchedAt: .now, validatedAt: .now),
+            listing: .init([listed], count: 1, metadata: nil, scan: 1))
+        try store.write { try $0.putResponse(entry) }
+        func versions() throws -> [[String]] {
+            try store.read { reader in
+                let view = try #require(try reader.access.responses.view(request.digest))
+                return [view.headers, try reader.access.responses.version(of: view)]
+            }
+        }
+        if isDeletion {
+            try bed.delete("Issue", 17)
+            // Here alone, the record at the server is still the version that is known.
+            #expect(try versions() == [[], ["ETag", "v1"]])
+        } else {
+            _ = try add([3], "notes", "Issue", 18)
+            #expect(try versions() == [["ETag", "v1"], ["ETag", "v1"]])
+        }
+        try send(1)
+        #expect(try versions() == (isDeletion ? [[], []] : [[], ["ETag", "v1"]]))
+    }
+
     @Test("members that a response has brought meanwhile are visible once the operations are done")
     func membersOfOthers() throws {
         _ = try add(["new"], "labels", "Issue", 17)

@@ -156,12 +156,14 @@ struct OutboxLane: Sendable {
 
     /// The outcome of an operation whose request cannot be built.
     ///
-    /// A failure of LMDB passes, such as a table of readers that is full. Nothing was sent.
+    /// A failure of LMDB passes, such as a table of readers that is full. Damage has to be repaired
+    /// first. Nothing was sent.
     func outcome(ofBuilding error: any Error) -> SentOperation.Outcome {
         let isOfLMDB = StoreError.isOfLMDB(error)
+        let wayOut = error is StoreError && !isOfLMDB ? "; then retry the operation" : ""
         let failure = OutboxFailure(
-            kind: isOfLMDB ? "store" : "request", message: "\(error)".printable(OutboxFailure.longestText),
-            at: client.now)
+            kind: isOfLMDB ? "store" : "request",
+            message: ("\(error)" + wayOut).printable(OutboxFailure.longestText), at: client.now)
         return isOfLMDB ? .later(after: nil, failure) : .refused(failure)
     }
 

@@ -171,7 +171,9 @@ extension OutboxDrain {
             return try writer.requeueOperation(
                 operation.id, failure, etag: operation.etag, lastModified: operation.lastModified)
         }
-        try refreshed(operation, failure, validators, &effects, &writer)
+        // After a 428, the version is only known now: without other values there is no conflict.
+        try refreshed(
+            operation, failure, validators, isConflict: failure.status != 428 || isChanged, &effects, &writer)
     }
 
     /// The records whose operations have reached the server since the request of an answer.
@@ -244,13 +246,18 @@ extension OutboxDrain {
     private static let refusalLimit = 8
 
     /// Continues after the server's record was read because of a conflict, and is another version.
+    ///
+    /// - Parameter isConflict: whether a policy decides; otherwise the operation is sent with the
+    ///   version that was read.
     private func refreshed(
-        _ operation: OutboxOperation, _ failure: OutboxFailure, _ validators: Validators, _ effects: inout Effects,
-        _ writer: inout StoreWriter
+        _ operation: OutboxOperation, _ known: OutboxFailure, _ validators: Validators, isConflict: Bool,
+        _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
+        var failure = known
+        if !isConflict { failure.kind = "temporary" }
         let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
         let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
-        if case .rule(.server) = rule, !isSettled(operation, server, unordered) {
+        if isConflict, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
             try writer.discardOperation(operation.id, evenIfSending: true)
             effects.report.withdrawn += 1
             effects.report.conflicts += 1
@@ -261,7 +268,6 @@ extension OutboxDrain {
             return state.refusals[operation.id] ?? 0
         }
         guard count < OutboxDrain.refusalLimit else {
-            var failure = failure
             failure.message = (failure.message + "; the record was another version \(count) times in a row").printable(
                 OutboxFailure.longestText)
             return try refuse(operation, failure, &effects, &writer)
@@ -295,9 +301,9 @@ extension OutboxFailure {
     /// Whether the server may have carried out the operation in spite of the failure.
     ///
     /// A gateway answers 502 and 504 if it does not know (RFC 9110 §15.6.3, §15.6.5), and some
-    /// answer 503 if the connection to the server has ended.
+    /// answer 503, or a status of their own such as 524, if the connection to the server has ended.
     fileprivate var mayHaveArrived: Bool {
-        if let status { return [500, 502, 503, 504].contains(status) }
+        if let status { return (500..<600).contains(status) }
         guard let kind = TransportError.Kind(rawValue: kind) else { return false }
         return [.timeout, .tooLarge, .cutShort, .protocol, .cancelled].contains(kind)
     }

@@ -375,10 +375,12 @@ extension OutboxLane {
                 return sent
             }
             sent.version = SentOperation.Version(url: url, validators: validators, at: client.now)
-            // Without a precondition, a 409 does not say that the version is another one.
-            let isUnconditional = failure.status == 409 && !sentWith.areRequired
+            // Without a precondition, a 409 does not say that the version is another one. The
+            // precondition that a 428 demands cannot be made without a strong validator.
+            let isUnconditional =
+                failure.status == 409 && !sentWith.areRequired || failure.status == 428 && !validators.areRequired
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
-            sent.isReplayed = operation.mayHaveArrived && sentWith.areRequired
+            sent.isReplayed = operation.mayHaveArrived && (sentWith.areRequired || failure.status == 409)
             sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
         case _ where isGone(response, url):
             sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)

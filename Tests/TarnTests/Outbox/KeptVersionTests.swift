@@ -120,4 +120,42 @@ struct KeptVersionTests {
         #expect(place.writes.suffix(2) == ["PUT /issues/1/labels/bug", "DELETE /issues/1"])
         #expect(place.changes.last?.field("If-Match") == #""v3""#)
     }
+
+    @Test(
+        "a server that demands a precondition gets the version that is read then, which is no conflict",
+        arguments: ["server", "client", "per field"], [true, false])
+    func demanded(policy: String, isDeletion: Bool) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if request.field("If-Match") == nil { return Answer(status: "428 Precondition Required") }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        // Without a response, no version is known.
+        try await place.store.write { try $0.put("Issue", Self.key, Self.title("a")) }
+        let outbox = place.outbox(policy == "server" ? .server : policy == "client" ? .client : .perField)
+        if isDeletion {
+            try await outbox.delete("Issue", Self.key)
+        } else {
+            try await outbox.update("Issue", Self.key, Self.title("mine"))
+        }
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.withdrawn == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [nil, #""v1""#])
+    }
+
+    @Test(
+        "a precondition that cannot be made, or that does not help, ends in a dead letter", arguments: [nil, "W/", ""])
+    func demandedInVain(weakness: String?) async throws {
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method != "GET" { return Answer(status: "428 Precondition Required") }
+            let body = #"{"id":1,"title":"a"}"#
+            return Answer(fields: weakness.map { ["ETag: \($0)\"v1\""] } ?? [], body: body)
+        }
+        try await place.store.write { try $0.put("Issue", Self.key, Self.title("a")) }
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.remaining.pending == 0, "\(report)")
+        #expect(place.changes.count == (weakness == "" ? 2 : 1))
+    }
 }

@@ -163,7 +163,9 @@ extension OutboxDrain {
         let isChanged = try isChanged(operation, since: before, &writer)
         if !isChanged, isSameVersion {
             // The refusal has another reason: sending it again would not help.
-            guard sent.isReplayed else { return try refuse(operation, failure, &effects, &writer) }
+            guard sent.isReplayed, countRefusal(of: operation.id) < OutboxDrain.refusalLimit else {
+                return try refuse(operation, failure, &effects, &writer)
+            }
             // The server has perhaps repeated its refusal of an older version, for the same key.
             // With another one it decides again.
             var failure = failure
@@ -245,6 +247,14 @@ extension OutboxDrain {
     /// A server may give each answer another validator.
     private static let refusalLimit = 8
 
+    private func countRefusal(of id: UInt64) -> Int {
+        state.withLock { state in
+            let count = (state.refusals[id] ?? 0) + 1
+            state.refusals[id] = count
+            return count
+        }
+    }
+
     /// Continues after the server's record was read because of a conflict, and is another version.
     ///
     /// - Parameter isConflict: whether a policy decides; otherwise the operation is sent with the
@@ -263,10 +273,7 @@ extension OutboxDrain {
             effects.report.conflicts += 1
             return
         }
-        let count = state.withLock { state in
-            state.refusals[operation.id, default: 0] += 1
-            return state.refusals[operation.id] ?? 0
-        }
+        let count = countRefusal(of: operation.id)
         guard count < OutboxDrain.refusalLimit else {
             failure.message = (failure.message + "; the record was another version \(count) times in a row").printable(
                 OutboxFailure.longestText)

@@ -55,7 +55,9 @@ enum WriteAnswer: Sendable, Hashable {
             if kind == .update || kind == .delete { return .conflict }
             if headers["Retry-After"] != nil { return retry(status, headers, now) }
             return kind == .create ? .refused : .conflict
-        case 423 where headers["Retry-After"] != nil: return retry(status, headers, now)
+        // RFC 9110 §15.5.14: the condition is temporary.
+        case 413 where headers["Retry-After"] != nil, 423 where headers["Retry-After"] != nil:
+            return retry(status, headers, now)
         // RFC 6585 §3: the request needs the version of the record.
         case 428 where kind == .update || kind == .delete: return .conflict
         default:

@@ -237,6 +237,30 @@ struct RepeatedAnswerTests {
         #expect(keys[0] == keys[1] && keys[1] != keys[2])
     }
 
+    @Test("a server that loses an answer and refuses the repetition each time is not asked without end")
+    func refusedEachTime() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(body: "[]") }, count = Mutex(0)
+        let transport = ClosureTransport { request in
+            guard request.method == "PATCH" else {
+                return TransportResponse(status: 200, body: Array(#"{"id":1000,"title":"first"}"#.utf8))
+            }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number % 2 == 1 else { return TransportResponse(status: 409) }
+            var error = TransportError(.cutShort, method: request.method, url: request.url, detail: "closed")
+            error.isUnanswered = true
+            throw error
+        }
+        let outbox = try APIClient(place.client.description, store: place.store, transport: transport).outbox()
+        try await place.store.write { try $0.put("Issue", RecordKey(1000), [.init("title", .string("first"))]) }
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.dead == 1 && report.remaining.pending == 0, "\(report)")
+        #expect(count.withLock(\.self) <= 16)
+    }
+
     @Test("a change whose push was killed may have arrived, also after it was queued again by hand")
     func retried() async throws {
         let server = Lossy()

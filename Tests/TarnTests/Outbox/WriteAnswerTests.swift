@@ -75,7 +75,7 @@ struct WriteAnswerTests {
         #expect(answer(.update, 503, ["Retry-After": "7"]) == .retry(after: .seconds(7)))
         let date = HTTPDate.text(Self.now.addingTimeInterval(30))
         #expect(answer(.update, 429, ["Retry-After": date]) == .retry(after: .seconds(30)))
-        for status in [403, 423] {
+        for status in [403, 413, 423] {
             #expect(answer(.update, status, ["Retry-After": "60"]) == .retry(after: .seconds(60)))
             #expect(answer(.update, status) == .refused)
         }

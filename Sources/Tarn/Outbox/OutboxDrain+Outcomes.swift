@@ -99,7 +99,7 @@ extension OutboxDrain {
         } else if sent.isReplayed || !isCurrent {
             try writer.invalidateResponses(listing: record.entity, record.key)
         }
-        if let completion, completion.wasKnown, !isExpected(sent, completion.knownVersion, listedAt: listedAt) {
+        if let completion, completion.wasKnown, !isExpected(sent, completion, listedAt: listedAt) {
             // Two records may have become one: only the server knows what it has.
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
@@ -135,15 +135,14 @@ extension OutboxDrain {
 
     /// Whether the record that an answer to a creation names may be here because of the creation:
     /// an earlier attempt of it may have arrived, or a response that has come since lists it or has
-    /// changed it, such as the answer to another operation.
+    /// changed it, such as the answer to another operation, unless that is a creation with the same
+    /// key.
     ///
-    /// - Parameters:
-    ///   - version: the version of the record before the creation ended; nil if it was not stored.
-    ///   - listedAt: the time of the newest response that lists the record.
-    private func isExpected(_ sent: SentOperation, _ version: UInt64?, listedAt: Timestamp?) -> Bool {
+    /// - Parameter listedAt: the time of the newest response that lists the record.
+    private func isExpected(_ sent: SentOperation, _ completion: OutboxCompletion, listedAt: Timestamp?) -> Bool {
         if sent.operation.mayHaveArrived || sent.operation.location != nil { return true }
-        guard let began = sent.began else { return false }
-        if let version, let sequence = began.sequence, version > sequence { return true }
+        guard let began = sent.began, !completion.isShared else { return false }
+        if let version = completion.knownVersion, let sequence = began.sequence, version > sequence { return true }
         return listedAt.map { $0 > began.time } ?? false
     }
 

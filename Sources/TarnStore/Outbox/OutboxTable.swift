@@ -183,6 +183,25 @@ package struct OutboxTable {
         }
     }
 
+    /// Whether a record has had another key until an operation ended after a time.
+    func isAdopted(_ record: ListedRecord, _ key: RecordKey, since time: Timestamp) throws -> Bool {
+        guard let table = access.state.outbox else { return false }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try OutboxEntryKey.aliasTime(time, []).withUnsafeBytes { try cursor.seek($0) }
+        while let (time, _) = entry, time.count > 12, time[0] == OutboxEntryKey.Kind.aliasTime.rawValue {
+            // The time is before the key of the alias.
+            let alias = time.slice(9..<time.count)
+            if alias.loadBigEndian(1, UInt16.self) == record.entity,
+                try row(of: alias, in: table).flatMap({ OutboxAlias($0) })?.key == key
+            {
+                return true
+            }
+            entry = try cursor.next()
+        }
+        return false
+    }
+
     /// Returns the key that has replaced another one; that itself if a record has it.
     ///
     /// The key of a new record of an owner has the present key of that owner.

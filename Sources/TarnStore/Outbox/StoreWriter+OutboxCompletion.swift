@@ -54,6 +54,9 @@ extension StoreWriter {
             try access.lending { try access.records.row(root, key)?.version }
         }
         completion.wasKnown = try completion.isMerged || outbox.deletion(of: adopted) != nil
+        completion.isShared =
+            try completion.isMerged
+            && outbox.isAdopted(adopted, key, since: operation.attemptedAt ?? operation.queuedAt)
         // A response has brought the record, before the repeated answer that names its key.
         completion.isDeleted =
             try operation.mayHaveArrived && !completion.isMerged

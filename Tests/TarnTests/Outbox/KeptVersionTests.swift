@@ -108,13 +108,13 @@ struct KeptVersionTests {
             return record.read(request)
         }
         try await place.sync()
-        try await place.store.write { try $0.put("Label", "bug", []) }
+        try await place.store.write { try $0.put("Label", RecordKey("bug"), []) }
         let outbox = place.outbox()
         try await outbox.update("Issue", Self.key, Self.title("mine"))
         #expect(try await outbox.drain().sent == 1)
         record.change(#"{"id":1,"title":"theirs"}"#)
         try await place.sync()
-        try await outbox.add(["bug"], to: "labels", of: "Issue", Self.key)
+        try await outbox.add([RecordKey("bug")], to: "labels", of: "Issue", Self.key)
         try await outbox.delete("Issue", Self.key)
         #expect(try await outbox.drain().sent == 2)
         #expect(place.writes.suffix(2) == ["PUT /issues/1/labels/bug", "DELETE /issues/1"])

@@ -161,6 +161,21 @@ package struct OutboxTable {
         return result
     }
 
+    /// Returns the dead operations before one that change a record or one of its fields, in the
+    /// order of ids. The rest of others is not read.
+    func deadOperations(touching record: ListedRecord, before id: UInt64) throws -> [StoredOperation] {
+        guard let table = access.state.outbox else { return [] }
+        var result: [StoredOperation] = []
+        for other in try Set(ids(.own, record)).union(ids(.reference, record)).sorted() where other < id {
+            let isDead = try OutboxEntryKey.operation(other).withUnsafeBytes { key in
+                try row(of: key, in: table).map(StoredOperation.isDead) ?? false
+            }
+            guard isDead, let operation = try stored(other) else { continue }
+            if operation.touches(record, operation.record(access.catalog)) { result.append(operation) }
+        }
+        return result
+    }
+
     // MARK: - Aliases
 
     func alias(_ record: ListedRecord) throws -> OutboxAlias? {

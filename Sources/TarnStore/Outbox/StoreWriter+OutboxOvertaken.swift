@@ -38,8 +38,9 @@ extension StoreWriter {
         }
         let parts = SentParts(sent, own)
         for record in parts.records.sorted(by: ListedRecord.precedes) {
-            for known in try outbox.touching(record, except: id) where known.id < id && known.state == .dead {
-                try drop(parts, from: known)
+            for found in try outbox.deadOperations(touching: record, before: id) {
+                // What another one gets back may have changed it.
+                if let known = try outbox.stored(found.id) { try drop(parts, from: known) }
             }
         }
     }

@@ -229,7 +229,8 @@ extension APIClient {
     ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
         func note(_ view: ResponseView) throws -> Bool {
-            if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
+            let isUsable = view.status == 200 && (!view.isInvalidated || !view.knownVersion.isEmpty)
+            if isUsable, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
                 newest = (view.validatedAt, try access.responses.version(of: view))
             }
             return true

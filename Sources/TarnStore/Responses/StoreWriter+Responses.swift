@@ -33,10 +33,13 @@ extension StoreWriter {
         try access.responses.appendBody(body, of: id, at: position)
     }
 
-    /// Marks an entry as unusable until the server has confirmed it.
+    /// Marks an entry as unusable until the server has confirmed it. No write requires its version.
     package mutating func invalidateResponse(id: UInt64) throws {
-        guard var entry = try access.responses.entry(id: id), !entry.validation.isInvalidated else { return }
+        guard var entry = try access.responses.entry(id: id),
+            !entry.validation.isInvalidated || !entry.validation.knownVersion.isEmpty
+        else { return }
         entry.validation.isInvalidated = true
+        entry.validation.knownVersion = []
         _ = try access.responses.put(entry, sequence: sequence)
     }
 

@@ -121,6 +121,35 @@ struct KeptVersionTests {
         #expect(place.changes.last?.field("If-Match") == #""v3""#)
     }
 
+    @Test("a response under way while another record's change was sent gives the version of its own record")
+    func besideOvertaken() async throws {
+        let state = Mutex((version: 1, isHeld: false, held: 0))
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "GET" else { return Answer(status: "204 No Content") }
+            if request.target == "/issues" { return Answer(body: #"[{"id":1,"title":"a"},{"id":2,"title":"a"}]"#) }
+            if request.target == "/issues/1" { return Answer(body: #"{"id":1,"title":"a"}"#) }
+            let version = state.withLock { state in
+                if state.isHeld { state.held += 1 }
+                return state.version
+            }
+            for _ in 0..<2000 where state.withLock(\.isHeld) { usleep(5000) }
+            return Answer(fields: ["ETag: \"v\(version)\""], body: #"{"id":2,"title":"t\#(version)"}"#)
+        }
+        try await place.sync()
+        state.withLock { ($0.version, $0.isHeld) = (2, true) }
+        async let synced: Void = place.sync()
+        try await eventually { state.withLock(\.held) > 0 }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, Self.title("mine"))
+        #expect(try await outbox.drain().sent == 1)
+        state.withLock { $0.isHeld = false }
+        try await synced
+        #expect(try place.field("title", of: RecordKey(2)) == .string("t2"))
+        try await outbox.update("Issue", RecordKey(2), Self.title("mine"))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.last?.field("If-Match") == #""v2""#)
+    }
+
     @Test(
         "a server that demands a precondition gets the version that is read then, which is no conflict",
         arguments: ["server", "client", "per field"], [true, false])

@@ -49,8 +49,8 @@ enum WriteAnswer: Sendable, Hashable {
         case 401, 407: return .authentication
         // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.
         case 404, 410: return kind == .delete || kind == .remove ? .done : .refused
-        // Only an update or a deletion has an earlier state. The server may still be busy with another
-        // operation: it says when it is to be sent again.
+        // Only an update or a deletion has an earlier state. The server may still be busy: it names
+        // the time of the next attempt.
         case 409, 412:
             if kind == .update || kind == .delete { return .conflict }
             if headers["Retry-After"] != nil { return retry(status, headers, now) }

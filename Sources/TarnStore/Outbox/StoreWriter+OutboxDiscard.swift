@@ -114,7 +114,7 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
-        // Their next writes are still based on the versions on which this one was: if an attempt has
+        // Their next writes are based on the versions on which this one was: if an attempt has
         // reached the server, that refuses them, and the conflict is decided.
         for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.

@@ -176,7 +176,7 @@ extension StoreWriter {
         }
         var operation = known
         if known.state == .sending || known.isAccepted { operation.mayHaveArrived = true }
-        let isOfVersion = known.failure?.status == 409 || known.failure?.status == 412
+        let isOfVersion = known.failure?.status.map { [409, 412, 428].contains($0) } ?? false
         // A creation with another key could have a second effect.
         if known.state == .dead, isOfVersion, known.kind == .update || known.kind == .delete {
             operation.idempotencyKey = .drawn()

@@ -92,6 +92,18 @@ struct OutboxAdoptionTests {
         #expect(throws: StoreWriteError.self) { try store.write { try $0.put("Issue", made, [], ifVersion: 0) } }
     }
 
+    @Test("a key that is replaced behind other writes of a transaction leads to the record there")
+    func replacedInTransaction() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try store.write { writer in
+            // Before the first alias of the store.
+            try writer.put("Label", "bug", [.init("color", .string("blue"))], ifVersion: nil)
+            _ = try writer.completeOperation(1, adopting: 99)
+            try writer.put("Issue", made, [.init("title", .string("later"))], ifVersion: nil)
+        }
+        #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
+    }
+
     @Test("a record that is put under an owner whose key was replaced belongs to the present owner")
     func putUnderOldOwner() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key

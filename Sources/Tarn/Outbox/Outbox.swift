@@ -119,7 +119,7 @@ public struct Outbox: Sendable {
     /// Queues a dead operation again, or ends the back-off of a failed one.
     ///
     /// An operation whose sender was killed is queued again, too. Its idempotency key stays; an
-    /// update or a deletion that was answered with 409 or 412 gets a new one. An update is
+    /// update or a deletion that was answered with 409, 412 or 428 gets a new one. An update is
     /// withdrawn if later ones have sent all of its fields, a change of members if later ones have
     /// sent all of its members, and a deletion if a later operation has created the record again.
     ///

@@ -83,11 +83,15 @@ extension OutboxDrain {
         if isListed || isKnown, let own = record.listed(writer.access.catalog) { settled.insert(own) }
         let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
         // Earlier versions are no longer right; without one the server would notice no conflict.
-        if !isCurrent, let version = sent.version { effects.versions.append(version) }
+        // Responses that came between the answer and this write have just lost theirs.
+        if var version = sent.version {
+            version.at = client.now
+            effects.versions.append(version)
+        }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
-        try noteVersion(behind: operation, record, effects.versions.last, &writer)
+        try noteVersion(behind: operation, record, sent.version, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.
             try writer.invalidateResponses(listing: record.entity, record.key)
@@ -95,7 +99,7 @@ extension OutboxDrain {
         } else if sent.isReplayed || !isCurrent {
             try writer.invalidateResponses(listing: record.entity, record.key)
         }
-        if let completion, completion.wasKnown, !isExpected(sent, completion.knownVersion, listedAt: listedAt) {
+        if let completion, completion.wasKnown, !isExpected(sent, completion, listedAt: listedAt) {
             // Two records may have become one: only the server knows what it has.
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
@@ -105,7 +109,7 @@ extension OutboxDrain {
     /// Bases queued deletions of a record on the version that an operation before them has left: no
     /// later process would know it, and with the version before, the server refuses them.
     ///
-    /// - Parameter version: the version that this write stores; nil if it has none.
+    /// - Parameter version: the version that the operation has left; nil if it is not known.
     private func noteVersion(
         behind done: OutboxOperation, _ record: OutboxRecord, _ version: SentOperation.Version?,
         _ writer: inout StoreWriter
@@ -131,15 +135,14 @@ extension OutboxDrain {
 
     /// Whether the record that an answer to a creation names may be here because of the creation:
     /// an earlier attempt of it may have arrived, or a response that has come since lists it or has
-    /// changed it, such as the answer to another operation.
+    /// changed it, such as the answer to another operation, unless that is a creation with the same
+    /// key.
     ///
-    /// - Parameters:
-    ///   - version: the version of the record before the creation ended; nil if it was not stored.
-    ///   - listedAt: the time of the newest response that lists the record.
-    private func isExpected(_ sent: SentOperation, _ version: UInt64?, listedAt: Timestamp?) -> Bool {
+    /// - Parameter listedAt: the time of the newest response that lists the record.
+    private func isExpected(_ sent: SentOperation, _ completion: OutboxCompletion, listedAt: Timestamp?) -> Bool {
         if sent.operation.mayHaveArrived || sent.operation.location != nil { return true }
-        guard let began = sent.began else { return false }
-        if let version, let sequence = began.sequence, version > sequence { return true }
+        guard let began = sent.began, !completion.isShared else { return false }
+        if let version = completion.knownVersion, let sequence = began.sequence, version > sequence { return true }
         return listedAt.map { $0 > began.time } ?? false
     }
 
@@ -159,7 +162,9 @@ extension OutboxDrain {
         let isChanged = try isChanged(operation, since: before, &writer)
         if !isChanged, isSameVersion {
             // The refusal has another reason: sending it again would not help.
-            guard sent.isReplayed else { return try refuse(operation, failure, &effects, &writer) }
+            guard sent.isReplayed, countRefusal(of: operation.id) < OutboxDrain.refusalLimit else {
+                return try refuse(operation, failure, &effects, &writer)
+            }
             // The server has perhaps repeated its refusal of an older version, for the same key.
             // With another one it decides again.
             var failure = failure
@@ -167,7 +172,9 @@ extension OutboxDrain {
             return try writer.requeueOperation(
                 operation.id, failure, etag: operation.etag, lastModified: operation.lastModified)
         }
-        try refreshed(operation, failure, validators, &effects, &writer)
+        // After a 428, the version is only known now: without other values there is no conflict.
+        try refreshed(
+            operation, failure, validators, isConflict: failure.status != 428 || isChanged, &effects, &writer)
     }
 
     /// The records whose operations have reached the server since the request of an answer.
@@ -239,25 +246,34 @@ extension OutboxDrain {
     /// A server may give each answer another validator.
     private static let refusalLimit = 8
 
+    private func countRefusal(of id: UInt64) -> Int {
+        state.withLock { state in
+            let count = (state.refusals[id] ?? 0) + 1
+            state.refusals[id] = count
+            return count
+        }
+    }
+
     /// Continues after the server's record was read because of a conflict, and is another version.
+    ///
+    /// - Parameter isConflict: whether a policy decides; otherwise the operation is sent with the
+    ///   version that was read.
     private func refreshed(
-        _ operation: OutboxOperation, _ failure: OutboxFailure, _ validators: Validators, _ effects: inout Effects,
-        _ writer: inout StoreWriter
+        _ operation: OutboxOperation, _ known: OutboxFailure, _ validators: Validators, isConflict: Bool,
+        _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
+        var failure = known
+        if !isConflict { failure.kind = "temporary" }
         let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
         let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
-        if case .rule(.server) = rule, !isSettled(operation, server, unordered) {
+        if isConflict, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
             try writer.discardOperation(operation.id, evenIfSending: true)
             effects.report.withdrawn += 1
             effects.report.conflicts += 1
             return
         }
-        let count = state.withLock { state in
-            state.refusals[operation.id, default: 0] += 1
-            return state.refusals[operation.id] ?? 0
-        }
+        let count = countRefusal(of: operation.id)
         guard count < OutboxDrain.refusalLimit else {
-            var failure = failure
             failure.message = (failure.message + "; the record was another version \(count) times in a row").printable(
                 OutboxFailure.longestText)
             return try refuse(operation, failure, &effects, &writer)
@@ -291,9 +307,9 @@ extension OutboxFailure {
     /// Whether the server may have carried out the operation in spite of the failure.
     ///
     /// A gateway answers 502 and 504 if it does not know (RFC 9110 §15.6.3, §15.6.5), and some
-    /// answer 503 if the connection to the server has ended.
+    /// answer 503, or a status of their own such as 524, if the connection to the server has ended.
     fileprivate var mayHaveArrived: Bool {
-        if let status { return [500, 502, 503, 504].contains(status) }
+        if let status { return (500..<600).contains(status) }
         guard let kind = TransportError.Kind(rawValue: kind) else { return false }
         return [.timeout, .tooLarge, .cutShort, .protocol, .cancelled].contains(kind)
     }

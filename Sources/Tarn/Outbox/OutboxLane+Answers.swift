@@ -64,7 +64,10 @@ extension OutboxLane {
     func note(_ validators: Validators, of message: WriteMessage, _ sent: inout SentOperation) {
         guard let url = message.recordURL else { return }
         // An answer that could not be read may validate another record than ours.
-        outbox.validators.set(url, sent.unread == nil ? validators : Validators(), at: client.now)
+        let version = SentOperation.Version(
+            url: url, validators: sent.unread == nil ? validators : Validators(), at: client.now)
+        outbox.validators.set(url, version.validators, at: version.at)
+        sent.version = version
         if sent.unread != nil { sent.invalidated.append(url) }
     }
 
@@ -372,10 +375,12 @@ extension OutboxLane {
                 return sent
             }
             sent.version = SentOperation.Version(url: url, validators: validators, at: client.now)
-            // Without a precondition, a 409 does not say that the version is another one.
-            let isUnconditional = failure.status == 409 && !sentWith.areRequired
+            // Without a precondition, a 409 does not say that the version is another one. The
+            // precondition that a 428 demands cannot be made without a strong validator.
+            let isUnconditional =
+                failure.status == 409 && !sentWith.areRequired || failure.status == 428 && !validators.areRequired
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
-            sent.isReplayed = operation.mayHaveArrived && sentWith.areRequired
+            sent.isReplayed = operation.mayHaveArrived && (sentWith.areRequired || failure.status == 409)
             sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
         case _ where isGone(response, url):
             sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)

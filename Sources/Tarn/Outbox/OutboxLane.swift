@@ -156,12 +156,14 @@ struct OutboxLane: Sendable {
 
     /// The outcome of an operation whose request cannot be built.
     ///
-    /// A failure of LMDB passes, such as a table of readers that is full. Nothing was sent.
+    /// A failure of LMDB passes, such as a table of readers that is full. Damage has to be repaired
+    /// first. Nothing was sent.
     func outcome(ofBuilding error: any Error) -> SentOperation.Outcome {
         let isOfLMDB = StoreError.isOfLMDB(error)
+        let wayOut = error is StoreError && !isOfLMDB ? "; then retry the operation" : ""
         let failure = OutboxFailure(
-            kind: isOfLMDB ? "store" : "request", message: "\(error)".printable(OutboxFailure.longestText),
-            at: client.now)
+            kind: isOfLMDB ? "store" : "request",
+            message: ("\(error)" + wayOut).printable(OutboxFailure.longestText), at: client.now)
         return isOfLMDB ? .later(after: nil, failure) : .refused(failure)
     }
 
@@ -227,7 +229,8 @@ extension APIClient {
     ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
         func note(_ view: ResponseView) throws -> Bool {
-            if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
+            let isUsable = view.status == 200 && (!view.isInvalidated || !view.knownVersion.isEmpty)
+            if isUsable, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
                 newest = (view.validatedAt, try access.responses.version(of: view))
             }
             return true

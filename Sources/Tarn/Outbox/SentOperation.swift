@@ -81,8 +81,9 @@ struct SentOperation: Sendable {
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.
     var unread: OutboxFailure?
-    /// The version of the record that was read with the drafts. Requests are based on it once these
-    /// are stored: before, its values are not known here.
+    /// The version of the record that the operation has left, or that was read with the drafts.
+    /// Requests are based on the latter once these are stored: before, its values are not known
+    /// here.
     var version: Version?
 
     struct Version: Sendable {

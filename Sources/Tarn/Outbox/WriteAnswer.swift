@@ -49,10 +49,17 @@ enum WriteAnswer: Sendable, Hashable {
         case 401, 407: return .authentication
         // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.
         case 404, 410: return kind == .delete || kind == .remove ? .done : .refused
-        // A create has no earlier state: unless the server is still busy with it, it is refused.
+        // Only an update or a deletion has an earlier state. The server may still be busy: it names
+        // the time of the next attempt.
         case 409, 412:
-            if kind == .create { return headers["Retry-After"] == nil ? .refused : retry(status, headers, now) }
-            return .conflict
+            if kind == .update || kind == .delete { return .conflict }
+            if headers["Retry-After"] != nil { return retry(status, headers, now) }
+            return kind == .create ? .refused : .conflict
+        // RFC 9110 §15.5.14: the condition is temporary.
+        case 413 where headers["Retry-After"] != nil, 423 where headers["Retry-After"] != nil:
+            return retry(status, headers, now)
+        // RFC 6585 §3: the request needs the version of the record.
+        case 428 where kind == .update || kind == .delete: return .conflict
         default:
             let isPassing = RetryPolicy.isPassing(.answer(status: status, headers: headers))
             return isPassing ? retry(status, headers, now) : .refused

@@ -26,7 +26,7 @@ extension Importer {
         (overtaken, overtakenCount) = (try unit.overtaken ?? overtakenRecords(writer), 0)
         defer { overtaken = [] }
         let areOvertaken = !overtaken.isEmpty
-        if areOvertaken { for index in unit.responses.indices { unit.responses[index].validation.outdate() } }
+        if areOvertaken { outdateResponses(of: &unit) }
         var canRecognize = try canRecognizeDrafts && !areOvertaken && !writer.access.localChanges.hasMarks
         // Before the records: their deletions also invalidate the entries that list them.
         if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
@@ -61,6 +61,17 @@ extension Importer {
         // The last moment before the commit.
         try cancellation?.check()
         return report
+    }
+
+    /// Makes the responses of a unit stale, which may lack a change that has reached the server.
+    ///
+    /// The records of a response that lists none of the changed ones are imported: their writes are
+    /// based on its version.
+    private func outdateResponses(of unit: inout ImportUnit) {
+        for index in unit.responses.indices {
+            let isChanged = unit.responses[index].listing.listed.contains(where: overtaken.contains)
+            unit.responses[index].validation.outdate(keepingVersion: !isChanged)
+        }
     }
 
     /// The records of the mapping whose operations have reached the server after the unit's

@@ -246,7 +246,7 @@ extension Importer {
         return try key.withUnsafeBytes { key in
             if isOvertaken(plan.entity.root, key) { return true }
             guard let mark = try access.localChanges.mark(plan.entity.root, key), mark.operation != .delete,
-                mark.operation == .create || plan.policies.local == .keep || mark.covers(field.id),
+                plan.policies.local == .keep || mark.covers(field.id),
                 try !yieldsToServer(plan, key, writer)
             else { return false }
             var isThere = false

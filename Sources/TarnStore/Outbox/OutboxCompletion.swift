@@ -12,6 +12,8 @@ package struct OutboxCompletion: Sendable, Hashable {
     package var wasKnown = false
     /// The version of the record that had the adopted key; nil if none was stored.
     package var knownVersion: UInt64?
+    /// Whether another creation has got the adopted key since the operation was sent.
+    package var isShared = false
     /// Whether the record with the adopted key was deleted since the operation was queued.
     package var isDeleted = false
 

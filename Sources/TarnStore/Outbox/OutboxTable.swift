@@ -161,6 +161,21 @@ package struct OutboxTable {
         return result
     }
 
+    /// Returns the dead operations before one that change a record or one of its fields, in the
+    /// order of ids. The rest of others is not read.
+    func deadOperations(touching record: ListedRecord, before id: UInt64) throws -> [StoredOperation] {
+        guard let table = access.state.outbox else { return [] }
+        var result: [StoredOperation] = []
+        for other in try Set(ids(.own, record)).union(ids(.reference, record)).sorted() where other < id {
+            let isDead = try OutboxEntryKey.operation(other).withUnsafeBytes { key in
+                try row(of: key, in: table).map(StoredOperation.isDead) ?? false
+            }
+            guard isDead, let operation = try stored(other) else { continue }
+            if operation.touches(record, operation.record(access.catalog)) { result.append(operation) }
+        }
+        return result
+    }
+
     // MARK: - Aliases
 
     func alias(_ record: ListedRecord) throws -> OutboxAlias? {
@@ -172,15 +187,66 @@ package struct OutboxTable {
         }
     }
 
+    /// Whether the key of any record was replaced.
+    var hasAliases: Bool {
+        get throws {
+            guard let table = access.state.outbox, try access.raw.statistics(table).entries > 0 else { return false }
+            let cursor = try access.raw.cursor(table), kind = OutboxEntryKey.Kind.alias.rawValue
+            defer { cursor.close() }
+            return try [kind].withUnsafeBytes { try cursor.seek($0) }.map { $0.key.count > 0 && $0.key[0] == kind }
+                ?? false
+        }
+    }
+
+    /// Whether a record has had another key until an operation ended after a time.
+    func isAdopted(_ record: ListedRecord, _ key: RecordKey, since time: Timestamp) throws -> Bool {
+        guard let table = access.state.outbox else { return false }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try OutboxEntryKey.aliasTime(time, []).withUnsafeBytes { try cursor.seek($0) }
+        while let (time, _) = entry, time.count > 12, time[0] == OutboxEntryKey.Kind.aliasTime.rawValue {
+            // The time is before the key of the alias.
+            let alias = time.slice(9..<time.count)
+            if alias.loadBigEndian(1, UInt16.self) == record.entity,
+                try row(of: alias, in: table).flatMap({ OutboxAlias($0) })?.key == key
+            {
+                return true
+            }
+            entry = try cursor.next()
+        }
+        return false
+    }
+
     /// Returns the key that has replaced another one; that itself if a record has it.
+    ///
+    /// The key of a new record of an owner has the present key of that owner.
     func resolved(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
         var key = key
         for _ in 0..<OutboxAlias.longestChain {
             let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            guard let alias = try alias(record), alias.key != key, try !isTaken(record) else { break }
-            key = alias.key
+            let next = try alias(record)?.key ?? withPresentOwners(key, entity)
+            guard next != key, try !isTaken(record) else { break }
+            key = next
         }
         return key
+    }
+
+    /// Returns a key whose owners' keys that were replaced are the present ones.
+    func withPresentOwners(_ key: RecordKey, _ entity: Catalog.Entity) throws -> RecordKey {
+        guard entity.hasOwner, !key.isDigest else { return key }
+        var components: [KeyComponent] = [], rest = key.components[...]
+        for part in entity.keyParts {
+            let own = Array(rest.prefix(part.count))
+            rest = rest.dropFirst(part.count)
+            guard part.isReference, let root = access.state.outboxSchema.destinationRoot(entity.id, part.field),
+                let owner = access.catalog.entity(id: root)
+            else {
+                components += own
+                continue
+            }
+            components += try resolved(owner, RecordKey(own)).components
+        }
+        return RecordKey(components)
     }
 
     /// Whether a record has a key that another one has had before: it is stored, or has unsent
@@ -209,9 +275,15 @@ package struct OutboxTable {
         do {
             guard try access.raw.statistics(table).entries > 0 else { return nil }
             let record = ListedRecord(root, storageKey)
-            guard let alias = try alias(record), try !isTaken(record), let entity = access.catalog.entity(id: root)
+            if let alias = try alias(record) {
+                guard try !isTaken(record), let entity = access.catalog.entity(id: root) else { return nil }
+                return try resolved(entity, alias.key)
+            }
+            guard let entity = access.catalog.entity(id: root), entity.hasOwner,
+                let key = RecordKey(storageKey: storageKey)
             else { return nil }
-            return try resolved(entity, alias.key)
+            let present = try resolved(entity, key)
+            return present == key ? nil : present
         } catch let error as StoreError {
             throw error
         } catch let error as LMDBError {

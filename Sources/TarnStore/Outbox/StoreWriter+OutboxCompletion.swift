@@ -43,6 +43,7 @@ extension StoreWriter {
             try renewMark(noted, record, after: part)
             try showServerValues(noted, record, after: part)
         }
+        try removeValidators(ofOthersChangedBy: operation, own)
         try noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.
         if operation.kind == .delete, try outbox.ids(.own, own).isEmpty { _ = try removeRow(own) }
@@ -53,6 +54,9 @@ extension StoreWriter {
             try access.lending { try access.records.row(root, key)?.version }
         }
         completion.wasKnown = try completion.isMerged || outbox.deletion(of: adopted) != nil
+        completion.isShared =
+            try completion.isMerged
+            && outbox.isAdopted(adopted, key, since: operation.attemptedAt ?? operation.queuedAt)
         // A response has brought the record, before the repeated answer that names its key.
         completion.isDeleted =
             try operation.mayHaveArrived && !completion.isMerged
@@ -60,6 +64,22 @@ extension StoreWriter {
         completion.rekeyed = try adopt(root, operation.key, key, at: now)
         try noteSettled([adopted], at: now)
         return completion
+    }
+}
+
+extension StoreWriter {
+    /// Removes the validators of the responses that list other records that an operation has
+    /// changed: if the server changes them back, no 304 may confirm them.
+    ///
+    /// A deletion removes references at the server, whose records are other versions there. For
+    /// others that is not certain: the server refuses a write of an older version.
+    private mutating func removeValidators(
+        ofOthersChangedBy operation: StoredOperation, _ own: ListedRecord
+    ) throws {
+        let deleted = Set(operation.rows.map(\.record))
+        for record in operation.touchedRecords(own) where record != own && !deleted.contains(record) {
+            try removeValidators(ofResponsesListing: record, keepingVersion: operation.kind != .delete)
+        }
     }
 }
 

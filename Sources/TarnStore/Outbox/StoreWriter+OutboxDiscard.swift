@@ -87,8 +87,6 @@ extension StoreWriter {
     ) throws {
         let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         let taken = operation.takenFields
-        // The next write of the record is based on the version on which this one was.
-        let isKnown = try operation.isUntouched && (mark(of: own)?.server.isEmpty ?? true)
         var restored: Set<ListedRecord> = [], changed: [ListedRecord: Set<UInt16>] = [:]
         let wasRestoring = restoresOwners
         restoresOwners = true
@@ -116,9 +114,9 @@ extension StoreWriter {
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
-        for record in toldRecords(operation) {
-            try removeValidators(ofResponsesListing: record, keepingVersion: isKnown && record == own)
-        }
+        // Their next writes are based on the versions on which this one was: if an attempt has
+        // reached the server, that refuses them, and the conflict is decided.
+        for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
@@ -155,9 +153,12 @@ extension StoreWriter {
 
     /// Restores a deleted row with the values that later responses have brought.
     ///
-    /// - Returns: false if a record with the key exists again, or no longer exists at the server.
+    /// - Returns: false if a record with the key exists again or was deleted again, or no longer
+    ///   exists at the server.
     private mutating func restore(_ row: StoredOperation.DeletedRow, _ deletion: StoredOperation) throws -> Bool {
         guard try wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
+        // A later deletion is of the record that was created again, and keeps that one.
+        guard try self.deletion(of: row.record, after: deletion.id) == nil else { return false }
         let known = try mark(of: row.record)
         if known?.isGoneAtServer ?? false { return false }
         let rules = try access.state.rules(of: row.kind)

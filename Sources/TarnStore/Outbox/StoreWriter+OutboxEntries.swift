@@ -96,9 +96,24 @@ extension StoreWriter {
 
     // MARK: - Aliases
 
+    /// Whether a key may have been replaced. It is looked up once in a transaction.
+    mutating func hasAliases() throws -> Bool {
+        if let known = knowsAliases { return known }
+        let known = try outbox.hasAliases
+        knowsAliases = known
+        return known
+    }
+
+    /// Returns the key of the record that a caller's write by key changes: see
+    /// `StoreAccess.writtenKey`.
+    mutating func writtenKey(_ name: String, _ key: RecordKey) throws -> RecordKey {
+        try hasAliases() ? access.writtenKey(name, key) : key
+    }
+
     /// Stores an alias, and removes some that are older than their lifetime.
     mutating func putAlias(_ record: ListedRecord, _ key: RecordKey, at time: Timestamp) throws {
         let table = try access.state.outboxTable(), isNew = try outbox.alias(record) == nil
+        knowsAliases = true
         let aliasKey = OutboxEntryKey.record(.alias, record)
         if !isNew { try removeAlias(aliasKey, table) }
         try aliasKey.withUnsafeBytes {

@@ -101,7 +101,7 @@ extension StoreWriter {
     func newKey(_ key: OutboxKey, _ entity: Catalog.Entity, _ values: [Record.Field]) throws -> NewKey {
         var parts: [KeyComponent?]
         switch key {
-        case .client(let key): return NewKey(key: try resolvedOwners(key, entity))
+        case .client(let key): return NewKey(key: try outbox.withPresentOwners(key, entity))
         case .partial(let given): parts = given
         case .temporary: parts = Array(repeating: nil, count: entity.keyTypes.count)
         }
@@ -126,7 +126,7 @@ extension StoreWriter {
             default: parts[index] = .uuid(UUID())
             }
         }
-        made.key = try resolvedOwners(RecordKey(parts.compactMap(\.self)), entity)
+        made.key = try outbox.withPresentOwners(RecordKey(parts.compactMap(\.self)), entity)
         return made
     }
 
@@ -153,24 +153,6 @@ extension StoreWriter {
                 parts[start + index] = component
             }
         }
-    }
-
-    /// Returns a key whose owners' temporary keys that were replaced are the new ones.
-    private func resolvedOwners(_ key: RecordKey, _ entity: Catalog.Entity) throws -> RecordKey {
-        guard entity.hasOwner, !key.isDigest, try outbox.counters.aliases > 0 else { return key }
-        var components: [KeyComponent] = [], rest = key.components[...]
-        for part in entity.keyParts {
-            let own = Array(rest.prefix(part.count))
-            rest = rest.dropFirst(part.count)
-            guard part.isReference, let root = access.state.outboxSchema.destinationRoot(entity.id, part.field),
-                let owner = access.catalog.entity(id: root)
-            else {
-                components += own
-                continue
-            }
-            components += try outbox.resolved(owner, RecordKey(own)).components
-        }
-        return RecordKey(components)
     }
 }
 

@@ -144,44 +144,6 @@ extension StoreWriter {
         _ = try change(id) { ($0.etag, $0.lastModified) = (etag, lastModified) }
     }
 
-    /// Takes the changes that an operation is about to complete out of earlier dead operations of
-    /// its record: the server has later ones, which a retry must not replace.
-    ///
-    /// 1. Updates lose the fields of a later update.
-    /// 2. Changes of members lose the members of a later change of the same relationship.
-    /// 3. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
-    ///    again.
-    ///
-    /// An operation that is left without changes stays in the outbox until it is retried or
-    /// discarded.
-    package mutating func dropOvertakenChanges(by id: UInt64) throws {
-        guard try outbox.counters.counts.dead > 0, let sent = try outbox.stored(id) else { return }
-        for other in try outbox.ids(.own, sent.record(access.catalog)) where other < id {
-            guard let known = try outbox.stored(other), known.state == .dead else { continue }
-            switch (sent.kind, known.kind) {
-            case (.update, .update):
-                let fields = Set(sent.changes.filter { $0.record == nil }.map(\.field))
-                let known = try releaseOwners(of: known, fields)
-                var operation = known
-                operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
-                if operation != known { try replace(known, by: operation) }
-            case (.add, .add), (.add, .remove), (.remove, .add), (.remove, .remove):
-                guard known.relationship == sent.relationship else { continue }
-                var operation = known
-                operation.removeMembers(sent.members)
-                if operation != known { try replace(known, by: operation) }
-            case (.create, .delete):
-                var operation = known
-                operation.failure = OutboxFailure(
-                    kind: OutboxFailure.recreated,
-                    message: "a later change has created the record again; a retry withdraws the deletion",
-                    at: known.failure?.at ?? .now)
-                try replace(known, by: operation)
-            default: continue
-            }
-        }
-    }
-
     /// Queues a dead operation again, or ends the back-off of a pending one.
     ///
     /// The idempotency key stays: the payload is the same. Only an update or a deletion that the
@@ -214,7 +176,7 @@ extension StoreWriter {
         }
         var operation = known
         if known.state == .sending || known.isAccepted { operation.mayHaveArrived = true }
-        let isOfVersion = known.failure?.status == 409 || known.failure?.status == 412
+        let isOfVersion = known.failure?.status.map { [409, 412, 428].contains($0) } ?? false
         // A creation with another key could have a second effect.
         if known.state == .dead, isOfVersion, known.kind == .update || known.kind == .delete {
             operation.idempotencyKey = .drawn()
@@ -343,17 +305,6 @@ extension StoreWriter {
         body(&operation)
         try replace(known, by: operation)
         return true
-    }
-}
-
-extension StoredOperation {
-    /// Takes members out of a change of members, with their edits and changes.
-    fileprivate mutating func removeMembers(_ gone: [RecordKey]) {
-        let keys = Set(gone.map(\.storageKey))
-        members.removeAll { keys.contains($0.storageKey) }
-        // The list of the record itself, or the members' references to the record.
-        edits.removeAll { keys.contains($0.record?.storageKey ?? $0.target) }
-        changes.removeAll { change in change.record.map { keys.contains($0.storageKey) } ?? false }
     }
 }
 

@@ -33,9 +33,11 @@ extension ResponseEntry {
         }
 
         /// Makes the response stale, and removes its validators: no 304 can confirm it.
-        package mutating func outdate() {
+        ///
+        /// - Parameter keepingVersion: whether writes still require the version that they name.
+        package mutating func outdate(keepingVersion: Bool = false) {
             isInvalidated = true
-            removeValidators()
+            removeValidators(keepingVersion: keepingVersion)
         }
 
         /// Removes the validators: no 304 can confirm the response.

@@ -29,7 +29,8 @@ package struct ResponseView {
     package var identity: String? { row.text(ID.identity) }
     package var scan: UInt64? { row.unsigned(ID.scan) }
     package var headers: [String] { texts(ID.headers) }
-    var knownVersion: [String] { texts(ID.knownVersion) }
+    /// The header fields of ``ResponseEntry/Validation/knownVersion``.
+    package var knownVersion: [String] { texts(ID.knownVersion) }
     package var selecting: [String] { texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }

@@ -33,10 +33,13 @@ extension StoreWriter {
         try access.responses.appendBody(body, of: id, at: position)
     }
 
-    /// Marks an entry as unusable until the server has confirmed it.
+    /// Marks an entry as unusable until the server has confirmed it. No write requires its version.
     package mutating func invalidateResponse(id: UInt64) throws {
-        guard var entry = try access.responses.entry(id: id), !entry.validation.isInvalidated else { return }
+        guard var entry = try access.responses.entry(id: id),
+            !entry.validation.isInvalidated || !entry.validation.knownVersion.isEmpty
+        else { return }
         entry.validation.isInvalidated = true
+        entry.validation.knownVersion = []
         _ = try access.responses.put(entry, sequence: sequence)
     }
 
@@ -51,7 +54,7 @@ extension StoreWriter {
     /// Removes the validators of the entries that list a record, because the record has changed.
     ///
     /// If the server's record changes back, a 304 would confirm a response that the store no longer
-    /// has. The entries stay usable.
+    /// has. The entries stay usable. No write requires the version that they name.
     ///
     /// - Returns: the time when the newest of them was fetched; nil if there is none.
     package mutating func removeValidators(
@@ -74,9 +77,10 @@ extension StoreWriter {
     /// the very many records that an operation or a delete rule changes.
     ///
     /// - Parameter keepingVersion: whether the next write of the record at the response's URL still
-    ///   requires the version that they name: neither side has changed it since.
+    ///   requires the version that they name. Only after a change that has reached the server, its
+    ///   record is another version there.
     package mutating func removeValidators(
-        ofResponsesListing record: ListedRecord, keepingVersion: Bool = false
+        ofResponsesListing record: ListedRecord, keepingVersion: Bool = true
     ) throws {
         for id in try access.responses.ids(listing: record) {
             if let isKept = strippedResponses[id], keepingVersion || !isKept { continue }

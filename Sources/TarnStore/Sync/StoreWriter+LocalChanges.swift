@@ -31,14 +31,14 @@ extension StoreWriter {
     ///
     /// - Throws: as `put`.
     public mutating func putLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
-        let found = try access.state.entity(entity), access = access
-        let key = try access.writtenKey(entity, key)
+        let found = try access.state.entity(entity), access = access, given = key
+        let key = try writtenKey(entity, given)
         try access.checkForm(of: key, found)
         let isThere = try key.withStorageKey { storageKey in
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
         beginClearing()
-        try put(entity, key, values)
+        try put(entity, key, key == given ? values : self.values(values, without: given, entity))
         try markUpdated(endClearing())
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
@@ -53,7 +53,7 @@ extension StoreWriter {
     @discardableResult
     public mutating func deleteLocally(_ entity: String, _ key: RecordKey) throws -> Bool {
         let found = try access.state.entity(entity)
-        let key = try access.writtenKey(entity, key)
+        let key = try writtenKey(entity, key)
         try access.checkForm(of: key, found)
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }

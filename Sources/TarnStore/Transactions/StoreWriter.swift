@@ -28,6 +28,8 @@ public struct StoreWriter: ~Copyable {
     var hasNewList = false
     /// Whether an operation of the outbox was queued, changed or removed.
     var changesOutbox = false
+    /// Whether the outbox may have an alias; nil before the first write by a key.
+    var knowsAliases: Bool?
     /// Entries for the change log that are not in its table yet.
     /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)

@@ -50,7 +50,7 @@ extension StoreWriter {
     @usableFromInline
     mutating func beginBulk(_ plan: RowPlan) throws -> BulkWrite {
         let table = try access.state.records(of: plan.rules.root)
-        let hasAliases = try access.outbox.counters.aliases > 0
+        let hasAliases = try hasAliases()
         try tail.beginAppending(plan.rules.root, access.raw, table)
         return BulkWrite(plan, table, hasAliases: hasAliases)
     }

@@ -19,9 +19,9 @@ extension StoreWriter {
         defer { rowBuffers = buffers }
         var encoder = try RowEncoder<Record>(access, buffers)
         record.encode(into: &encoder)
-        let rules = encoder.rules
+        let rules = encoder.rules, hasAliases = try hasAliases()
         let present = try encoder.finish(key: nil) { key, body, isComplete -> RecordKey? in
-            if let present = try access.outbox.replacingKey(rules.root, key) { return present }
+            if hasAliases, let present = try access.outbox.replacingKey(rules.root, key) { return present }
             if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
             _ = try merge(rules, key, body, isComplete: isComplete)
             return nil
@@ -58,7 +58,7 @@ extension StoreWriter {
         defer { rowBuffers = buffers }
         var encoder = try RowEncoder<Record>(access, buffers)
         try change(&encoder)
-        let key = try access.writtenKey(Record.entity, key.recordKey)
+        let key = try writtenKey(Record.entity, key.recordKey)
         try access.checkForm(of: key, access.state.entity(Record.entity))
         let rules = encoder.rules
         return try encoder.finish(key: key) { storageKey, body, _ in
@@ -98,13 +98,13 @@ extension StoreWriter {
     public mutating func put(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64? = nil
     ) throws {
-        let present = try access.writtenKey(entity, key)
+        let present = try writtenKey(entity, key)
         try check(version, entity, present, ofAnyKind: true)
         try put(entity, present, present == key ? values : self.values(values, without: key, entity))
     }
 
     /// Returns values without those of a replaced key: they follow from the present one.
-    private func values(
+    func values(
         _ values: [Record.Field], without key: RecordKey, _ name: String
     ) throws -> [Record.Field] {
         let entity = try access.state.entity(name), parts = entity.keyValues(key)
@@ -133,7 +133,7 @@ extension StoreWriter {
     ///   `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64? = nil) throws -> Bool {
-        let key = try access.writtenKey(entity, key)
+        let key = try writtenKey(entity, key)
         try check(version, entity, key)
         return try delete(entity, key)
     }

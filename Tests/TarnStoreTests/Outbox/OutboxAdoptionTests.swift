@@ -67,7 +67,10 @@ struct OutboxAdoptionTests {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
         try bed.claim(1)
         try bed.complete(1, 99)
-        try store.write { try $0.putLocally("Issue", made, [Record.Field("title", .string("later"))]) }
+        let id = try #require(made.components.first.map { Value($0) })
+        try store.write {
+            try $0.putLocally("Issue", made, [Record.Field("id", id), Record.Field("title", .string("later"))])
+        }
         #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
         #expect(try bed.marks() == ["update Issue 99 title"])
         #expect(try store.write { try $0.deleteLocally("Issue", made) })
@@ -87,6 +90,34 @@ struct OutboxAdoptionTests {
         }
         #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
         #expect(throws: StoreWriteError.self) { try store.write { try $0.put("Issue", made, [], ifVersion: 0) } }
+    }
+
+    @Test("a key that is replaced behind other writes of a transaction leads to the record there")
+    func replacedInTransaction() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try store.write { writer in
+            // Before the first alias of the store.
+            try writer.put("Label", "bug", [.init("color", .string("blue"))], ifVersion: nil)
+            _ = try writer.completeOperation(1, adopting: 99)
+            try writer.put("Issue", made, [.init("title", .string("later"))], ifVersion: nil)
+        }
+        #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
+    }
+
+    @Test("a record that is put under an owner whose key was replaced belongs to the present owner")
+    func putUnderOldOwner() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.complete(1, 99)
+        let comment = RecordKey(made.components + [.int(4)]), own = RecordKey([.int(99), .int(4)])
+        try store.write { writer in
+            try writer.put(
+                "Comment", comment, [.init("issue", .reference(made)), .init("text", .string("a"))], ifVersion: nil)
+            try writer.putLocally("Reaction", RecordKey(comment.components + [.string("+1")]), [])
+        }
+        #expect(try store.related("Issue", 99, "comments") == [own] && store.count("Comment") == 1)
+        #expect(try store.record("Comment", comment)?.key == own)
+        #expect(try store.record("Reaction", RecordKey(own.components + [.string("+1")])) != nil)
+        #expect(try store.write { try $0.delete("Comment", comment, ifVersion: nil) } && store.count("Comment") == 0)
     }
 
     @Test("the server's record with a key that the program had chosen for another one is not taken for that one")

@@ -256,6 +256,19 @@ struct OutboxDiscardTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("a deletion that is discarded before a later one of the record, which was created again, restores nothing")
+    func deletedAgain() throws {
+        try bed.delete("Issue", 17)
+        try bed.create("Issue", .client(17), ["title": .string("again")])
+        try bed.claim(2)
+        try bed.bury(2)
+        try bed.delete("Issue", 17)
+        #expect(try bed.discard(1).records == [])
+        #expect(try store.record("Issue", 17) == nil && bed.marks() == ["delete Issue 17 "])
+        try bed.discard(3)
+        #expect(try title() == .string("again") && bed.marks() == ["create Issue 17 "])
+    }
+
     @Test("a later change continues from the value of a settled one: the server has it")
     func settled() throws {
         try bed.update(17, ["title": .string("a")])

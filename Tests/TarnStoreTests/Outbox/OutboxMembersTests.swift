@@ -77,6 +77,87 @@ struct OutboxMembersTests {
         #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.counts.isEmpty)
     }
 
+    /// Completes an operation as a drain does.
+    private func send(_ id: UInt64?) throws {
+        let id = try #require(id)
+        try store.write { writer in
+            try writer.dropOvertakenChanges(by: id)
+            _ = try writer.completeOperation(id)
+        }
+    }
+
+    @Test("a member that a later change has moved elsewhere leaves an earlier dead addition", arguments: [true, false])
+    func movedBehindDead(isAddition: Bool) throws {
+        for id: Int64 in [18, 19] { try store.put("Issue", RecordKey(id)) }
+        for id: Int64 in [3, 4] { try store.put("Note", RecordKey(id), ["issue": .reference(17)]) }
+        _ = try add([3, 4], "notes", "Issue", 18)
+        try bed.bury(1)
+        try send(
+            isAddition
+                ? add([3], "notes", "Issue", 19).operation
+                : bed.update(3, ["issue": .reference(19)], "Note").operation)
+        #expect(try bed.operations() == ["1 add Issue 18 notes=[4]"] && bed.marks() == ["update Note 4 issue"])
+        #expect(try store.write { try $0.retryOperation(1) } != nil)
+        #expect(try store.related("Issue", 19, "notes") == [3] && store.related("Issue", 18, "notes") == [4])
+        try bed.discard(1)
+        #expect(try store.related("Issue", 17, "notes") == [4] && bed.marks() == [])
+    }
+
+    @Test("a reference that a later addition has sent leaves an earlier dead update of the member")
+    func movedBehindDeadUpdate() throws {
+        for id: Int64 in [18, 19] { try store.put("Issue", RecordKey(id)) }
+        try store.put("Note", 3, ["issue": .reference(17), "text": .string("a")])
+        try bed.update(3, ["issue": .reference(18), "text": .string("b")], "Note")
+        try bed.claim(1)
+        try bed.bury(1)
+        try send(add([3], "notes", "Issue", 19).operation)
+        #expect(try bed.operations() == ["1 update Note 3 text:a>b"] && bed.marks() == ["update Note 3 text"])
+        #expect(try store.record("Note", 3)?["issue"] == .reference(19))
+    }
+
+    @Test("an update of the whole list takes the members out of an earlier dead addition")
+    func replacedBehindDead() throws {
+        _ = try add(["new", "other"], "labels", "Issue", 17)
+        try bed.bury(1)
+        try send(bed.update(17, ["labels": .references(["bug", "last"])]).operation)
+        #expect(try bed.operations() == ["1 add Issue 17 labels=[]"] && bed.marks() == [])
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        #expect(try store.related("Issue", 17, "labels") == ["bug", "last"] && bed.counts.isEmpty)
+    }
+
+    @Test(
+        "responses with a record that an operation of another one has changed cannot be confirmed once that is done",
+        arguments: [true, false])
+    func changedByAnother(isDeletion: Bool) throws {
+        try store.put("Issue", 18)
+        try store.put("Note", 3, ["issue": .reference(17)])
+        let request = RequestKey(url: "https://api.example.org/notes/3", endpoint: "note:1", authScope: "")
+        let listed = try store.read { reader in
+            ListedRecord(entity: try #require(reader.catalog.entity("Note")?.root), storageKey: RecordKey(3).storageKey)
+        }
+        let entry = ResponseEntry(
+            request: request,
+            validation: .init(status: 200, headers: ["ETag", "v1"], fetchedAt: .now, validatedAt: .now),
+            listing: .init([listed], count: 1, metadata: nil, scan: 1))
+        try store.write { try $0.putResponse(entry) }
+        func versions() throws -> [[String]] {
+            try store.read { reader in
+                let view = try #require(try reader.access.responses.view(request.digest))
+                return [view.headers, try reader.access.responses.version(of: view)]
+            }
+        }
+        if isDeletion {
+            try bed.delete("Issue", 17)
+            // Here alone, the record at the server is still the version that is known.
+            #expect(try versions() == [[], ["ETag", "v1"]])
+        } else {
+            _ = try add([3], "notes", "Issue", 18)
+            #expect(try versions() == [["ETag", "v1"], ["ETag", "v1"]])
+        }
+        try send(1)
+        #expect(try versions() == (isDeletion ? [[], []] : [[], ["ETag", "v1"]]))
+    }
+
     @Test("members that a response has brought meanwhile are visible once the operations are done")
     func membersOfOthers() throws {
         _ = try add(["new"], "labels", "Issue", 17)

@@ -241,6 +241,22 @@ struct OutboxQueueTests {
         #expect(try store.read { try $0.outbox.nextBackOff(after: now) } == nil)
     }
 
+    @Test(
+        "a retry after a refusal of the record's version has a new key; after others, and for a creation, it has the same",
+        arguments: [409, 412, 422, 428])
+    func retryKey(status: Int) throws {
+        try bed.update(17, ["title": .string("x")])
+        try bed.create("Issue")
+        for id: UInt64 in [1, 2] {
+            let key = try #require(try bed.claim(id).first).idempotencyKey
+            try store.write {
+                _ = try $0.buryOperation(id, OutboxFailure(kind: "refused", status: status, message: "no"))
+            }
+            let retried = try #require(try store.write { try $0.retryOperation(id) })
+            #expect((retried.idempotencyKey == key) == (id == 2 || status == 422))
+        }
+    }
+
     @Test("counts, ids and operations survive reopening; several operations in one write are all or nothing")
     func reopening() throws {
         struct Stop: Error {}

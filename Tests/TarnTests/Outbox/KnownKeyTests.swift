@@ -123,4 +123,28 @@ struct KnownKeyTests {
         #expect(report.sent == 2 && report.merged == 0 && report.warnings.isEmpty, "\(report)")
         #expect(try place.store.read { try $0.count("Comment") } == 2)
     }
+
+    @Test("two new records that the server answers with one key, at the same time, are reported")
+    func sharedKey() async throws {
+        let count = Mutex(0)
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              write: { create: 'POST /issues' }
+            """
+        ) { request in
+            guard request.method == "POST" else { return .init(body: "[]") }
+            count.withLock { $0 += 1 }
+            for _ in 0..<2000 where count.withLock(\.self) < 2 { Thread.sleep(forTimeInterval: 0.005) }
+            return .init(status: "200 OK", body: #"{"id":1,"title":"found"}"#)
+        }
+        let outbox = place.outbox()
+        for title in ["first", "second"] { try await outbox.create("Issue", [.init("title", .string(title))]) }
+        let report = try await outbox.drain()
+        #expect(report.sent == 2 && report.merged == 1 && report.dead == 0, "\(report)")
+        #expect(report.warnings.map(\.record) == [OutboxRecord("Issue", RecordKey(1))])
+        #expect(try place.store.read { try $0.count("Issue") } == 1)
+    }
 }

@@ -192,6 +192,75 @@ struct RepeatedAnswerTests {
         #expect(try place.store.read { try $0.localChange("Comment", RecordKey(7)) } == nil)
     }
 
+    @Test(
+        "an answer after a failure that does not say whether the change has arrived is perhaps a repeated one",
+        arguments: ["500 Lost", "504 Gateway Timeout", "524 A Timeout Occurred"])
+    func repeatedUpdate(status: String) async throws {
+        let record = ScriptedRecord(#"{"id":1000,"title":"first"}"#), count = Mutex(0)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "PATCH" else { return record.read(request) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            // The server has carried out the first attempt, and repeats its answer for the key.
+            return number == 1 ? Answer(status: status) : Answer(body: #"{"id":1000,"title":"mine"}"#)
+        }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().sent == 0)
+        record.change(#"{"id":1000,"title":"theirs"}"#)
+        _ = try await drained(outbox)
+        #expect(try outbox.operations().isEmpty && place.field("title", of: RecordKey(1000)) == .string("theirs"))
+    }
+
+    @Test(
+        "a 409 to a repeated change, which the server is perhaps still carrying out, is sent once more with a new key")
+    func stillCarriedOut() async throws {
+        let record = ScriptedRecord(#"{"id":1000,"title":"first"}"#), count = Mutex(0)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "PATCH" else { return record.read(request) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return Answer(status: ["502 Bad Gateway", "409 In Progress", "204 No Content"][min(number, 3) - 1])
+        }
+        // Without a response, no version is known.
+        try await place.store.write { try $0.put("Issue", RecordKey(1000), [.init("title", .string("first"))]) }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("mine"))])
+        _ = try await drained(outbox)
+        #expect(try outbox.operations().isEmpty && place.changes.count == 3)
+        let keys = place.changes.map { $0.field("Idempotency-Key") }
+        #expect(keys[0] == keys[1] && keys[1] != keys[2])
+    }
+
+    @Test("a server that loses an answer and refuses the repetition each time is not asked without end")
+    func refusedEachTime() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(body: "[]") }, count = Mutex(0)
+        let transport = ClosureTransport { request in
+            guard request.method == "PATCH" else {
+                return TransportResponse(status: 200, body: Array(#"{"id":1000,"title":"first"}"#.utf8))
+            }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number % 2 == 1 else { return TransportResponse(status: 409) }
+            var error = TransportError(.cutShort, method: request.method, url: request.url, detail: "closed")
+            error.isUnanswered = true
+            throw error
+        }
+        let outbox = try APIClient(place.client.description, store: place.store, transport: transport).outbox()
+        try await place.store.write { try $0.put("Issue", RecordKey(1000), [.init("title", .string("first"))]) }
+        try await outbox.update("Issue", RecordKey(1000), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.dead == 1 && report.remaining.pending == 0, "\(report)")
+        #expect(count.withLock(\.self) <= 16)
+    }
+
     @Test("a change whose push was killed may have arrived, also after it was queued again by hand")
     func retried() async throws {
         let server = Lossy()

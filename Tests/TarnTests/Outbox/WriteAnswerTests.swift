@@ -47,8 +47,13 @@ struct WriteAnswerTests {
                 #expect(answer(kind, status) == .conflict)
             }
             #expect(answer(.create, status) == .refused)
-            #expect(answer(.create, status, ["Retry-After": "2"]) == .retry(after: .seconds(2)))
+            // No version of theirs can be read: the server is busy.
+            for kind in [OutboxOperation.Kind.create, .add, .remove] {
+                #expect(answer(kind, status, ["Retry-After": "2"]) == .retry(after: .seconds(2)))
+            }
         }
+        for kind in [OutboxOperation.Kind.update, .delete] { #expect(answer(kind, 428) == .conflict) }
+        for kind in [OutboxOperation.Kind.create, .add, .remove] { #expect(answer(kind, 428) == .refused) }
     }
 
     @Test("Location leads to a created record without a body, and only to that")
@@ -70,7 +75,10 @@ struct WriteAnswerTests {
         #expect(answer(.update, 503, ["Retry-After": "7"]) == .retry(after: .seconds(7)))
         let date = HTTPDate.text(Self.now.addingTimeInterval(30))
         #expect(answer(.update, 429, ["Retry-After": date]) == .retry(after: .seconds(30)))
-        #expect(answer(.update, 403, ["Retry-After": "60"]) == .retry(after: .seconds(60)))
+        for status in [403, 413, 423] {
+            #expect(answer(.update, status, ["Retry-After": "60"]) == .retry(after: .seconds(60)))
+            #expect(answer(.update, status) == .refused)
+        }
     }
 
     @Test("a rule of the description decides before the status")

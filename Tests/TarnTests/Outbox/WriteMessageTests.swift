@@ -193,7 +193,9 @@ struct WriteMessageTests {
             if case .later = lane.outcome(ofBuilding: error) { true } else { false }
         }
         #expect(isLater(StoreError.file("/data.mdb", EIO, operation: "read")))
-        #expect(!isLater(StoreError.damagedRow(entity: "Issue", key: "7")))
+        let damage = lane.outcome(ofBuilding: StoreError.damagedRow(entity: "Issue", key: "7"))
+        let message = if case .refused(let failure) = damage { failure.message } else { "" }
+        #expect(message.contains("tarn store repair") && message.contains("then retry the operation"))
         #expect(!isLater(WriteError.noRequest(entity: "Issue", operation: "delete")))
     }
 

@@ -1,0 +1,190 @@
+// Versions that writes require although the responses that have named them cannot be confirmed.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Outbox: kept versions", .timeLimit(.minutes(2)))
+struct KeptVersionTests {
+    private typealias Answer = ScriptedServer.Answer
+    private static let key = RecordKey(1)
+    private static let entities = """
+        User:
+          key: id
+          attributes: { id: int }
+          relationships: { assigned: { to: [Issue], inverse: assignee, on_delete: nullify } }
+          write: { delete: 'DELETE /users/{id}' }
+        Label: { key: name, attributes: { name: string } }
+        Issue:
+          key: id
+          attributes: { id: int, title: string }
+          relationships: { assignee: { to: User, inverse: assigned }, labels: { to: [Label] } }
+          write:
+            update: 'PATCH /issues/{id}'
+            delete: 'DELETE /issues/{id}'
+            relationships: { labels: { add: 'PUT /issues/{id}/labels/{member.name}' } }
+        """
+
+    private static func title(_ text: String) -> [Record.Field] { [.init("title", .string(text))] }
+
+    @Test("a record that has lost its reference to a deleted one is changed as the version that was known")
+    func nullified() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","assignee":{"id":5}}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        try await place.store.write { _ = try $0.delete("User", RecordKey(5), ifVersion: nil) }
+        #expect(try place.field("assignee") == .null)
+        record.change(#"{"id":1,"title":"theirs","assignee":{"id":5}}"#)
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
+    @Test("a deletion that has removed a reference at the server is no conflict with a later change of that record")
+    func nullifiedAtServer() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","assignee":{"id":5}}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            if request.method == "DELETE" { record.change(#"{"id":1,"title":"a","assignee":null}"#) }
+            return Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        try await place.outbox(.server).delete("User", RecordKey(5))
+        #expect(try await place.outbox(.server).drain().sent == 1)
+        try await place.outbox(.server).update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox(.server).drain()
+        #expect(report.sent == 1 && report.withdrawn == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [nil, nil])
+    }
+
+    @Test(
+        "a response that is stored between the answer to a change and its end does not hide the version of the answer")
+    func storedMeanwhile() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), isHeld = Mutex(true)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            for _ in 0..<2000 where isHeld.withLock(\.self) { usleep(5000) }
+            return Answer(status: "204 No Content", fields: ["ETag: \"v2\""])
+        }
+        try await place.sync()
+        let outbox = place.outbox(), url = place.server.base + "/issues/1"
+        try await outbox.update("Issue", Self.key, Self.title("mine"))
+        let sending = Task { try await outbox.drain() }
+        try await eventually { place.changes.count == 1 }
+        // The drain waits for this write to end.
+        try await place.store.write { writer in
+            isHeld.withLock { $0 = false }
+            for _ in 0..<2000 where outbox.validators[url] == nil { usleep(5000) }
+            var found: ResponseEntry?
+            try writer.access.responses.forEach { view in
+                if view.url == url { found = view.entry }
+                return found == nil
+            }
+            var entry = try #require(found)
+            (entry.validation.fetchedAt, entry.validation.validatedAt) = (.now, .now)
+            try writer.putResponse(entry)
+        }
+        #expect(try await sending.value.sent == 1)
+        try await outbox.update("Issue", Self.key, Self.title("later"))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+    }
+
+    @Test("a deletion keeps the version of a response that is newer than an earlier change of the process")
+    func newerThanOwn() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            guard request.method == "PATCH" else { return Answer(status: "204 No Content") }
+            record.change(#"{"id":1,"title":"mine"}"#)
+            return record.read(request)
+        }
+        try await place.sync()
+        try await place.store.write { try $0.put("Label", RecordKey("bug"), []) }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, Self.title("mine"))
+        #expect(try await outbox.drain().sent == 1)
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.sync()
+        try await outbox.add([RecordKey("bug")], to: "labels", of: "Issue", Self.key)
+        try await outbox.delete("Issue", Self.key)
+        #expect(try await outbox.drain().sent == 2)
+        #expect(place.writes.suffix(2) == ["PUT /issues/1/labels/bug", "DELETE /issues/1"])
+        #expect(place.changes.last?.field("If-Match") == #""v3""#)
+    }
+
+    @Test("a response under way while another record's change was sent gives the version of its own record")
+    func besideOvertaken() async throws {
+        let state = Mutex((version: 1, isHeld: false, held: 0))
+        let place = try ScriptedOutbox(Self.entities) { request in
+            guard request.method == "GET" else { return Answer(status: "204 No Content") }
+            if request.target == "/issues" { return Answer(body: #"[{"id":1,"title":"a"},{"id":2,"title":"a"}]"#) }
+            if request.target == "/issues/1" { return Answer(body: #"{"id":1,"title":"a"}"#) }
+            let version = state.withLock { state in
+                if state.isHeld { state.held += 1 }
+                return state.version
+            }
+            for _ in 0..<2000 where state.withLock(\.isHeld) { usleep(5000) }
+            return Answer(fields: ["ETag: \"v\(version)\""], body: #"{"id":2,"title":"t\#(version)"}"#)
+        }
+        try await place.sync()
+        state.withLock { ($0.version, $0.isHeld) = (2, true) }
+        async let synced: Void = place.sync()
+        try await eventually { state.withLock(\.held) > 0 }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, Self.title("mine"))
+        #expect(try await outbox.drain().sent == 1)
+        state.withLock { $0.isHeld = false }
+        try await synced
+        #expect(try place.field("title", of: RecordKey(2)) == .string("t2"))
+        try await outbox.update("Issue", RecordKey(2), Self.title("mine"))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.last?.field("If-Match") == #""v2""#)
+    }
+
+    @Test(
+        "a server that demands a precondition gets the version that is read then, which is no conflict",
+        arguments: ["server", "client", "per field"], [true, false])
+    func demanded(policy: String, isDeletion: Bool) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if request.field("If-Match") == nil { return Answer(status: "428 Precondition Required") }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        // Without a response, no version is known.
+        try await place.store.write { try $0.put("Issue", Self.key, Self.title("a")) }
+        let outbox = place.outbox(policy == "server" ? .server : policy == "client" ? .client : .perField)
+        if isDeletion {
+            try await outbox.delete("Issue", Self.key)
+        } else {
+            try await outbox.update("Issue", Self.key, Self.title("mine"))
+        }
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.withdrawn == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [nil, #""v1""#])
+    }
+
+    @Test(
+        "a precondition that cannot be made, or that does not help, ends in a dead letter", arguments: [nil, "W/", ""])
+    func demandedInVain(weakness: String?) async throws {
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method != "GET" { return Answer(status: "428 Precondition Required") }
+            let body = #"{"id":1,"title":"a"}"#
+            return Answer(fields: weakness.map { ["ETag: \($0)\"v1\""] } ?? [], body: body)
+        }
+        try await place.store.write { try $0.put("Issue", Self.key, Self.title("a")) }
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.remaining.pending == 0, "\(report)")
+        #expect(place.changes.count == (weakness == "" ? 2 : 1))
+    }
+}

@@ -57,15 +57,24 @@ extension Store {
         _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
     ) throws -> Store {
         let isReadOnly = environment.options.isReadOnly
+        func reopened() throws -> Store? {
+            guard let open = OpenStores.store(of: environment) else { return nil }
+            guard open.state.verification == RowVerification(options) else {
+                throw LMDBError(.optionsConflict, operation: "open", path: path)
+            }
+            if let schema, !isReadOnly { try open.adopt(schema, build) }
+            return open
+        }
+        // An open store is found without the lock: a thread that changes its schema may hold the
+        // lock while it waits for a write that opens a store itself. Two such writes, each of
+        // which opens the other one's store, would wait for each other.
+        if let open = try reopened() {
+            if let schema, !isReadOnly { try open.completeIndexes(for: schema, build, progress) }
+            return open
+        }
         // Threads that open the same store concurrently get one instance.
         let (store, isOpen) = try environment.opening { () throws -> (Store, Bool) in
-            if let open = OpenStores.store(of: environment) {
-                guard open.state.verification == RowVerification(options) else {
-                    throw LMDBError(.optionsConflict, operation: "open", path: path)
-                }
-                if let schema, !isReadOnly { try open.adopt(schema, build) }
-                return (open, true)
-            }
+            if let open = try reopened() { return (open, true) }
             if try isNew || environment.tableNames().isEmpty {
                 guard schema != nil, !isReadOnly else { throw StoreOpenError.noSuchStore(path: path) }
                 try create(environment, options)

@@ -112,7 +112,7 @@ extension Store {
         guard !environment.options.isReadOnly else { return }
         let quota = try environment.read { try $0.raw.quota(state.meta) }
         let needed = quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap
-        let granted = try environment.information().mapSize
+        let granted = try environment.mapSize
         guard granted >= needed else {
             throw StoreOpenError.addressSpace(path: environment.path, needed: needed, granted: granted)
         }

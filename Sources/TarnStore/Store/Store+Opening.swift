@@ -85,6 +85,7 @@ extension Store {
                 try addTables(environment, state)
                 state = try load(environment, RowVerification(options))
             }
+            if !isReadOnly, OlderDataFile.isNoted(in: path) { try renewIncarnation(environment, state) }
             let store = Store(path: path, environment: environment, state: state, lock: lock)
             if let schema, !isReadOnly { try store.adopt(schema, build) }
             OpenStores.add(store)
@@ -158,6 +159,13 @@ extension Store {
             try transaction.raw.putNewSettings(meta, catalog: Catalog())
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
         }
+    }
+
+    /// Gives a store that has lost commits a new incarnation: consumers of the change log may know
+    /// more commits than it has, and would skip as many later ones.
+    private static func renewIncarnation(_ environment: Environment, _ state: StoreState) throws {
+        _ = try environment.write { try $0.raw.renewIncarnation(state.meta) }
+        OlderDataFile.remove(in: environment.absolutePath)
     }
 
     /// Creates tables that an older version did not have. A full store stays without them.

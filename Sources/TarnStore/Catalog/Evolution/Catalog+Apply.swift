@@ -26,17 +26,22 @@ extension Catalog {
             }
         }
 
-        /// Returns whether the schema has an entity, a field, an index or a join that is new, or a
-        /// join that leads to other records.
+        /// Returns whether the schema has an entity, a field, an index or a join that is new.
         ///
         /// Properties in which programs may differ do not count: compression, defaults, delete
         /// rules, optionality, values of an enumeration.
         func addsAnything(to catalog: Catalog) -> Bool {
             !newIndexes.isEmpty || self.catalog.entities.count != catalog.entities.count
                 || zip(self.catalog.entities, catalog.entities).contains { new, old in
-                    new.fields.count != old.fields.count
-                        || !new.joins.allSatisfy { join in old.joins.contains(where: join.leadsLike) }
+                    new.fields.count != old.fields.count || new.joins.count != old.joins.count
                 }
+        }
+
+        /// Returns whether a join of the schema leads to other records than that of the catalog.
+        func redirectsJoins(of catalog: Catalog) -> Bool {
+            zip(self.catalog.entities, catalog.entities).contains { new, old in
+                !new.joins.allSatisfy { join in old.joins.contains(where: join.leadsLike) }
+            }
         }
     }
 

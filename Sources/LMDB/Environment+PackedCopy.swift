@@ -37,7 +37,7 @@ extension Environment {
             let source = path + "/data.mdb"
             guard var packed = try PackedFile(path: file, source: source, tables: tables.count, mapSize: mapSize)
             else { return false }
-            let (free, own) = try raw.pagesOutsideOfTables()
+            let (free, own) = try raw.pagesOutsideOfTables(of: path)
             var pages = free &+ own
             for (name, table) in zip(names, tables) {
                 try packed.begin(name)

@@ -204,7 +204,11 @@ public final class Environment: Sendable {
             files.directory = try OpenDirectory(path: path)
             files.turn = try WriterQueue(directory: path)
         }
-        if !options.isImmutable { files.lock = try LockFile.prepare(in: path, options: options) }
+        var lastTransaction: Int?
+        if !options.isImmutable {
+            let prepared = try LockFile.prepare(in: path, options: options)
+            (files.lock, lastTransaction) = (prepared.file, prepared.lastTransaction)
+        }
         var mapSize = mapSize(of: dataPath, options, besides: others), attempts = foreignOpenings
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
@@ -229,6 +233,7 @@ public final class Environment: Sendable {
                 let environment = Environment(
                     env, path: path, options: options, file: file, files: files, threadDepth: threadDepth)
                 if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
+                if let lastTransaction, lastTransaction > environment.lastTransaction { OlderDataFile.note(in: path) }
                 return environment
             }
             if code == ENOMEM, mapSize / 2 >= options.minimumMapSize {

@@ -20,10 +20,13 @@ enum LockFile {
     /// The environment must not be open in this process: closing a descriptor of the file drops the
     /// process's locks.
     ///
-    /// - Returns: The identity of the file that liblmdb is about to map.
+    /// - Returns: The identity of the file that liblmdb is about to map, and the number of the last
+    ///   commit that it has; nil if another process has the environment open, or if it has none.
     /// - Throws: `LMDBError`: `.cannotLock` if a reader may not write to it, `.permission` if a
     ///   writer may not, `.diskFull`, `.notAFile`.
-    static func prepare(in directory: String, options: Environment.Options) throws(LMDBError) -> FileIdentity {
+    static func prepare(
+        in directory: String, options: Environment.Options
+    ) throws(LMDBError) -> (file: FileIdentity, lastTransaction: Int?) {
         let path = directory + "/" + name
         func failure(_ code: Int32) -> LMDBError {
             var error = LMDBError(code: code, operation: "lock", path: path)
@@ -37,8 +40,10 @@ enum LockFile {
         guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw LMDBError(.notAFile, operation: "lock", path: path) }
         // A reader table in use must not grow: other processes have mapped its present size.
-        var needed = size(slots: options.maximumReaders)
-        if !lock(descriptor, F_WRLCK, F_SETLK) {
+        var needed = size(slots: options.maximumReaders), last: Int?
+        if lock(descriptor, F_WRLCK, F_SETLK) {
+            last = lastTransaction(descriptor)
+        } else {
             // The process that creates the reader table holds the lock exclusively until it is
             // complete.
             while !lock(descriptor, F_RDLCK, F_SETLKW) { guard errno == EINTR else { throw failure(errno) } }
@@ -51,7 +56,30 @@ enum LockFile {
             if errno == EOPNOTSUPP || errno == ENOSYS { break }
             throw failure(errno)
         }
-        return FileIdentity(status)
+        return (FileIdentity(status), last)
+    }
+
+    /// The place of the last commit's number, behind the mutex of the first cache line (mdb.c,
+    /// `MDB_txbody`), and the number that begins the file (`MDB_MAGIC`).
+    private static let lastTransactionOffset = 48, magic: UInt32 = 0xBEEF_C0DE
+
+    /// Returns the number of the last commit; nil if the file has none.
+    private static func lastTransaction(_ descriptor: Int32) -> Int? {
+        var start: UInt32 = 0, number: UInt64 = 0
+        guard pread(descriptor, &start, 4, 0) == 4, start == magic,
+            pread(descriptor, &number, 8, off_t(lastTransactionOffset)) == 8
+        else { return nil }
+        return Int(exactly: number)
+    }
+
+    /// Removes the number of the last commit, before a data file of other numbers takes the place
+    /// of the present one. The environment must not be open.
+    fileprivate static func forgetLastTransaction(in directory: String) {
+        let descriptor = open(directory + "/" + name, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var number: UInt64 = 0
+        pwrite(descriptor, &number, 8, off_t(lastTransactionOffset))
     }
 
     /// Returns the thread that holds the write mutex; 0 if none does, or if that is unknown.
@@ -80,6 +108,12 @@ enum LockFile {
 }
 
 extension Environment {
+    /// Prepares the replacement of a directory's data file by one with the same content.
+    ///
+    /// Its transactions may have lower numbers: it does not count as an older file. No process may
+    /// have the environment open.
+    package static func willReplaceData(in directory: String) { LockFile.forgetLastTransaction(in: directory) }
+
     /// Returns the lock file of a directory; nil if there is none.
     ///
     /// - Parameter creating: Whether a missing file is created, empty; liblmdb fills it when it

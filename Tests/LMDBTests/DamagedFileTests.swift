@@ -128,6 +128,23 @@ struct DamagedFileTests {
         }
     }
 
+    @Test("a malformed entry of the free list is an error where free pages are counted, and not where they are not")
+    func malformedFreeList() throws {
+        var data = [UInt8](try healthyFile())
+        func number(_ offset: Int, _ count: Int) -> Int {
+            (0..<count).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) }
+        }
+        // The newer meta page: the depth and the root of the free list.
+        let meta = number(144, 8) > number(4096 + 144, 8) ? 0 : 4096
+        try #require(number(meta + 46, 2) == 1, "the free list has branches")
+        let leaf = number(meta + 80, 8) * 4096, node = leaf + number(leaf + 16, 2)
+        // The number of pages of its first entry, behind the node's header and the key.
+        data[node + 16 + 6] = 0x7F
+        let environment = try Environment.open(at: write(Data(data), "counts"), options: .init(durability: .volatile))
+        #expect(kindOfError { _ = try environment.information() } == .corrupted)
+        #expect(try environment.mapSize > data.count)
+    }
+
     @Test("any flipped bit of a meta page is an error or harmless, never a signal")
     func flippedMetaPageNeverEndsTheProcess() async throws {
         let data = try healthyFile()

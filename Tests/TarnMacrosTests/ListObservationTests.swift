@@ -45,6 +45,16 @@ struct ListObservationTests {
         #expect(state.failed == .refresh && state.ids == [3, 1, 2, 4])
     }
 
+    @Test("states end with an error if the files of the store are removed: no later change would come")
+    func removedFiles() async throws {
+        let api = try ListAPI(), list = try await api.client.list(.entries())
+        let seen = Mutex(0)
+        let loop = Task { for try await _ in list.states { seen.withLock { $0 += 1 } } }
+        try await eventually("the first state") { seen.withLock { $0 == 1 } }
+        try FileManager.default.removeItem(atPath: api.client.store.path + "/data.mdb")
+        await #expect(throws: StoreError.self) { try await loop.value }
+    }
+
     @Test("a cancelled loop ends the states")
     func endOfStates() async throws {
         let api = try ListAPI(), list = try await api.client.list(.entries())

@@ -218,7 +218,20 @@ struct RequestValuesTests {
         }
     }
 
-    // MARK: Envelopes
+    // MARK: Kinds and envelopes
+
+    @Test("records of a kind are returned as structs of its parent, also those of a response that is not stored")
+    func kinds() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"subject":"a"},{"id":2,"subject":"c"}]"#) }
+        let client = try RecordClient(base: server.base, records: Ticket.self, Bug.self, store: folder("t.tarn"))
+        try await client.store.write { try $0.put(Bug(id: 2, subject: "b", severity: 3)) }
+        let tickets = RecordRequest<Ticket>.get("/tickets")
+        #expect(try await client.all(tickets.persisting(false)).map(\.subject) == ["a", "c"])
+        #expect(try client.store.read { try $0.fetch(Ticket.all).map(\.subject) } == ["b"])
+        #expect(try await client.all(tickets).map(\.subject) == ["a", "c"])
+        #expect(try client.store.read { try $0.fetch(Bug.all).map(\.subject) } == ["c"])
+    }
 
     @Test("records of another type in the same response are imported with the others")
     func envelope() async throws {

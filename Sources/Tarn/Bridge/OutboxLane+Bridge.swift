@@ -61,13 +61,13 @@ extension OutboxLane {
         var source: String?
         if response.status == 303, message.returnsSeeOther {
             note(response, to: message, declared, &attempt)
-            switch await seeOther(response, message) {
+            switch await seeOther(response, message, isBridged: true) {
             case .read(let url, let found): (source, response) = (url, found)
             case .unread(let reason), .elsewhere(let reason):
                 // The bridge may have further operations for the result.
                 return unseen(reason, attempt.sent, response, message)
             }
-        } else if let reason = misled(response, message, attempt.operation.kind) {
+        } else if let reason = misled(response, message, attempt.operation.kind, isBridged: true) {
             return unseen(reason, attempt.sent, response, message)
         }
         let isDeclared = message.isSame(as: declared.message)

@@ -151,7 +151,8 @@ public struct APIClient: Sendable {
     public var store: Store { parts.store }
     /// The options of the client.
     package var options: Options { parts.options }
-    /// The clients of the description's further APIs, by name. They share nothing but the store.
+    /// The clients of the description's further APIs, by name. They share nothing but the store,
+    /// and the tokens of equal authentications.
     private var others: [String: APIClient] { parts.others }
     private var paced: PacedTransport { parts.transports.paced }
     private var authorized: AuthorizedTransport { parts.transports.authorized }
@@ -181,6 +182,8 @@ public struct APIClient: Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         transport: (_ name: String?, APIDescription) -> any Transport
     ) throws(MirrorError) {
+        var options = options
+        if !description.furtherAPIs.isEmpty, options.tokens == nil { options.tokens = TokenKeeper() }
         let context = Context(description: description, store: store, options: options, environment: environment)
         let limits = BudgetKeeper.limits(of: store)
         var others: [String: APIClient] = [:]

@@ -1,6 +1,7 @@
 // The states of a list, as a sequence that follows its loads and the changes of the store.
 
 import Foundation
+import Locking
 import TarnImport
 import TarnStore
 
@@ -21,6 +22,9 @@ extension ListLoader {
     /// list or one of its records. The sequence has no end: leave the loop, or cancel its task.
     ///
     /// Each state is made when it is requested: a slow loop skips states, and gets the newest one.
+    ///
+    /// The iteration throws `StoreError`, as a ``StoreObservation`` does, also if the store's files
+    /// were removed or replaced.
     public var states: some AsyncSequence<ListState<Value>, any Error> & Sendable { ListStates(loader: self) }
 
     /// The values by which a state differs from the one before.
@@ -129,6 +133,8 @@ private final class ListObserver<Value: MappedRecord>: @unchecked Sendable {
     private var last: ListLoader<Value>.Look?
     private let id: UInt64
     private let following: Task<Void, Never>
+    /// The error that ended the observation of the store: no later commit would be noticed.
+    private let failure = Guarded<(any Error)?>(nil)
 
     init(_ loader: ListLoader<Value>) {
         self.loader = loader
@@ -138,12 +144,13 @@ private final class ListObserver<Value: MappedRecord>: @unchecked Sendable {
         // The first state needs no signal.
         signal.yield()
         let commits = StoreObservation<Void>(ofLists: loader.client.store) { { _, _ in () } }
-        following = Task {
+        following = Task { [failure] in
             do {
                 for try await _ in commits { signal.yield() }
             } catch {
-                // The state throws the error, too.
-                signal.yield()
+                // A look at the store may succeed all the same, if its files were replaced.
+                failure.withLock { $0 = error }
+                signal.finish()
             }
         }
     }
@@ -159,6 +166,7 @@ private final class ListObserver<Value: MappedRecord>: @unchecked Sendable {
             last = look
             if let state { return state }
         }
+        if !Task.isCancelled, let error = failure.withLock({ $0 }) { throw error }
         return nil
     }
 }

@@ -57,8 +57,10 @@ extension OutboxLane {
     }
 
     /// Reads the resource that a 303 names as the result of a request.
+    ///
+    /// - Parameter isBridged: whether a bridge reads it, which may understand XML.
     func seeOther(
-        _ response: TransportResponse, _ message: TransportRequest
+        _ response: TransportResponse, _ message: TransportRequest, isBridged: Bool = false
     ) async -> SeeOther {
         let url: String
         switch seeOtherURL(of: response, to: message) {
@@ -68,7 +70,7 @@ extension OutboxLane {
         let request = client.request(url)
         do throws(TransportError) {
             let found = try await transport.sendDirectly(request)
-            if let reason = notResult(found, of: request) {
+            if let reason = notResult(found, of: request, isBridged: isBridged) {
                 // A record may have a page for readers at its own URL.
                 let isOwn =
                     found.status != 401 && found.status != 407
@@ -81,9 +83,9 @@ extension OutboxLane {
     }
 
     /// The reason why an answer cannot be the result of a request; nil if it may be.
-    func notResult(_ found: TransportResponse, of request: TransportRequest) -> String? {
+    func notResult(_ found: TransportResponse, of request: TransportRequest, isBridged: Bool = false) -> String? {
         switch found.status {
-        case 200..<300 where found.isMarkup:
+        case 200..<300 where isBridged ? found.isWebPage : found.isMarkup:
             "\(Redaction.shown(found.redirectedTo ?? request.url)) is \(found.markupText)"
         case 401 where getsCredentials(request), 407 where getsCredentials(request):
             found.failure(of: request, at: client.now).message
@@ -95,8 +97,11 @@ extension OutboxLane {
     ///
     /// A server may redirect a request without valid credentials to its login page. What is missing
     /// there is not the record.
+    ///
+    /// - Parameter isBridged: whether a bridge reads the answer, which may understand XML.
     func misled(
-        _ response: TransportResponse, _ request: TransportRequest, _ kind: OutboxOperation.Kind
+        _ response: TransportResponse, _ request: TransportRequest, _ kind: OutboxOperation.Kind,
+        isBridged: Bool = false
     ) -> String? {
         guard let target = response.redirectedTo, request.method != "GET", request.method != "HEAD",
             rules.first(for: response)?.action != .ignore
@@ -105,7 +110,8 @@ extension OutboxLane {
         guard !isSameResource(request.url, target) else { return nil }
         let shown = Redaction.shown(target)
         switch response.status {
-        case 200..<300 where response.isMarkup: return "it was redirected to \(shown), \(response.markupText)"
+        case 200..<300 where isBridged ? response.isWebPage : response.isMarkup:
+            return "it was redirected to \(shown), \(response.markupText)"
         case 404 where kind == .delete || kind == .remove, 410 where kind == .delete || kind == .remove:
             return "it was redirected to \(shown), which is missing (\(response.status))"
         default: return nil
@@ -149,15 +155,20 @@ extension TransportResponse {
         return first == UInt8(ascii: "<")
     }
 
+    /// Whether the content is a web page: HTML, also in the form of XML.
+    var isWebPage: Bool {
+        guard isMarkup else { return false }
+        let beginning = markupBeginning
+        return headers["Content-Type"]?.lowercased().contains("html") ?? false
+            || ["<!doctype html", "<html", "<head", "<body"].contains(where: { beginning.contains($0) })
+    }
+
+    private var markupBeginning: String { String(decoding: body.prefix(1024), as: UTF8.self).lowercased() }
+
     /// The name of a content that is HTML or XML, for messages.
     var markupText: String {
-        let beginning = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
-        let type = headers["Content-Type"]?.lowercased() ?? ""
-        if type.contains("html")
-            || ["<!doctype html", "<html", "<head", "<body"].contains(where: { beginning.contains($0) })
-        {
-            return "a web page, such as a login form"
-        }
-        return type.contains("xml") || beginning.contains("<?xml") ? "an XML document" : "markup, and no JSON"
+        if isWebPage { return "a web page, such as a login form" }
+        let isXML = headers["Content-Type"]?.lowercased().contains("xml") ?? false || markupBeginning.contains("<?xml")
+        return isXML ? "an XML document" : "markup, and no JSON"
     }
 }

@@ -130,9 +130,25 @@ actor Authorizer {
         }
         // A renewal in progress already replaces the credentials.
         let before = credentials?.secrets
+        if renewal == nil, let before, takeKept(besides: before) { return true }
         if renewal == nil { credentials = nil }
         let renewed = try await current(for: request)
         return before != renewed.secrets
+    }
+
+    /// Takes the token that another client with the same keeper has got since.
+    ///
+    /// A server may accept the newest token only: clients that each renew their own would end one
+    /// another's.
+    ///
+    /// - Returns: whether there is one besides the refused one that has not expired.
+    private func takeKept(besides refused: [Secret]) -> Bool {
+        guard case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings),
+            known.credentials.secrets != refused, known.credentials.endsAt.map({ $0 > time.now() }) ?? true
+        else { return false }
+        (credentials, rotation) = (known.credentials, known.rotation ?? rotation)
+        generation += 1
+        return true
     }
 
     /// Returns a text that is unique to the account; see ``AuthorizedTransport/scope()``.

@@ -1,8 +1,9 @@
-// Tokens that outlive a client: those of a watch, each of whose syncs has a client of its own.
+// Tokens that outlive a client, or that clients share: those of a watch, each of whose syncs has a
+// client of its own, and of the APIs of a description.
 
 import Locking
 
-/// The tokens of clients, for later clients of the same process.
+/// The tokens of clients, for others of the same process with the same authentication.
 package final class TokenKeeper: Sendable {
     /// The tokens of one authentication.
     struct Tokens: Sendable {

@@ -59,7 +59,11 @@ public final class RecordingTransport: Transport, Sendable {
         } catch {
             throw RecordingError(file: directory, "cannot create the directory for recordings")
         }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
+            // Recordings that are not known would be replaced.
+            throw RecordingError(file: directory, "cannot list the directory for recordings")
+        }
         var known: Set<String> = []
         if names.contains(where: { $0.hasSuffix(".http") }) {
             for recording in try RecordingLibrary(directory: directory).recordings {

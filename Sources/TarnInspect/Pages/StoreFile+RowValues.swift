@@ -7,10 +7,15 @@ extension StoreFile {
 
     func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
         guard let bytes = value(digest, in: TableName.records(entity.root)) else { return nil }
-        return bytes.withUnsafeBytes { bytes in
+        let whole = bytes.withUnsafeBytes { bytes -> RecordKey? in
             guard EncodedRow.hasValidChecksum(bytes, table: UInt32(entity.root), key: digest) else { return nil }
             return decoder.lending { (try? decoder.view(bytes)).flatMap { key(entity, digest, $0) } }
         }
+        // The digest alone would pass for that of a missing record.
+        if whole == nil {
+            note(.rowForm, "\(entity.name) \(describe(digest))", "unreadable, or the checksum is wrong")
+        }
+        return whole
     }
 
     @discardableResult

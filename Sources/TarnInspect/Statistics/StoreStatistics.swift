@@ -95,9 +95,17 @@ public struct StoreStatistics: Sendable {
             }
         var checkpoints: [(String, Checkpoint)] = []
         file.forEach(in: TableName.checkpoints) { key, value in
-            if let checkpoint = EncodedRow(value).flatMap({ Checkpoint($0) }) {
-                checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
+            guard EncodedRow.hasValidChecksum(value, table: 0, key: key),
+                let checkpoint = EncodedRow(value).flatMap({ Checkpoint($0) })
+            else {
+                // Another program may have a table of this name.
+                if file.isStore {
+                    let place = "checkpoint \(RecordKey.describe(storageKey: key))"
+                    file.findings.add(.checkpoint, place, "unreadable, or the checksum is wrong")
+                }
+                return
             }
+            checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
         }
         self.checkpoints = checkpoints
         (fileBytes, self.pageSize) = (Int(clamping: snapshot.file.byteCount), pageSize)

@@ -144,6 +144,12 @@ public struct Catalog: Sendable, Hashable {
         package internal(set) var inverseRule: RelationshipDefinition.DeleteRule
         /// The former names.
         package internal(set) var was: [String]?
+
+        /// Whether another join of this name leads from each record to the same records.
+        func leadsLike(_ other: Join) -> Bool {
+            (name, destination, own, theirs, isToMany)
+                == (other.name, other.destination, other.own, other.theirs, other.isToMany)
+        }
     }
 
     /// The kind of a field.

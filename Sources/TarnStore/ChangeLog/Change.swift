@@ -58,7 +58,7 @@ extension Change {
         // Logs of older versions lack the whole key: the row has it, as long as there is one.
         let key =
             entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
-            ?? source.wholeKey(entity, ofDigest: entry.storageKey)
+            ?? (try? source.wholeKey(entity, ofDigest: entry.storageKey))
         guard let key else { return nil }
         self.init(
             sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,

@@ -7,17 +7,17 @@ extension JSONText {
     /// - Parameter whole: returns the key for a storage key that is a digest.
     /// - Returns: false if the value is malformed.
     mutating func append(
-        _ value: EncodedValue, _ access: StoreAccess, whole: (Bytes) -> RecordKey?
+        _ value: EncodedValue, _ access: StoreAccess, whole: (Bytes) throws -> RecordKey?
     ) throws -> Bool {
         if let isSound = append(alone: value) { return isSound }
         if value.form == .list { return try append(list: value, access, whole: whole) }
-        if let target = value.reference { return append(key: target, whole) }
+        if let target = value.reference { return try append(key: target, whole) }
         append(UInt8(ascii: "["))
         var isFirst = true, isSound = true
         let isComplete = try access.forEachReference(value) { target in
             if !isFirst { append(UInt8(ascii: ",")) }
             isFirst = false
-            isSound = append(key: target, whole)
+            isSound = try append(key: target, whole)
             return isSound
         }
         append(UInt8(ascii: "]"))
@@ -82,7 +82,7 @@ extension JSONText {
     }
 
     private mutating func append(
-        list value: EncodedValue, _ access: StoreAccess, whole: (Bytes) -> RecordKey?
+        list value: EncodedValue, _ access: StoreAccess, whole: (Bytes) throws -> RecordKey?
     ) throws -> Bool {
         append(UInt8(ascii: "["))
         var isFirst = true, isSound = true
@@ -97,9 +97,9 @@ extension JSONText {
     }
 
     /// Appends the key that a storage key stands for: a number, a text, or a list.
-    private mutating func append(key: Bytes, _ whole: (Bytes) -> RecordKey?) -> Bool {
+    private mutating func append(key: Bytes, _ whole: (Bytes) throws -> RecordKey?) throws -> Bool {
         if let isSound = append(key: key) { return isSound }
-        guard let known = whole(key) ?? RecordKey(reference: key) else { return false }
+        guard let known = try whole(key) ?? RecordKey(reference: key) else { return false }
         append(known)
         return true
     }

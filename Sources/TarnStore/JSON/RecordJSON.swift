@@ -87,7 +87,7 @@ struct RecordJSON: ~Copyable {
     @inline(never)
     private mutating func appendWithStore(_ value: EncodedValue, _ id: UInt16, _ members: JSONMembers) throws -> Bool {
         let access = access
-        return try text.append(value, access) { access.wholeKey(ofDigest: $0, in: members.entity.field(id: id)) }
+        return try text.append(value, access) { try access.wholeKey(ofDigest: $0, in: members.entity.field(id: id)) }
     }
 
     /// Appends the objects of a relationship's targets: one or null, or a list.

@@ -42,7 +42,7 @@ extension RowView {
             let isSound: Bool
             do {
                 isSound = try text.append(EncodedValue(bytes), access) { digest in
-                    access.wholeKey(ofDigest: digest, in: fields[slot])
+                    try access.wholeKey(ofDigest: digest, in: fields[slot])
                 }
             } catch {
                 // Reading a long list may fail for other reasons than damage.
@@ -57,10 +57,10 @@ extension RowView {
 
 extension StoreAccess {
     /// Returns the whole key of a target that is stored under a digest; nil if it is missing.
-    fileprivate func wholeKey(ofDigest digest: Bytes, in field: Catalog.Field) -> RecordKey? {
+    fileprivate func wholeKey(ofDigest digest: Bytes, in field: Catalog.Field) throws -> RecordKey? {
         guard case .reference(let reference) = field.kind, let target = catalog.entity(id: reference.destination) else {
             return nil
         }
-        return wholeKey(target, ofDigest: digest)
+        return try wholeKey(target, ofDigest: digest)
     }
 }

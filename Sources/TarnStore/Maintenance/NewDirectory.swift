@@ -33,11 +33,16 @@ struct NewDirectory {
 
     /// Gives the directory its name.
     ///
-    /// - Throws: `StoreMaintenanceError.destinationExists` if the path was created meanwhile.
+    /// - Throws: `StoreMaintenanceError.destinationExists` if the path was created meanwhile;
+    ///   `StoreError.lmdb` if it cannot be flushed to the disk.
     func finish() throws {
         // These files belong to the process that has written the copy.
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(unfinished + "/" + name) }
-        NewDirectory.flush(unfinished)
+        let flushed = NewDirectory.flush(unfinished)
+        // EINVAL: this file system does not flush directories.
+        guard flushed == 0 || flushed == EINVAL else {
+            throw StoreError.lmdb(LMDBError(code: flushed, operation: "flush", path: unfinished))
+        }
         let code = FileCalls.renameExclusively(unfinished, to: path)
         guard code != EEXIST, code != ENOTEMPTY else { throw StoreMaintenanceError.destinationExists(path: path) }
         guard code == 0 else { throw StoreError.lmdb(LMDBError(code: code, operation: "rename", path: path)) }
@@ -48,10 +53,13 @@ struct NewDirectory {
     func remove() { try? FileManager.default.removeItem(atPath: unfinished) }
 
     /// Flushes the names in a directory to the disk.
-    static func flush(_ directory: String) {
+    ///
+    /// - Returns: the code of the error; 0 for none.
+    @discardableResult
+    static func flush(_ directory: String) -> Int32 {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0 ? 0 : errno
     }
 }

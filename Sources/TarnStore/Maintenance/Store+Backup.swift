@@ -73,25 +73,17 @@ extension Store {
 
     /// Gives a copy its own incarnation, and closes it again.
     private static func renew(_ directory: String) throws -> (sequence: UInt64, incarnation: String) {
-        let incarnation = UUID().uuidString.lowercased()
         do {
             let environment = try Environment.open(
                 at: directory, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
-            let sequence = try environment.writeOpeningTables { transaction in
+            return try environment.writeOpeningTables { transaction in
                 guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw)
                 else {
                     throw StoreOpenError.notAStore(path: directory, detail: "the format version is damaged")
                 }
-                let raw = transaction.raw
-                if try raw.get(meta, key: MetaKey.responseOrigin) == nil,
-                    let old = try raw.get(meta, key: MetaKey.incarnation)
-                {
-                    try raw.put(meta, key: MetaKey.responseOrigin, text: String(decoding: old, as: UTF8.self))
-                }
-                try raw.put(meta, key: MetaKey.incarnation, text: incarnation)
-                return try transaction.raw.number(meta, key: MetaKey.sequence)
+                let incarnation = try transaction.raw.renewIncarnation(meta)
+                return (try transaction.raw.number(meta, key: MetaKey.sequence), incarnation)
             }
-            return (sequence, incarnation)
         } catch let error as LMDBError {
             throw StoreError.lmdb(error)
         }

@@ -34,6 +34,7 @@ extension Store {
             var damagedRows = 0
             do {
                 damagedRows = try copyAlone(path, to: new)
+                Environment.willReplaceData(in: path)
                 guard rename(new, file) == 0 else {
                     throw StoreError.lmdb(LMDBError(code: errno, operation: "rename", path: file))
                 }

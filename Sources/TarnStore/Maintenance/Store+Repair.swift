@@ -155,7 +155,7 @@ private struct Repair: ~Copyable {
                 var isReadable = false
                 let isSound = try withRow(root, key, value) { rules, row in
                     isReadable = true
-                    version = max(version, row.version)
+                    if row.version <= SettingsTable.highestSequence { version = max(version, row.version) }
                     for index in 0..<row.body.count {
                         if let list = EdgeList(row.body.value(at: index)) { lists.append(list) }
                     }
@@ -446,12 +446,14 @@ private struct Repair: ~Copyable {
 
     /// Clears a log that contradicts the rows: its consumers would not notice.
     private mutating func repairChanges() throws {
+        // Numbers that no commit can have do not count: there might be no next one.
         let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0,
-            sequence = try counter(MetaKey.sequence) ?? 0
+            stored = try counter(MetaKey.sequence), isPossible = (stored ?? 0) <= SettingsTable.highestSequence,
+            sequence = isPossible ? stored ?? 0 : 0
         var highest = max(sequence, highestVersion)
         // Without the number, missing changes cannot be detected.
         var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:],
-            isSound = known != nil || !meta.hasChecksums
+            isSound = isPossible && (known != nil || !meta.hasChecksums)
         let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }
         var entry = try cursor.first()
@@ -459,7 +461,7 @@ private struct Repair: ~Copyable {
             let group = changes.content(value, key: key).flatMap { ChangeGroup(key, $0) }
             if group == nil { isSound = false }
             for change in group.map(Array.init) ?? [] {
-                highest = max(highest, change.sequence)
+                if change.sequence <= SettingsTable.highestSequence { highest = max(highest, change.sequence) }
                 guard isSound else { continue }
                 guard change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
                 else {
@@ -478,21 +480,19 @@ private struct Repair: ~Copyable {
             try forEachRow(of: root) { key, value in
                 let change = newest.removeValue(forKey: ListedRecord(entity: root.id, storageKey: Array(key)))
                 // The version of a damaged row says nothing about the log.
-                guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return }
-                let version = value.load(12, UInt64.self)
-                if let change {
-                    isSound = isSound && !change.isDeleted && change.sequence == version
-                } else {
-                    isSound = isSound && version <= trimmed
-                }
+                guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key),
+                    case let version = value.load(12, UInt64.self), version <= SettingsTable.highestSequence
+                else { return }
+                let isNamed = change.map { !$0.isDeleted && $0.sequence == version } ?? (version <= trimmed)
+                isSound = isSound && isNamed
             }
         }
         isSound = isSound && newest.values.allSatisfy(\.isDeleted)
         guard !isSound else { return }
         try raw.removeAll(access.state.changes)
         // A commit of its own: a consumer that knows the newest one may have missed changes, too.
-        let next = highest == .max ? highest : highest + 1
-        if try counter(MetaKey.sequence) == nil { report.counters["\(MetaKey.sequence)"] = next }
+        let next = highest + 1
+        if stored == nil || !isPossible { report.counters["\(MetaKey.sequence)"] = next }
         try raw.put(meta, key: MetaKey.sequence, number: next)
         try raw.put(meta, key: MetaKey.trimmedChanges, number: next)
         report.clearsChangeLog = true

@@ -70,10 +70,10 @@ package final class StoreRestoration {
         }
         store = nil
         let file = open(target.unfinished + "/data.mdb", O_RDONLY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
         guard file >= 0, fsync(file) == 0 else {
             throw StoreError.lmdb(LMDBError(code: errno, operation: "flush", path: target.unfinished))
         }
-        close(file)
         try target.finish()
     }
 

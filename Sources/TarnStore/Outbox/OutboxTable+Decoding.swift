@@ -34,9 +34,10 @@ extension OutboxTable {
             key ?? RecordKey([.digest(record.storageKey)]))
     }
 
+    /// An operation is shown with the digest of a key whose record cannot be read.
     private func wholeKey(_ root: UInt16, _ storageKey: Bytes) -> RecordKey? {
         RecordKey(storageKey: storageKey)
-            ?? access.catalog.entity(id: root).flatMap { access.wholeKey($0, ofDigest: storageKey) }
+            ?? access.catalog.entity(id: root).flatMap { try? access.wholeKey($0, ofDigest: storageKey) }
     }
 
     private func decoded(_ change: StoredOperation.FieldChange) -> OutboxOperation.Change? {
@@ -50,7 +51,7 @@ extension OutboxTable {
         let root = access.state.outboxSchema.destinationRoot(kind, field)
         return bytes.withUnsafeBytes { bytes in
             guard !bytes.isEmpty else { return nil }
-            return EncodedValue(bytes).decoded { digest in root.flatMap { wholeKey($0, digest) } }
+            return try? EncodedValue(bytes).decoded { digest in root.flatMap { wholeKey($0, digest) } }
         }
     }
 

@@ -184,7 +184,7 @@ extension StoreWriter {
             } else if let entity = access.catalog.entity(id: record.entity) {
                 mark.wholeKey =
                     operation.deletedKey(of: record, entity)?.tuple
-                    ?? record.storageKey.withUnsafeBytes { access.wholeKey(entity, ofDigest: $0)?.tuple }
+                    ?? record.storageKey.withUnsafeBytes { try? access.wholeKey(entity, ofDigest: $0)?.tuple }
             }
         }
         return mark

@@ -6,7 +6,7 @@ package protocol RecordSource {
     /// Returns the ids of fields that were removed from an entity.
     func removedFields(of entity: UInt16) throws -> Set<UInt16>
     /// Returns the whole key of a record that is stored under a digest. Nil if it is missing.
-    func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey?
+    func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) throws -> RecordKey?
     /// Iterates over the storage keys of a reference list, until the closure returns false.
     /// The list is in the row or in the edge table.
     ///
@@ -76,21 +76,21 @@ extension RecordSource {
     }
 
     private func decoded(_ value: EncodedValue, of id: UInt16, _ entity: Catalog.Entity) throws -> Value? {
-        try decoded(value) { wholeKey(ofDigest: $0, in: entity.field(id: id)) }
+        try decoded(value) { try wholeKey(ofDigest: $0, in: entity.field(id: id)) }
     }
 
     /// Returns the whole key of a field's target that is stored under a digest, if it is there.
-    func wholeKey(ofDigest digest: Bytes, in field: Catalog.Field?) -> RecordKey? {
+    func wholeKey(ofDigest digest: Bytes, in field: Catalog.Field?) throws -> RecordKey? {
         guard case .reference(let reference)? = field?.kind, let entity = catalog.entity(id: reference.destination)
         else { return nil }
-        return wholeKey(entity, ofDigest: digest)
+        return try wholeKey(entity, ofDigest: digest)
     }
 
     /// Decodes a copy of a field's value, with the whole keys of its targets.
     ///
     /// Nil if it is malformed, or an edge list with missing references.
     package func decoded(_ value: EncodedValue, of field: Catalog.Field?) throws -> Value? {
-        try decoded(value) { wholeKey(ofDigest: $0, in: field) }
+        try decoded(value) { try wholeKey(ofDigest: $0, in: field) }
     }
 
     /// Returns whether an edge list has all of its references, and matches the digest in the row.
@@ -159,13 +159,12 @@ extension RecordSource {
     }
 
     /// Decodes a copy of a value. Nil if it is malformed, or an edge list with missing references.
-    func decoded(_ value: EncodedValue, digestKey: (Bytes) -> RecordKey?) throws -> Value? {
-        guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
+    func decoded(_ value: EncodedValue, digestKey: (Bytes) throws -> RecordKey?) throws -> Value? {
+        guard value.tag == ValueTag.edges else { return try value.decoded(digestKey: digestKey) }
         var keys: [RecordKey] = []
         let isWhole = try forEachReference(value) { target in
-            guard let key = RecordKey(storageKey: target) ?? digestKey(target) ?? RecordKey(reference: target) else {
-                return false
-            }
+            let key = try RecordKey(storageKey: target) ?? digestKey(target) ?? RecordKey(reference: target)
+            guard let key else { return false }
             keys.append(key)
             return true
         }
@@ -182,8 +181,9 @@ extension StoreAccess: RecordSource {
         try edges.forEachReference(value, body)
     }
 
-    package func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
-        guard let row = try? records.row(entity, digest) else { return nil }
+    /// - Throws: `.damagedRow` if the record cannot be read. It is not missing.
+    package func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) throws -> RecordKey? {
+        guard let row = try records.row(entity, digest) else { return nil }
         return key(entity, digest, row)
     }
 }

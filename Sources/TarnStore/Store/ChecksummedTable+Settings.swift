@@ -80,6 +80,18 @@ extension RawTransaction {
         try put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
     }
 
+    /// Gives the store a new incarnation. Its stored responses stay usable.
+    ///
+    /// - Returns: The incarnation.
+    func renewIncarnation(_ meta: ChecksummedTable) throws(LMDBError) -> String {
+        if try get(meta, key: MetaKey.responseOrigin) == nil, let old = try get(meta, key: MetaKey.incarnation) {
+            try put(meta, key: MetaKey.responseOrigin, text: String(decoding: old, as: UTF8.self))
+        }
+        let incarnation = UUID().uuidString.lowercased()
+        try put(meta, key: MetaKey.incarnation, text: incarnation)
+        return incarnation
+    }
+
     /// Changes the generation. Every process then reloads the catalog before its next transaction.
     func advanceGeneration(_ meta: ChecksummedTable) throws(LMDBError) {
         try put(meta, key: MetaKey.generation, number: try number(meta, key: MetaKey.generation) &+ 1)

@@ -56,7 +56,7 @@ extension Store {
     ///   map of this process together with its reserve. Also the errors of `write`.
     public func setQuota(_ quota: Int?) throws {
         if let quota {
-            let map = try mappingErrors { try environment.information().mapSize }
+            let map = try mappingErrors { try environment.mapSize }
             try Quota.check(quota, most: Quota.largest(ofMap: map))
         }
         try write(alone: true) { writer in

@@ -12,6 +12,10 @@ package struct SettingsTable {
         self.state = state
     }
 
+    /// The highest commit sequence that a store may have reached: imported records bring versions
+    /// up to it. A higher one is damaged.
+    static let highestSequence = UInt64(Int64.max)
+
     /// The commit sequence of the snapshot.
     package var sequence: UInt64 {
         get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.sequence) }
@@ -21,9 +25,13 @@ package struct SettingsTable {
         try raw.put(state.meta, key: MetaKey.sequence, number: sequence)
     }
 
+    /// - Throws: `LMDBError.corrupted` if it is missing. Every store has one.
     var incarnation: String {
         get throws(LMDBError) {
-            String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self)
+            guard let text = try raw.get(state.meta, key: MetaKey.incarnation) else {
+                throw state.meta.damage(Bytes(MetaKey.incarnation))
+            }
+            return String(decoding: text, as: UTF8.self)
         }
     }
 
@@ -59,9 +67,16 @@ package struct SettingsTable {
     }
 
     /// The token that was saved under a name. Nil if there is none.
+    ///
+    /// - Throws: `LMDBError.corrupted` if the saved text is no token. A consumer without a position
+    ///   would begin anew.
     func changePosition(_ name: String) throws -> ChangeToken? {
-        let text = try raw.get(state.meta, SettingsTable.positionKey(name))
-        return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
+        let key = SettingsTable.positionKey(name)
+        guard let text = try raw.get(state.meta, key) else { return nil }
+        guard let token = ChangeToken(String(decoding: text, as: UTF8.self)) else {
+            throw key.withUnsafeBytes { state.meta.damage($0) }
+        }
+        return token
     }
 
     func setChangePosition(_ name: String, _ token: ChangeToken?) throws {

@@ -57,15 +57,24 @@ extension Store {
         _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
     ) throws -> Store {
         let isReadOnly = environment.options.isReadOnly
+        func reopened() throws -> Store? {
+            guard let open = OpenStores.store(of: environment) else { return nil }
+            guard open.state.verification == RowVerification(options) else {
+                throw LMDBError(.optionsConflict, operation: "open", path: path)
+            }
+            if let schema, !isReadOnly { try open.adopt(schema, build) }
+            return open
+        }
+        // An open store is found without the lock: a thread that changes its schema may hold the
+        // lock while it waits for a write that opens a store itself. Two such writes, each of
+        // which opens the other one's store, would wait for each other.
+        if let open = try reopened() {
+            if let schema, !isReadOnly { try open.completeIndexes(for: schema, build, progress) }
+            return open
+        }
         // Threads that open the same store concurrently get one instance.
         let (store, isOpen) = try environment.opening { () throws -> (Store, Bool) in
-            if let open = OpenStores.store(of: environment) {
-                guard open.state.verification == RowVerification(options) else {
-                    throw LMDBError(.optionsConflict, operation: "open", path: path)
-                }
-                if let schema, !isReadOnly { try open.adopt(schema, build) }
-                return (open, true)
-            }
+            if let open = try reopened() { return (open, true) }
             if try isNew || environment.tableNames().isEmpty {
                 guard schema != nil, !isReadOnly else { throw StoreOpenError.noSuchStore(path: path) }
                 try create(environment, options)
@@ -76,6 +85,7 @@ extension Store {
                 try addTables(environment, state)
                 state = try load(environment, RowVerification(options))
             }
+            if !isReadOnly, OlderDataFile.isNoted(in: path) { try renewIncarnation(environment, state) }
             let store = Store(path: path, environment: environment, state: state, lock: lock)
             if let schema, !isReadOnly { try store.adopt(schema, build) }
             OpenStores.add(store)
@@ -103,7 +113,7 @@ extension Store {
         guard !environment.options.isReadOnly else { return }
         let quota = try environment.read { try $0.raw.quota(state.meta) }
         let needed = quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap
-        let granted = try environment.information().mapSize
+        let granted = try environment.mapSize
         guard granted >= needed else {
             throw StoreOpenError.addressSpace(path: environment.path, needed: needed, granted: granted)
         }
@@ -149,6 +159,13 @@ extension Store {
             try transaction.raw.putNewSettings(meta, catalog: Catalog())
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
         }
+    }
+
+    /// Gives a store that has lost commits a new incarnation: consumers of the change log may know
+    /// more commits than it has, and would skip as many later ones.
+    private static func renewIncarnation(_ environment: Environment, _ state: StoreState) throws {
+        _ = try environment.write { try $0.raw.renewIncarnation(state.meta) }
+        OlderDataFile.remove(in: environment.absolutePath)
     }
 
     /// Creates tables that an older version did not have. A full store stays without them.

@@ -350,9 +350,12 @@ public final class Store: Sendable {
     }
 
     /// Applies a schema to the store, and records that this process uses it.
+    ///
+    /// Its joins replace those of earlier schemas of this process, which are dropped.
     func adopt(_ schema: Schema, _ build: IndexBuildOptions) throws {
-        let newer = try Store.apply(schema, to: state, environment, build)
+        let newer = try Store.apply(schema, to: state, environment, build), catalog = newer.catalog
         current.withLock { current in
+            current.schemas.removeAll { (try? catalog.applying($0))?.redirectsJoins(of: catalog) ?? false }
             if !current.schemas.contains(schema) { current.schemas.append(schema) }
             current.take(newer)
         }
@@ -423,7 +426,8 @@ extension Store.Current {
         misfit = nil
         for schema in schemas {
             do throws(SchemaError) {
-                guard try catalog.applying(schema).addsAnything(to: catalog) else { continue }
+                let change = try catalog.applying(schema)
+                guard change.addsAnything(to: catalog) || change.redirectsJoins(of: catalog) else { continue }
                 misfit = "the store no longer has everything that the schema of this process declares"
             } catch {
                 misfit = error.description

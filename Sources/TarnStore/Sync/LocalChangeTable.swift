@@ -24,8 +24,17 @@ package struct LocalChangeTable {
     package func mark(_ root: UInt16, _ storageKey: Bytes) throws -> LocalMark? {
         guard let table = state.local else { return nil }
         return try key(root, storageKey).withUnsafeBytes { key in
-            try raw.systemRow(of: key, in: table, "local").flatMap { LocalMark($0) }
+            try raw.systemRow(of: key, in: table, "local").map { try decoded($0, key) }
         }
+    }
+
+    /// Decodes a mark. One that cannot be read is an error: without it, a response would overwrite
+    /// the local values.
+    private func decoded(_ row: EncodedRow, _ key: Bytes) throws(StoreError) -> LocalMark {
+        guard key.count > 2, let mark = LocalMark(row) else {
+            throw .damagedEntry(table: TableName.local, key: RecordKey.describe(storageKey: key))
+        }
+        return mark
     }
 
     func put(_ mark: LocalMark, _ root: UInt16, _ storageKey: Bytes, sequence: UInt64) throws {
@@ -47,7 +56,7 @@ package struct LocalChangeTable {
         while let (key, value) = entry, key.starts(with: prefix) {
             let isOfEntity =
                 try entity.root == entity.id
-                || LocalMark(raw.systemRow(value, "local", key))?.entity == entity.id
+                || decoded(raw.systemRow(value, "local", key), key).entity == entity.id
             if isOfEntity { try cursor.delete() }
             entry = try cursor.next()
         }
@@ -57,7 +66,7 @@ package struct LocalChangeTable {
         guard let entity = state.catalog.entity(id: mark.entity) else { return nil }
         let key: RecordKey? =
             if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else {
-                RecordKey(storageKey: storageKey)
+                RecordKey(reference: storageKey)
             }
         guard let key else { return nil }
         var server: [Record.Field] = []
@@ -77,11 +86,8 @@ package struct LocalChangeTable {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if key.count > 2, let mark = LocalMark(try raw.systemRow(value, "local", key)),
-                let change = try change(mark, key.slice(2..<key.count)), try !body(change)
-            {
-                return
-            }
+            let mark = try decoded(raw.systemRow(value, "local", key), key)
+            if let change = try change(mark, key.slice(2..<key.count)), try !body(change) { return }
             entry = try cursor.next()
         }
     }

@@ -374,6 +374,18 @@ struct OAuth2Tests {
         #expect(server.tokenRequests.count == 2)
     }
 
+    @Test("two clients that keep their tokens together use the newest, if the server accepts no other")
+    func keptByTwo() async throws {
+        let server = TokenServer(), keeper = TokenKeeper()
+        let both = (0..<2).map { _ in
+            AuthorizedTransport(server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper)
+        }
+        for _ in 0..<4 {
+            for transport in both { #expect(try await transport.send(request).status == 200) }
+        }
+        #expect(server.tokenRequests.count == 2)
+    }
+
     @Test("a refresh token that the server has replaced is kept for the next client, too")
     func keptRefreshToken() async throws {
         let server = TokenServer(rotates: true), keeper = TokenKeeper()

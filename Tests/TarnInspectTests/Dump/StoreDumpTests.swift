@@ -54,6 +54,37 @@ struct StoreDumpTests {
         #expect(versions == [false, false, true])
     }
 
+    @Test("a damaged row to which a dumped record refers by a long key is named: its digest is that of a missing one")
+    func damagedTarget() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-target-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let long = RecordKey(String(repeating: "long/", count: 100)), mark = "a text in its row"
+        do {
+            let schema = Schema([
+                EntityDefinition("Label", key: ["name"], attributes: [.init("name", .string), .init("text", .string)]),
+                EntityDefinition(
+                    "Note", key: ["id"], attributes: [.init("id", .int)], relationships: [.init("label", to: "Label")]),
+            ])
+            try Store.open(at: path, schema: schema).write { writer in
+                try writer.put("Label", long, [.init("text", .string(mark))])
+                try writer.put("Note", RecordKey(1), [.init("label", .reference(long))])
+            }
+        }
+        func damages() throws -> [String] {
+            var damages: [String] = []
+            try StoreInspector(at: path).dumpRecords(of: "Note", line: { _ in }, damaged: { damages.append("\($0)") })
+            return damages
+        }
+        #expect(try damages().isEmpty)
+        let file = URL(fileURLWithPath: path + "/data.mdb")
+        var bytes = [UInt8](try Data(contentsOf: file))
+        let place = try #require(bytes.firstRange(of: Array(mark.utf8)))
+        bytes[place.lowerBound] ^= 1
+        try Data(bytes).write(to: file)
+        let found = try damages()
+        #expect(found.count == 1 && found[0].hasPrefix("Label "), "\(found)")
+    }
+
     @Test("a damaged row is named with its entity, its key and the reason, and the others are dumped")
     func damagedRow() throws {
         let store = try InspectedStore()

@@ -56,4 +56,14 @@ struct StoreStatisticsTests {
         #expect(found.map(\.checkpoint.records) == [9, 5])
         #expect(found.first?.checkpoint.completedAt == Timestamp(microseconds: 1_000_000))
     }
+
+    @Test("progress whose checksum is wrong is a finding, and is not listed")
+    func damagedCheckpoint() throws {
+        let rich = try RichStore()
+        let before = try StoreInspector(at: rich.path).statistics()
+        try rich.damage(#require(VerificationTests.damages.first { $0.codes == [.checkpoint] }))
+        let statistics = try StoreInspector(at: rich.path).statistics()
+        #expect(statistics.checkpoints.count == before.checkpoints.count - 1)
+        #expect(statistics.findings.map(\.code) == [.checkpoint])
+    }
 }

@@ -169,6 +169,31 @@ struct RepairTests {
         #expect(try store.read { try $0.changes(since: next).changes.map(\.key) } == [RecordKey(7)])
     }
 
+    @Test(
+        "a number that no commit can have does not stay or become the store's sequence: there would be no next commit",
+        arguments: ["sequence", "changes"])
+    func impossibleSequence(_ table: String) throws {
+        let rich = try RichStore(), number = Array(repeating: UInt8(0xFF), count: 8)
+        try rich.damage(
+            VerificationTests.Damage("a number of ones", []) { editor in
+                if table == "changes" {
+                    try editor.put("changes", number + [0, 1, 0, 0], [3, 1, 0] + editor.key(99))
+                } else {
+                    try editor.put("meta", Array(table.utf8), number)
+                }
+            })
+        do {
+            let store = try Store.open(at: rich.path)
+            #expect(try store.repair().clearsChangeLog)
+            #expect(try store.repair().isEmpty)
+            try store.write { writer in
+                try writer.put(
+                    "User", RecordKey(7), [.init("login", .string("user7")), .init("name", .string("after"))])
+            }
+        }
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
     @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
     func firstFormat() throws {
         let golden =

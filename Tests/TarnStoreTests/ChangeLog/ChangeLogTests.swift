@@ -174,6 +174,32 @@ struct ChangeLogTests {
         #expect(try store.read { try $0.oldestChangeToken } == token)
     }
 
+    @Test(
+        "a store whose file an older one has replaced is another incarnation: its new commits are not those of before",
+        arguments: [false, true])
+    func olderFile(isReadFirst: Bool) throws {
+        let path = folder("older") as String, copy = URL(fileURLWithPath: folder("copy"))
+        func commit(_ key: RecordKey) throws -> ChangeToken {
+            let store = try Forge.open(path)
+            try store.put("User", key)
+            return try store.read { try $0.changeToken }
+        }
+        let before = try commit(1)
+        try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: copy.path)
+        let lost = try commit(2)
+        #expect(lost.incarnation == before.incarnation)
+        try Data(contentsOf: copy).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        if isReadFirst { _ = try Store.open(at: path, options: .init(isReadOnly: true)) }
+        let after = try commit(3)
+        #expect(after.sequence == lost.sequence)
+        let again = try commit(4), store = try Forge.open(path)
+        #expect(
+            storeError { _ = try store.read { try $0.changes(since: lost) } }
+                == ChangeLogError.otherIncarnation(expected: lost.incarnation, found: after.incarnation))
+        // Once is enough.
+        #expect(again.incarnation == after.incarnation)
+    }
+
     @Test("an entry that makes no sense is an error that names it")
     func damaged() throws {
         let start = try token()

@@ -86,6 +86,30 @@ struct LongKeyTests {
         #expect(try store.record("Board", board.asReference)?.key == board)
     }
 
+    @Test("a reference to a long key whose record is damaged is an error, and no digest: the record is not missing")
+    func damagedTargetWithALongKey() throws {
+        try store.put("Label", long)
+        try store.put("Issue", RecordKey(1), ["title": .string("t"), "labels": .references([long])])
+        let table = try store.state.records(of: store.state.entity("Label").id)
+        try store.environment.write { transaction in
+            try long.storageKey.withUnsafeBytes { key in
+                var row = Array(try #require(try transaction.raw.get(table, key)))
+                row[row.count - 1] ^= 1
+                try row.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
+            }
+        }
+        let errors = [
+            storeError { _ = try store.record("Issue", RecordKey(1)) },
+            storeError { try store.read { _ = try $0.fetch(Query("Issue")) } },
+        ]
+        for error in errors {
+            guard case StoreError.damagedRow("Label", _)? = error else {
+                Issue.record("nothing was said: \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     @Test(
         "a condition names a missing record by the digest of its key, reads its own text, and takes nothing beside it")
     func digestInText() throws {

@@ -89,6 +89,29 @@ struct SettingTests {
         }
     }
 
+    @Test("a missing incarnation is no empty one, and a position that is no token is not the lack of one")
+    func missingTexts() throws {
+        try make()
+        let position = Array(MetaKey.positionPrefix.utf8) + RecordKey("copy").storageKey
+        try change { raw, table in
+            try raw.put(.meta(table, format: Store.format), position, Array("no token".utf8))
+            _ = try raw.delete(table, Array("incarnation".utf8))
+        }
+        let store = try Forge.open(folder("s"))
+        #expect(try store.read { try $0.changePosition("other") } == nil)
+        let errors = [
+            storeError { try store.read { _ = try $0.changePosition("copy") } },
+            storeError { try store.read { _ = try $0.incarnation } },
+            storeError { try store.read { _ = try $0.changeToken } },
+        ]
+        for error in errors {
+            guard case StoreError.lmdb(let cause)? = error, cause.kind == .corrupted else {
+                Issue.record("nothing was said: \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     @Test("a number that does not have eight bytes is an error, in a store of an earlier format as well")
     func malformed() throws {
         try make()

@@ -54,6 +54,30 @@ struct StoreSharingTests {
         #expect(store.catalog.entity("Team") != nil)
     }
 
+    @Test("an open store is opened again while another thread waits for a write of it with a changed schema")
+    func openingBesideAWrite() throws {
+        let path = folder("s") as String, store = try Forge.open(path)
+        var schema = Forge.schema
+        schema.entities.append(EntityDefinition("Team", key: ["id"], attributes: [.init("id", .int)]))
+        let changed = schema, isOpen = DispatchSemaphore(value: 0), isOpenAgain = DispatchSemaphore(value: 0)
+        try store.write { _ in
+            Thread.detachNewThread {
+                _ = try? Forge.open(path, changed)
+                isOpen.signal()
+            }
+            #expect(isOpen.wait(timeout: .now() + .milliseconds(300)) == .timedOut, "it does not wait")
+            // As a write of another store does: two of them would wait for each other.
+            Thread.detachNewThread {
+                _ = try? Forge.open(path)
+                _ = try? Forge.open(path, nil)
+                isOpenAgain.signal()
+            }
+            #expect(isOpenAgain.wait(timeout: .now() + .seconds(60)) == .success)
+        }
+        isOpen.wait()
+        #expect(store.catalog.entity("Team") != nil)
+    }
+
     @Test("other options are a conflict, and the store stays as it is")
     func otherOptions() throws {
         let store = try Forge.open(folder("s"))

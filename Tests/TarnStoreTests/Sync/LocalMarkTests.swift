@@ -139,7 +139,38 @@ struct LocalMarkTests {
         let key = RecordKey(String(repeating: "long ", count: 100))
         try store.write { try $0.putLocally("Label", key, []) }
         #expect(try changes().map(\.key) == [key])
+        // An earlier version may have marked it without the key: it is listed all the same.
+        try store.write { writer in
+            let root = try writer.access.state.entity("Label").root
+            try key.storageKey.withUnsafeBytes { place in
+                var mark = try #require(try writer.access.localChanges.mark(root, place))
+                mark.wholeKey = nil
+                try writer.putLocalMark(mark, root, place)
+            }
+        }
+        #expect(try changes().map(\.key) == [key.asReference])
         _ = try store.write { try $0.deleteLocally("Label", key) }
+        #expect(try changes() == [])
+    }
+
+    @Test("a mark that cannot be read is an error, and no lack of local changes")
+    func unreadable() throws {
+        try store.write { writer in
+            let state = writer.access.state, operation: String? = "transfer"
+            let place = try withUnsafeBytes(of: state.entity("Issue").root.bigEndian) { Array($0) }
+            var row = SystemRowBuilder()
+            row.field(1, operation)
+            try (place + RecordKey(1).storageKey).withUnsafeBytes {
+                try row.store(writer.access.raw, state.localTable(), $0, sequence: 1)
+            }
+        }
+        for error in [storeError { _ = try change(1) }, storeError { _ = try changes() }] {
+            guard case StoreError.damagedEntry("local", _)? = error else {
+                Issue.record("nothing was said: \(String(describing: error))")
+                continue
+            }
+        }
+        #expect(try store.repair().ownRowsRemoved == 1)
         #expect(try changes() == [])
     }
 

@@ -36,6 +36,13 @@ extension Catalog {
                     new.fields.count != old.fields.count || new.joins.count != old.joins.count
                 }
         }
+
+        /// Returns whether a join of the schema leads to other records than that of the catalog.
+        func redirectsJoins(of catalog: Catalog) -> Bool {
+            zip(self.catalog.entities, catalog.entities).contains { new, old in
+                !new.joins.allSatisfy { join in old.joins.contains(where: join.leadsLike) }
+            }
+        }
     }
 
     /// An index of the catalog, with its owner.

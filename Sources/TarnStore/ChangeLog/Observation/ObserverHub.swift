@@ -85,9 +85,10 @@ final class ObserverHub: Sendable {
             return 0
         }
         guard code == 0 else { throw StoreError.file(store.path, code, operation: "thread") }
-        // The thread may have seen a change of the catalog before it knew the observer.
-        guard let state = try? store.read({ $0.access.state }), signal.isOutdated(in: state) else { return }
-        members.withLock { $0.renew(signal, in: state) }
+        // The thread may have seen a change of the catalog before it knew the observer. The store
+        // has loaded that catalog by now: a read, which may fail, is not needed.
+        let state = store.state
+        if signal.isOutdated(in: state) { members.withLock { $0.renew(signal, in: state) } }
     }
 
     /// Renews the interests of the observers after a change of the catalog: an entity that was

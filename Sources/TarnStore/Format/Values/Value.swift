@@ -158,13 +158,16 @@ extension ByteWriter {
 }
 
 extension EncodedValue {
+    /// Returns a decoded copy, with the digests of long keys. Nil if the value is malformed.
+    package func decoded() -> Value? { try? decoded { _ in nil } }
+
     /// Returns a decoded copy. Nil if the value is malformed.
     ///
     /// - Parameter digestKey: Looks up the whole key of a record that is stored under a digest. If
     ///   it returns nil, the decoded key is the digest.
-    package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
-        func key(_ bytes: Bytes) -> RecordKey? {
-            RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes)
+    func decoded(digestKey: (Bytes) throws -> RecordKey?) throws -> Value? {
+        func key(_ bytes: Bytes) throws -> RecordKey? {
+            try RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes)
         }
         switch tag {
         case ValueTag.null: return .null
@@ -186,10 +189,10 @@ extension EncodedValue {
             let decoded = values.compactMap(\.self)
             return decoded.count == values.count ? .array(decoded) : nil
         case ValueTag.reference, ValueTag.positionedReference:
-            return reference.flatMap(key).map(Value.reference)
+            return try reference.flatMap(key).map(Value.reference)
         case ValueTag.references:
             var keys: [RecordKey?] = []
-            guard forEachReference({ keys.append(key($0)) }) else { return nil }
+            guard try forEachReference({ keys.append(try key($0)) }) else { return nil }
             let decoded = keys.compactMap(\.self)
             return decoded.count == keys.count ? .references(decoded) : nil
         default: return nil

@@ -89,8 +89,7 @@ extension QueryRun {
         let destination: Catalog.Entity? = if case .toOne(let entity) = query.places[place].kind { entity } else { nil }
         let encoded = evaluation.isFolded(place) ? evaluation.fold(value) : value
         return try access.decoded(encoded) { digest in
-            guard let destination, let row = try? access.records.row(destination, digest) else { return nil }
-            return access.key(destination, digest, row)
+            try destination.flatMap { try access.wholeKey($0, ofDigest: digest) }
         }
     }
 }

@@ -163,7 +163,7 @@ final class EndpointScan {
                 try await noteLacking(found.lacking)
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
-            queue = ListQueue(count: min(count, options.mostLists))
+            queue = try limitedQueue(partitions, parents) ?? ListQueue(count: min(count, options.mostLists))
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)

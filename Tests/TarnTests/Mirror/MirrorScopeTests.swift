@@ -82,6 +82,39 @@ struct MirrorScopeTests {
         #expect(try store.count("Board") == 9 && store.count("Card") == 18)
     }
 
+    @Test("the lists of a for_each take turns in syncs with a limit, also those that fail")
+    func limitedLists() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        let transport = Self.transport(log)
+        let failing = ClosureTransport { request in
+            let answer = try await transport.send(request)
+            return request.url.hasSuffix("/boards/2/cards") ? TransportResponse(status: 404) : answer
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        var syncs = 0.0
+        /// The boards whose cards are requested, in their order. Each sync is a minute later.
+        func limited(_ limit: Int) async throws -> [Int] {
+            syncs += 1
+            var time = TimeSource.system
+            time.now = { [syncs] in Date() + syncs * 60 }
+            _ = log.take()
+            _ = try await store.sync(nil, transport: failing, names: ["cards"]) {
+                $0.limit = limit
+                $0.time = time
+            }
+            let boards = log.take().compactMap { $0.split(separator: "/").dropFirst().first.flatMap { Int($0) } }
+            return Set(boards).sorted()
+        }
+        #expect(try await limited(4) == [1, 2, 3, 4])
+        #expect(try await limited(4) == [5, 6, 7, 8])
+        #expect(try await limited(4) == [1, 2, 3, 9])
+        #expect(try store.count("Card") == 16)
+        // Each of the two has a page left, which comes first.
+        #expect(try await limited(1) == [4])
+        #expect(try await limited(1) == [4])
+        #expect(try await limited(1) == [5])
+    }
+
     @Test("a dry run requests the first page of each endpoint, reports what it would change, and changes nothing")
     func dryRun() async throws {
         let store = try MirrorStore(yaml: Self.yaml), log = Log()

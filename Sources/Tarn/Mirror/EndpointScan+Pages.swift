@@ -143,10 +143,11 @@ extension EndpointScan {
     ) throws -> DifferentRecords {
         let root = endpoint.envelope.isEmpty ? nil : client.store.catalog.entity(endpoint.entity)?.root
         let before = (pages.ordinal - pages.pagesSinceRestart)..<pages.ordinal
-        guard !before.isEmpty else { return DifferentRecords(root: root) }
+        let unknown = DifferentRecords(root: root, mayRepeat: endpoint.listsContainedRecords)
+        guard !before.isEmpty else { return unknown }
         let isCounted = pages.countsRecords
         let (different, last) = try client.store.read { reader in
-            var different = DifferentRecords(root: root), last: ResponseEntry?
+            var different = unknown, last: ResponseEntry?
             try reader.access.responses.forEach(of: identity.responses, scan: scan) { entry in
                 let number = entry.listing.position?.page ?? 1
                 guard before.contains(number) else { return }

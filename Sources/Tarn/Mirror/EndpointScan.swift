@@ -172,6 +172,8 @@ final class EndpointScan {
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }
+        // Several elements may contain one record: only different values show a lack in the key.
+        if endpoint.listsContainedRecords, report.report.conflicts == 0 { report.repeated = nil }
         if endpoint.hasSeveralLists {
             report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
         }

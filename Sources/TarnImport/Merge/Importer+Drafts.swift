@@ -33,7 +33,7 @@ extension Importer {
 
     /// Merges what connects the drafts, deletions, and what unique indexes leave of both.
     private func mergeRest(_ merge: inout UnitMerge, _ writer: inout StoreWriter) throws {
-        try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
+        try connectDerived(&writer, &merge.tally, except: merge.withoutLists, hasLocal: merge.hasLocal)
         try settleConflicts(&writer, &merge.tally, hasLocal: merge.hasLocal)
         try delete(merge.deletions, &writer, &merge.tally, &merge.report)
         if isStrict {
@@ -81,7 +81,7 @@ extension Importer {
             case .whole: break
             case .older:
                 merge.tally.older(planIndex)
-                merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+                merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
                 return
             case .nothing:
                 // A diagnostic says so. The record is not lost: the operation to delete it waits.
@@ -98,7 +98,7 @@ extension Importer {
             : writer.merge(target.entity, key, body, isComplete: isComplete, isExact: isExact)
         guard let outcome else {
             merge.tally.older(planIndex)
-            merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+            merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
             return
         }
         merge.tally.stored(planIndex, draft: index, outcome)
@@ -127,6 +127,7 @@ extension Importer {
     ) throws {
         merge.tally.skipped(planIndex)
         merge.report.skipped += 1
+        merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
         let access = writer.access
         // The root entity: the stored record may be of any concrete entity of the tree.
         if try access.lending({ try access.records.row(root(of: owner.entity), key) == nil }) {

@@ -65,6 +65,19 @@ struct ImportTally {
         }
     }
 
+    /// Uncounts the update of a record by a reference: the record is as it was before the unit.
+    mutating func restored(_ plan: Int, _ key: [UInt8], draft: Int?) {
+        if let draft {
+            guard outcomes[draft] == .updated else { return }
+            outcomes[draft] = .unchanged
+            counts[plan].updated -= 1
+            counts[plan].unchanged += 1
+        } else if others[plan]?.remove(key) != nil {
+            counts[plan].updated -= 1
+            otherUpdates.removeAll { $0.plan == plan && $0.key == key }
+        }
+    }
+
     /// Counts an update of a record by a reference, after its draft (if any) was stored.
     mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
         guard let draft else {

@@ -183,6 +183,25 @@ struct UniqueImportTests {
         #expect(try two.value("User", 1, "profile") == .null && two.related("Profile", 4, "user") == ["9"])
     }
 
+    @Test("a record that is left out at each import leaves no change of the target's owner in the log")
+    func ownerOfTakenTarget() throws {
+        let test = try profiles(), before = try test.sequence, version = try test.record("User", 1)?.version
+        for unit in [
+            #"[{"id": 3, "login": "b", "profile": 4}]"#,
+            #"[{"id": 1, "login": "a", "profile": 4}, {"id": 3, "login": "b", "profile": {"id": 4, "code": "x"}}]"#,
+        ] {
+            let report = try test.take(unit, "User")
+            #expect(report.diagnostics.map(\.code) == [.notUnique] && report.updated == 0, "\(report)")
+            #expect(try test.sequence == before && test.record("User", 1)?.version == version)
+            #expect(try test.related("Profile", 4, "user") == ["1"])
+        }
+        // What else the unit changes stays.
+        let report = try test.take(
+            #"[{"id": 1, "login": "z", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(report.updated == 1 && report.skipped == 1)
+        #expect(try test.value("User", 1, "login") == .string("z") && test.related("Profile", 4, "user") == ["1"])
+    }
+
     @Test("a record that is undone does not get a one-to-one target back that another one has taken")
     func undoneOwner() throws {
         let test = try profiles()

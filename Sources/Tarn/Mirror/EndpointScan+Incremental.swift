@@ -181,15 +181,6 @@ extension Checkpoint {
     /// The time when the last scan began, if it is complete. Nil also if its progress was
     /// forgotten: it may have been under way.
     var completed: Timestamp? { state == .complete && !plan.isEmpty ? startedAt : nil }
-
-    /// The progress of a list that is to be requested as a whole; nil if the next scan does so.
-    var forgotten: Checkpoint? {
-        guard isIncremental || state == .underWay else { return nil }
-        var other = self
-        (other.plan, other.nextURL, other.state) = ("", nil, .complete)
-        (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
-        return other
-    }
 }
 
 extension EndpointRequest {

@@ -152,6 +152,15 @@ package struct Checkpoint: Sendable, Hashable {
     /// Whether the endpoint requests what has changed since a value.
     package var isIncremental: Bool { since != nil || begunSince != nil || seen != nil || heldSince != nil }
 
+    /// The progress of a list that is to be requested as a whole; nil if the next scan does so.
+    package var forgotten: Checkpoint? {
+        guard isIncremental || state == .underWay else { return nil }
+        var other = self
+        (other.plan, other.nextURL, other.state) = ("", nil, .complete)
+        (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
+        return other
+    }
+
     package init(
         state: State, plan: String, nextURL: String? = nil, scan: UInt64, startedAt: Timestamp,
         completedAt: Timestamp? = nil

@@ -10,7 +10,7 @@ extension Importer {
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         // The claims of the drafts are settled together, in the order of the document.
-        writer.claimsOwners = false
+        writer.claimsOwners = lacksOneToOne(of: writer.access.catalog)
         defer { writer.claimsOwners = true }
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
@@ -29,6 +29,19 @@ extension Importer {
         writer.claimsOwners = true
         try hooks.afterMerge?(merge.report, &writer)
         return merge.report
+    }
+
+    /// Whether a catalog has one-to-one relationships that the plans take for many-to-one: another
+    /// program has declared an inverse since.
+    private func lacksOneToOne(of current: Catalog) -> Bool {
+        guard current != catalog else { return false }
+        return current.entities.contains { entity in
+            entity.fields.contains { field in
+                guard case .reference(let reference) = field.kind, reference.isOneToOne else { return false }
+                let known = catalog.entity(id: entity.id)?.field(id: field.id)?.kind
+                return if case .reference(let known)? = known { !known.isOneToOne } else { true }
+            }
+        }
     }
 
     /// Merges what connects the drafts, deletions, and what unique indexes leave of both.

@@ -161,6 +161,8 @@ final class EndpointScan {
                 // They are requested again when their records have the values.
                 scannedLists.formUnion(request.lists(of: found.lacking))
                 try await noteLacking(found.lacking)
+            } else {
+                try await forgetLists(butOf: parents)
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
             queue = try limitedQueue(partitions, parents) ?? ListQueue(count: min(count, options.mostLists))

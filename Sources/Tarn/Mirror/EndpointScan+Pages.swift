@@ -20,6 +20,7 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
+        if try hasOtherHeaders(client.store.read { try $0.checkpoint(name) }) { try await voidLists() }
         let (old, sequence) = try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
@@ -61,7 +62,7 @@ extension EndpointScan {
             try noteOtherCredentials(old, of: name, request, plan: plan, identity)
             noteOtherDescription(old, plan: plan, identity)
         }
-        checkpoint.pagination = pagination
+        (checkpoint.pagination, checkpoint.headers) = (pagination, headers)
         noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure

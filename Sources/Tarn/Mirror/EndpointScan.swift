@@ -101,6 +101,8 @@ final class EndpointScan {
     var hasComparedCredentials = false
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
+    /// The digest of the API's header fields in the checkpoints of its lists.
+    private(set) lazy var headers = EndpointScan.digest(ofHeaders: request)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The counts in the report of lists that have ended, by their indexes.

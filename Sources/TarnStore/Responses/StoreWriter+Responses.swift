@@ -87,7 +87,7 @@ extension StoreWriter {
     }
 
     /// Removes the validators of an entry, if it exists.
-    mutating func removeValidators(ofResponse id: UInt64) throws {
+    package mutating func removeValidators(ofResponse id: UInt64) throws {
         if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
     }
 

@@ -182,6 +182,34 @@ struct MirrorScopeTests {
         #expect(report.missing.map(\.count) == [1])
     }
 
+    @Test("with a limit, missing records that the server does not have hold up no others, nor other endpoints")
+    func limitedMissing() async throws {
+        let yaml =
+            Self.yaml.replacing("owner: User }", with: "owner: User, place: Place }").replacing(
+                "entities:", with: "entities:\n  Place: { key: id, attributes: { id: int } }"
+            ) + "\n  place: { path: '/places/{place.id}', for_each: Place, entity: Place, paginate: single_page }"
+        let store = try MirrorStore(yaml: yaml)
+        let transport = ClosureTransport { request in
+            let path = request.url.replacing("https://api.test.example", with: "")
+            if path == "/boards" {
+                let boards = (1...3).map { #"{"id":\#($0),"title":"b","owner":"u\#($0)","place":7}"# }
+                return TransportResponse(status: 200, body: Array("[\(boards.joined(separator: ","))]".utf8))
+            }
+            let body = path == "/places/7" ? #"{"id":7}"# : #"{"login":"u3","name":"N"}"#
+            let isThere = ["/places/7", "/users/u3"].contains(path)
+            return isThere ? TransportResponse(status: 200, body: Array(body.utf8)) : TransportResponse(status: 404)
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        var options = APIMirror.Options()
+        options.limit = 1
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: transport, options: options)
+        let report = await mirror.syncMissing()
+        #expect(report.endpoint("place")?.pages == 1, "\(report.texts)")
+        // Each sync takes one of three at random.
+        for _ in 0..<200 where try store.count("User") == 0 { _ = await mirror.syncMissing() }
+        #expect(try store.count("User") == 1)
+    }
+
     @Test("a missing record whose key is too long to be requested is counted as missing")
     func missingLongKey() async throws {
         let store = try MirrorStore(yaml: Self.yaml), log = Log()

@@ -121,7 +121,7 @@ struct EndpointBuilder {
 
     private func addSince(_ source: Source, _ endpoint: inout ProposedEndpoint, _ entities: [ProposedEntity]) {
         guard let name = endpoint.lists.first?.entity, source.lists.first?.found.isList == true,
-            let entity = entities.first(where: { $0.name == name })
+            let entity = entities.first(where: { $0.name == name }), !entity.hasPositions
         else { return }
         let dates = entity.attributes.filter { $0.type == "date" }
         let field = dates.first { attribute in

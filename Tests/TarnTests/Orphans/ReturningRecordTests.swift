@@ -142,4 +142,40 @@ struct ReturningRecordTests {
         #expect(report.failures.isEmpty && log.withLock(\.self).sorted() == ["closed 0", "open 11"], "\(report.texts)")
         #expect(try store.count("Item") == 4)
     }
+
+    @Test("the list of an endpoint that the description has again is requested as a whole if orphans were deleted")
+    func endpointTakenBack() async throws {
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let since =
+                QueryParameters.values(in: request.url).first { $0.name == "since" }.flatMap { Int($0.value) } ?? 0
+            let isOpen = request.url.contains("/open")
+            log.withLock { $0.append("\(isOpen ? "open" : "closed") \(since)") }
+            let body = (isOpen ? [10] : [20, 30]).filter { $0 >= since }.map { #"{"id":\#($0),"at":\#($0)}"# }
+            return TransportResponse(status: 200, body: Array("[\(body.joined(separator: ","))]".utf8))
+        }
+        let open = """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int, at: int } }
+            endpoints:
+              open: { path: /open, entity: Item, paginate: single_page, orphans: { scope: entity, after: one_scan } }
+            """
+        let both =
+            open
+            + "\n  closed: { path: /closed, entity: Item, paginate: single_page, since: { param: since, field: at } }"
+        var store = try MirrorStore(yaml: both)
+        let path = store.path
+        for (yaml, syncs, count) in [(both, 1, 3), (open, 4, 1), (both, 1, 3)] {
+            store.description = try Description.parse(yaml, file: "tarn.yaml")
+            store.description.storePath = path
+            log.withLock { $0 = [] }
+            for _ in 0..<syncs {
+                let report = try await store.sync(nil, transport: transport)
+                #expect(report.failures.isEmpty, "\(report.texts)")
+            }
+            #expect(try store.count("Item") == count, "\(log.withLock(\.self))")
+        }
+        #expect(log.withLock(\.self).sorted() == ["closed 0", "open 0"])
+    }
 }

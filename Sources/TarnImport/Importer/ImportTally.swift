@@ -79,17 +79,19 @@ struct ImportTally {
     }
 
     /// Counts an update of a record by a reference, after its draft (if any) was stored.
-    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
+    ///
+    /// - Returns: false if the record counts as updated or created already.
+    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) -> Bool {
         guard let draft else {
-            if others[plan, default: []].insert(key).inserted {
-                counts[plan].updated += 1
-                if otherUpdates.count < keyLimit { otherUpdates.append((plan, key)) }
-            }
-            return
+            guard others[plan, default: []].insert(key).inserted else { return false }
+            counts[plan].updated += 1
+            if otherUpdates.count < keyLimit { otherUpdates.append((plan, key)) }
+            return true
         }
-        guard outcomes[draft] == .unchanged else { return }
+        guard outcomes[draft] == .unchanged else { return false }
         outcomes[draft] = .updated
         counts[plan].unchanged -= 1
         counts[plan].updated += 1
+        return true
     }
 }

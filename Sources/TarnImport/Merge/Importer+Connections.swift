@@ -18,6 +18,8 @@ extension Importer {
             return try set(field, to: target, position: position, of: entity, record, &writer)
         }
         let before = try value(of: field.id, entity, record, writer.access)
+        writer.remembersAllRecords = true
+        defer { writer.remembersAllRecords = false }
         let outcome = try set(field, to: target, position: position, of: entity, record, &writer)
         guard case .updated? = outcome else { return outcome }
         let after = try value(of: field.id, entity, record, writer.access)
@@ -58,7 +60,7 @@ extension Importer {
             // A one-to-one reference is null if its target has another owner by now.
             let isTaken = try isTaken(change, field, &writer), before = isTaken ? nil : change.before
             if try !isTaken && writer.restore(record, changedIn: change.field, from: before) {
-                countUnchanged(change.plan, change.record, in: &tally)
+                if change.isCounted { countUnchanged(change.plan, change.record, in: &tally) }
                 continue
             }
             var builder = BodyBuilder(), bytes = ByteWriter()

@@ -13,7 +13,11 @@ extension Importer {
     /// The update counts for the concrete entity of the draft.
     func countUpdated(_ plan: Int, _ key: [UInt8], in tally: inout ImportTally) {
         let draft = key.withUnsafeBytes { drafter.list.find(plan, $0) }
-        tally.updated(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
+        let isCounted = tally.updated(
+            draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
+        if isCounted, let last = connected.indices.last, connected[last].plan == plan, connected[last].record == key {
+            connected[last].isCounted = true
+        }
     }
 
     /// Counts a record as unchanged whose update by a reference was undone.

@@ -104,8 +104,8 @@ extension EndpointScan {
         return request.increments?.largest(values) ?? values.last
     }
 
-    /// Forgets the progress of lists that the endpoint does not have now: their records are no longer
-    /// stored or have come back, or the description has no such values.
+    /// Forgets the progress of lists that the endpoint does not have now: their records are no
+    /// longer stored or have come back, or the description has no such values.
     ///
     /// The list of a record that comes back is requested as a whole: what it had was deleted. So is
     /// one that the description has again: its responses did not keep its records meanwhile.

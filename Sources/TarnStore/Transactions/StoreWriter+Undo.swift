@@ -68,7 +68,7 @@ extension StoreWriter {
     /// Restores a record to its state before this transaction, if it differs in one field only.
     ///
     /// - Parameter value: the encoded value of the field to which the record is to return.
-    /// - Returns: whether the record and the log have nothing of this transaction now. If they have,
+    /// - Returns: whether the record and the log have nothing of this transaction now; otherwise
     ///   nothing was changed.
     package mutating func restore(
         _ record: ListedRecord, changedIn field: UInt16, from value: [UInt8]?

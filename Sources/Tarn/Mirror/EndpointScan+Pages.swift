@@ -20,8 +20,11 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
-        if try hasOtherHeaders(client.store.read { try $0.checkpoint(name) }) { try await voidLists() }
-        let (old, sequence) = try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
+        var (old, sequence) = try progress(of: name)
+        if hasOtherHeaders(old) {
+            try await voidLists()
+            (old, sequence) = try progress(of: name)
+        }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
@@ -82,6 +85,11 @@ extension EndpointScan {
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(pages: pages, target: target, different: different)
+    }
+
+    /// The stored progress of a list, and the last commit before it was read.
+    private func progress(of name: String) throws -> (Checkpoint?, UInt64) {
+        try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
     }
 
     /// Notes when the scan of a list has begun.

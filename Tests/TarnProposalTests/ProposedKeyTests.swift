@@ -95,7 +95,7 @@ struct ProposedKeyTests {
             guard segments.count == 3, segments[2] == "groups", let user = Int(segments[1]) else {
                 return .init(status: "404 Not Found")
             }
-            let groups = (user...user + 1).map { #"{"id":\(100 + $0),"title":"g\($0)"}"# }
+            let groups = (user...user + 1).map { #"{"id":\#(100 + $0),"title":"g\#($0)"}"# }
             return .init(body: "[" + groups.joined(separator: ",") + "]")
         }
         let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/groups"])

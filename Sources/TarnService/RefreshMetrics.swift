@@ -9,7 +9,8 @@ import Tarn
 /// - `tarn_refresh_pages` by refresh and source: `fetched`, `revalidated`;
 /// - `tarn_refresh_records` by refresh, entity and change: `created`, `updated`, `deleted`;
 /// - `tarn_refresh_findings` by refresh and finding: `skipped` records, lists that ended at a limit
-///   of their request (`cut_off`), or where the server may have more (`in_doubt`);
+///   of their request (`cut_off`), or where the server may have more (`in_doubt`), records without
+///   a value for the path of their list (`without_value`);
 /// - `tarn_refresh_age_seconds` by refresh: the time since the last complete one.
 struct RefreshMetrics: Sendable {
     let factory: any MetricsFactory
@@ -23,6 +24,7 @@ struct RefreshMetrics: Sendable {
         }
         let findings = [
             ("skipped", totals.skipped), ("cut_off", totals.cutOff), ("in_doubt", totals.doubts.values.reduce(0, +)),
+            ("without_value", totals.withoutValue),
         ]
         for (finding, number) in findings {
             count("tarn_refresh_findings", [("refresh", name), ("finding", finding)], number)

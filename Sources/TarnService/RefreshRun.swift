@@ -18,6 +18,8 @@ final class RefreshRun: Sendable {
         var skipped = 0
         /// Lists that ended at a limit or a rule of their requests.
         var cutOff = 0
+        /// Records of a `for_each` without a value for the path: their lists were not requested.
+        var withoutValue = 0
         /// Lists that the server may have cut off, by the reason.
         var doubts: [String: Int] = [:]
         /// The beginning of the interrupted sync that the run has continued; nil for none.
@@ -149,6 +151,7 @@ final class RefreshRun: Sendable {
                 state.totals.listed += endpoint.listed
                 state.totals.skipped += max(endpoint.skipped, endpoint.report.skipped)
                 state.totals.cutOff += endpoint.cutOff
+                state.totals.withoutValue += endpoint.skippedParents.reduce(0) { $0 + $1.count }
                 for (doubt, lists) in endpoint.doubts where !doubt.countsIfRepeated {
                     state.totals.doubts["\(endpoint.name): \(doubt.finding)", default: 0] += lists
                 }

@@ -236,6 +236,7 @@ public final class RefreshService: Service, Sendable {
             "changed": "\(changed)", "seconds": "\(duration.inSeconds)",
         ]
         if totals.cutOff > 0 { metadata["cut_off"] = "\(totals.cutOff)" }
+        if totals.withoutValue > 0 { metadata["without_value"] = "\(totals.withoutValue)" }
         if let finding = totals.finding { metadata["finding"] = "\(finding)" }
         if case .failed(let text) = outcome {
             metadata["error"] = "\(text)"

@@ -87,6 +87,26 @@ struct ProposedKeyTests {
         try await expectNotes(proposal)
     }
 
+    @Test("a list for each record, of records that several of these lists have, gives them no parent")
+    func sharedRecords() async throws {
+        let server = try ScriptedServer { request in
+            if request.target == "/users" { return .init(body: ProposedKeyTests.users) }
+            let segments = request.target.split(separator: "/")
+            guard segments.count == 3, segments[2] == "groups", let user = Int(segments[1]) else {
+                return .init(status: "404 Not Found")
+            }
+            let groups = (user...user + 1).map { #"{"id":\#(100 + $0),"title":"g\#($0)"}"# }
+            return .init(body: "[" + groups.joined(separator: ",") + "]")
+        }
+        let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/groups"])
+        #expect(
+            proposal.text.contains("for_each: User\n") && !proposal.text.contains("parent: user }"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("the same Group") }, "\(proposal.uncertain)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(mirror.report.failures.isEmpty && mirror.report.report.updated == 0, "\(proposal.text)")
+        #expect(try mirror.count("Group") == 6)
+    }
+
     @Test(
         "numbers and names that differ in the lists of three records need not differ in those of others",
         arguments: ["number", "slug"])

@@ -170,6 +170,32 @@ struct RefreshHealthTests {
         try await mended.end()
     }
 
+    @Test("records without a value for the path of their list are counted, and leave the health as it is")
+    func withoutValue() async throws {
+        let forge = try ForgeServer { target in
+            target == "/issues"
+                ? .init(body: #"[{"id":1,"title":"a"},{"id":2},{"id":3,"title":null}]"#) : .init(body: "[]")
+        }
+        let file = try forge.folder.write(
+            "tarn.yaml",
+            """
+            api: { base: '\(forge.server.base)' }
+            entities:
+              Issue: { key: id, attributes: { id: int, title: string? } }
+              Label: { key: id, attributes: { id: int } }
+            endpoints:
+              issues: { path: /issues, entity: Issue }
+              labels: { path: '/labels/{issue.title}', for_each: Issue, entity: Label }
+            """)
+        let description = try Description.load(path: file)
+        let store = try Store.open(at: forge.folder("mirror.tarn"), schema: description.schema)
+        let run = RefreshRun(NoOpTracer())
+        let mirror = try APIMirror(description, store: store, transport: CurlTransport())
+        #expect(try await run.sync(mirror, nil))
+        #expect(run.totals.withoutValue == 2 && run.totals.finding == nil)
+        #expect(forge.server.requests.map(\.target) == ["/issues", "/labels/a"])
+    }
+
     @Test("jitter lengthens waits by at most its fraction, and differs")
     func jitter() {
         var refresh = state.refresh

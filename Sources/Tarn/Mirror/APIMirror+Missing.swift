@@ -41,11 +41,12 @@ extension APIMirror {
                     tried[entity, default: []].formUnion(keys)
                     let report = try await scan(request, keys, progress)
                     sync.add(report)
-                    if report.failures.contains(where: \.endsSync) || options.isPartial {
+                    if report.failures.contains(where: \.endsSync) {
                         isOver = true
                         break
                     }
-                    isOver = false
+                    // A limit is for each endpoint, and for one round.
+                    if !options.isPartial { isOver = false }
                     if report.failures.contains(where: \.endsEverything) { failed.insert(request.client.apiName) }
                 }
             }
@@ -72,7 +73,9 @@ extension APIMirror {
             pipeline: try ImportPipeline(description.mapping, store.catalog, plans: description.plans),
             progress: progress)
         let names = request.endpoint.detailNames(description.schema) ?? []
-        scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in
+        // Records that the server does not have must not be the first of each limited sync.
+        let ordered = options.limit == nil ? keys.sorted { $0.description < $1.description } : keys.shuffled()
+        scan.givenParents = ordered.map { key in
             let texts = zip(names, key.components).map { ($0, $1.description) }
             return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })
         }

@@ -24,7 +24,8 @@ public struct APIMirror: Sendable {
         public var since: String?
         /// The maximum number of records of each list, and of lists of each endpoint; nil for all.
         ///
-        /// Lists end with a whole page. The next sync continues behind it.
+        /// Lists end with a whole page. The next sync continues behind it. Lists of an endpoint
+        /// take turns: the next sync with a limit goes on with those that were left out.
         public var limit: Int?
         /// Whether only the first page of each endpoint is requested, and nothing is changed.
         ///

@@ -10,6 +10,8 @@ struct DifferentRecords {
     private static let most = 1 << 20
     /// The root entity of the records that count; nil for all.
     private let root: UInt16?
+    /// Whether a record may be in the list several times: each time counts.
+    private let mayRepeat: Bool
     private var hashes: Set<Int> = []
     /// The number of records whose hashes are no longer kept.
     private var earlier = 0
@@ -18,9 +20,9 @@ struct DifferentRecords {
     /// The number of listed records, also of those that came again.
     private var listed = 0
 
-    init(root: UInt16?) { self.root = root }
+    init(root: UInt16?, mayRepeat: Bool) { (self.root, self.mayRepeat) = (root, mayRepeat) }
 
-    var count: Int { earlier + hashes.count + unknown }
+    var count: Int { (mayRepeat ? listed : earlier + hashes.count) + unknown }
 
     /// The records that came again, if they are too many for records that have moved to a later
     /// page during the scan: ten, and more than a tenth.
@@ -44,5 +46,5 @@ struct DifferentRecords {
     }
 
     /// Forgets all records: the list begins anew behind its last one.
-    mutating func restart() { self = DifferentRecords(root: root) }
+    mutating func restart() { self = DifferentRecords(root: root, mayRepeat: mayRepeat) }
 }

@@ -104,11 +104,15 @@ extension EndpointScan {
         return request.increments?.largest(values) ?? values.last
     }
 
-    /// Forgets the progress of lists whose records are no longer stored, or have come back.
+    /// Forgets the progress of lists that the endpoint does not have now: their records are no
+    /// longer stored or have come back, or the description has no such values.
     ///
-    /// The list of a record that comes back is requested as a whole: what it had was deleted.
-    func forgetLists(butOf parents: [ParentRecord]) async throws {
-        guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
+    /// The list of a record that comes back is requested as a whole: what it had was deleted. So is
+    /// one that the description has again: its responses did not keep its records meanwhile.
+    func forgetLists(butOf parents: [ParentRecord?]) async throws {
+        guard variant == nil, !options.isDryRun, endpoint.incremental != nil,
+            endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
+        else { return }
         var known: Set<String> = []
         for partition in endpoint.combinations {
             for parent in parents { known.insert(request.list(partition, parent).checkpointName(endpoint.name)) }
@@ -119,13 +123,15 @@ extension EndpointScan {
             if let other = checkpoint.forgotten { forgotten[name] = other }
         }
         try client.store.read { reader in
-            try reader.forEachCheckpoint { name, checkpoint in
-                guard name.hasPrefix(own), !known.contains(name),
-                    !EndpointScan.isVariant(name.dropFirst(own.count))
-                else { return }
-                forget(name, checkpoint)
+            try reader.access.checkpoints.forEach(withPrefix: own) { name, checkpoint in
+                if !known.contains(name), !EndpointScan.isVariant(name.dropFirst(own.count)) {
+                    forget(name, checkpoint)
+                }
             }
-            for name in try listsOfReturned(parents, reader) {
+            if !known.contains(endpoint.name), let whole = try reader.checkpoint(endpoint.name) {
+                forget(endpoint.name, whole)
+            }
+            for name in try listsOfReturned(parents.compactMap(\.self), reader) {
                 if let checkpoint = try reader.checkpoint(name) { forget(name, checkpoint) }
             }
         }
@@ -181,15 +187,6 @@ extension Checkpoint {
     /// The time when the last scan began, if it is complete. Nil also if its progress was
     /// forgotten: it may have been under way.
     var completed: Timestamp? { state == .complete && !plan.isEmpty ? startedAt : nil }
-
-    /// The progress of a list that is to be requested as a whole; nil if the next scan does so.
-    var forgotten: Checkpoint? {
-        guard isIncremental || state == .underWay else { return nil }
-        var other = self
-        (other.plan, other.nextURL, other.state) = ("", nil, .complete)
-        (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
-        return other
-    }
 }
 
 extension EndpointRequest {

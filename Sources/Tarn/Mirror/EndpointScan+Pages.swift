@@ -20,7 +20,11 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
-        let (old, sequence) = try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
+        var (old, sequence) = try progress(of: name)
+        if hasOtherHeaders(old) {
+            try await voidLists()
+            (old, sequence) = try progress(of: name)
+        }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
@@ -61,7 +65,7 @@ extension EndpointScan {
             try noteOtherCredentials(old, of: name, request, plan: plan, identity)
             noteOtherDescription(old, plan: plan, identity)
         }
-        checkpoint.pagination = pagination
+        (checkpoint.pagination, checkpoint.headers) = (pagination, headers)
         noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
@@ -81,6 +85,11 @@ extension EndpointScan {
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
         return ListScan(pages: pages, target: target, different: different)
+    }
+
+    /// The stored progress of a list, and the last commit before it was read.
+    private func progress(of name: String) throws -> (Checkpoint?, UInt64) {
+        try client.store.read { (try $0.checkpoint(name), try $0.access.settings.sequence) }
     }
 
     /// Notes when the scan of a list has begun.
@@ -143,10 +152,11 @@ extension EndpointScan {
     ) throws -> DifferentRecords {
         let root = endpoint.envelope.isEmpty ? nil : client.store.catalog.entity(endpoint.entity)?.root
         let before = (pages.ordinal - pages.pagesSinceRestart)..<pages.ordinal
-        guard !before.isEmpty else { return DifferentRecords(root: root) }
+        let unknown = DifferentRecords(root: root, mayRepeat: endpoint.listsContainedRecords)
+        guard !before.isEmpty else { return unknown }
         let isCounted = pages.countsRecords
         let (different, last) = try client.store.read { reader in
-            var different = DifferentRecords(root: root), last: ResponseEntry?
+            var different = unknown, last: ResponseEntry?
             try reader.access.responses.forEach(of: identity.responses, scan: scan) { entry in
                 let number = entry.listing.position?.page ?? 1
                 guard before.contains(number) else { return }

@@ -101,6 +101,8 @@ final class EndpointScan {
     var hasComparedCredentials = false
     /// The digest of the endpoint's pagination in the checkpoints of its lists.
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
+    /// The digest of the API's header fields in the checkpoints of its lists.
+    private(set) lazy var headers = EndpointScan.digest(ofHeaders: request)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The counts in the report of lists that have ended, by their indexes.
@@ -161,9 +163,11 @@ final class EndpointScan {
                 // They are requested again when their records have the values.
                 scannedLists.formUnion(request.lists(of: found.lacking))
                 try await noteLacking(found.lacking)
+            } else {
+                try await forgetLists(butOf: parents)
             }
             let partitions = endpoint.combinations, count = partitions.count * parents.count
-            queue = ListQueue(count: min(count, options.mostLists))
+            queue = try limitedQueue(partitions, parents) ?? ListQueue(count: min(count, options.mostLists))
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
@@ -173,6 +177,8 @@ final class EndpointScan {
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }
+        // Several elements may contain one record: only different values show a lack in the key.
+        if endpoint.listsContainedRecords, report.report.conflicts == 0 { report.repeated = nil }
         if endpoint.hasSeveralLists {
             report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
         }

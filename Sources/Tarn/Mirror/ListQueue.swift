@@ -1,13 +1,18 @@
 /// The lists of an endpoint that are still to be scanned, by their indexes.
 struct ListQueue {
-    /// The number of lists: 1, or that of the parents of a `for_each`.
+    /// The number of lists to scan.
     let count: Int
     /// The lists that are done, whatever their outcome.
     var finished: Set<Int> = []
+    /// The indexes of the lists in the order of their turns; nil for all, in their order.
+    private let order: [Int]?
     private var next = 0
     private var again: [Int] = []
 
-    init(count: Int) { self.count = count }
+    init(count: Int) { (self.count, order) = (count, nil) }
+
+    /// Creates the queue of some of an endpoint's lists.
+    init(order: [Int]) { (count, self.order) = (order.count, order) }
 
     var isEmpty: Bool { again.isEmpty && next == count }
 
@@ -16,7 +21,7 @@ struct ListQueue {
         if !again.isEmpty { return (again.removeFirst(), true) }
         guard next < count else { return nil }
         next += 1
-        return (next - 1, false)
+        return (order?[next - 1] ?? next - 1, false)
     }
 
     /// Adds lists that lost pages, to be scanned again from their last committed page on.

@@ -85,21 +85,31 @@ final class SyncRun: Sendable {
             ids = checkpoint.syncs
             begun = checkpoint
         } else {
-            id = SyncRun.newID()
+            id = SyncRun.newID(at: now)
             resumed = nil
             continuedBefore = nil
             previous = old?.state == .complete ? old?.startedAt : nil
             var checkpoint = Checkpoint(
                 state: .underWay, plan: plan, scan: 0, startedAt: now, completedAt: old?.completedAt)
             checkpoint.sync = id
-            checkpoint.syncs = Dictionary(apis.map { ($0, SyncRun.newID()) }) { first, _ in first }
+            for api in apis { checkpoint.syncs[api] = SyncRun.newID(at: now, unlike: checkpoint.syncs) }
             checkpoint.continuedAt = now
             ids = checkpoint.syncs
             begun = checkpoint
         }
     }
 
-    private static func newID() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
+    /// An id with the time in its upper bits: a later sync has a larger one, by which the lists of
+    /// limited syncs take turns.
+    ///
+    /// - Parameter others: the ids of other APIs.
+    private static func newID(at now: Timestamp, unlike others: [String: UInt64] = [:]) -> UInt64 {
+        let time = UInt64(clamping: now.microseconds / 1000) << 22
+        while true {
+            let id = time | UInt64.random(in: 1..<1 << 22)
+            if !others.values.contains(id) { return id }
+        }
+    }
 
     /// The id of the sync in the checkpoints of an API's scans.
     func id(of api: String?) -> UInt64 { api.flatMap { ids[$0] } ?? id }
@@ -129,7 +139,8 @@ final class SyncRun: Sendable {
         guard !over.isEmpty else { return nil }
         var checkpoint = begun
         if !hasProgress, let continuedBefore { checkpoint.continuedAt = continuedBefore }
-        for api in over { checkpoint.syncs[api] = SyncRun.newID() }
+        let time = begun.continuedAt ?? begun.startedAt
+        for api in over { checkpoint.syncs[api] = SyncRun.newID(at: time, unlike: checkpoint.syncs) }
         return checkpoint
     }
 

@@ -63,15 +63,21 @@ struct OrphanDecision: Sendable {
         _ report: inout OrphanReport,
         _ imported: inout ImportReport
     ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
-        var references = DeletedReferences()
-        let result = try decide(candidates, &references, &writer, &report, &imported)
+        var references = DeletedReferences(), former: Set<String> = []
+        let result = try decide(candidates, &references, &former, &writer, &report, &imported)
         try writer.letGo(&references)
+        // If the description has the endpoint again, its lists have to tell the records anew.
+        for name in former { try writer.forgetLists(of: name) }
         return result
     }
 
-    /// - Parameter references: takes the references to deleted records.
+    /// - Parameters:
+    ///   - references: takes the references to deleted records.
+    ///   - former: takes the names of endpoints that the description does not have, and that have
+    ///     listed deleted records.
     private func decide(
         _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ references: inout DeletedReferences,
+        _ former: inout Set<String>,
         _ writer: inout StoreWriter, _ report: inout OrphanReport, _ imported: inout ImportReport
     ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         report.isDryRun = isDryRun
@@ -97,9 +103,10 @@ struct OrphanDecision: Sendable {
             }
             member.decided = scan
             // A list that has lost the record long ago counts from when no other one lists it.
+            var listing: Set<String> = []
             let isElsewhere =
                 try candidate.answer != .exists
-                && isListedElsewhere(member.record, record.key, &responses, access)
+                && isListedElsewhere(member.record, record.key, &responses, &listing, access)
             if candidate.answer == .exists || isElsewhere {
                 member.misses = 0
             } else if !isOnlyAnswered {
@@ -113,7 +120,9 @@ struct OrphanDecision: Sendable {
                 scans: isLater(record, member, than: begun.commit) ? max(2, scans) : scans, &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
-                case .done(let count): deleted += count
+                case .done(let count):
+                    deleted += count
+                    if outcome.deleted > 0 { former.formUnion(listing) }
                 case .stays: try writer.putScanMember(member, of: identity.members)
                 case .tooLarge: return (index, (record.entity, record.key))
                 }
@@ -234,9 +243,13 @@ struct OrphanDecision: Sendable {
     /// the last scan of its list did not reach says nothing any more, nor does a list that is no
     /// longer requested.
     ///
-    /// - Parameter responses: what this transaction has read of responses that list candidates.
+    /// - Parameters:
+    ///   - responses: what this transaction has read of responses that list candidates.
+    ///   - former: takes the names of endpoints that the description does not have, and that have
+    ///     listed the record.
     private func isListedElsewhere(
-        _ listed: ListedRecord, _ key: RecordKey, _ responses: inout ListingResponses, _ access: StoreAccess
+        _ listed: ListedRecord, _ key: RecordKey, _ responses: inout ListingResponses, _ former: inout Set<String>,
+        _ access: StoreAccess
     ) throws -> Bool {
         // The details may be requested with other credentials: of another API, or of before.
         var known: [String: Set<String>] = [:]
@@ -264,7 +277,9 @@ struct OrphanDecision: Sendable {
         return try access.responses.ids(listing: listed).contains { id in
             guard let origin = try responses.origin(id, access), !isOwn(origin, id) else { return false }
             if try responses.isLost(origin, access) { return false }
-            return !(unused?.contain(origin) ?? false)
+            guard let unused, unused.contain(origin) else { return true }
+            if let name = unused.formerEndpoint(of: origin) { former.insert(name) }
+            return false
         }
     }
 

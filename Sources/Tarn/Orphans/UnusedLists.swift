@@ -44,6 +44,12 @@ struct UnusedLists: Sendable {
             || validatedAt.microseconds > now.microseconds.addingReportingOverflow(60_000_000).partialValue
     }
 
+    /// The name of a response's endpoint, if the description does not have it.
+    func formerEndpoint(of response: ResponseOrigin) -> String? {
+        let name = String(RequestKey.name(ofEndpoint: response.request.endpoint))
+        return endpoints.contains(name) ? nil : name
+    }
+
     /// Whether a response belongs to such a list.
     func contain(_ response: ResponseOrigin) -> Bool {
         typealias Listing = ResponseEntry.Listing

@@ -332,7 +332,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary, _ progress: SyncDisplay) throws {
-        guard let first = report.failures.first else { return try conclude(summary.skipFailure) }
+        guard let first = report.failures.first else { return try conclude(summary.omissionFailure) }
         // An interrupt ends the syncs of all APIs of a watch.
         let isCancelled = report.failures.allSatisfy { if case .cancelled = $0 { true } else { false } }
         let isTold = isCancelled && !progress.isFirst("cancelled")

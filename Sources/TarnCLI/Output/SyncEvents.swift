@@ -131,7 +131,7 @@ final class SyncEvents: Sendable {
             }
         }
         if let interruption { events.append(interruption) }
-        if let failure = summary.skipFailure { events.append(error(failure)) }
+        if let failure = summary.omissionFailure { events.append(error(failure)) }
         return events + [summary.json]
     }
 

@@ -24,9 +24,12 @@ struct SyncSummary {
         self.completedAt = completedAt
     }
 
-    /// The failure of a sync that has skipped records, and has not failed otherwise; nil for none.
-    var skipFailure: Failure? {
-        report.failures.isEmpty ? report.report.skippedText.map { Failure(.partly, $0) } : nil
+    /// The failure of a sync that has skipped records or left out values, and has not failed
+    /// otherwise; nil for none.
+    var omissionFailure: Failure? {
+        let imported = report.report, texts = [imported.skippedText, imported.unfitText].compactMap(\.self)
+        guard report.failures.isEmpty, !texts.isEmpty else { return nil }
+        return Failure(.partly, texts.joined(separator: "; "))
     }
 
     func lines(isVerbose: Bool) -> [String] {

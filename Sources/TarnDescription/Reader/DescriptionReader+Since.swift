@@ -2,6 +2,7 @@
 
 import TarnHTTP
 import TarnImport
+import TarnStore
 
 extension DescriptionReader {
     // MARK: since
@@ -90,6 +91,35 @@ extension DescriptionReader {
         if DateFormat.words.contains(text), let format = try? DateFormat(text) { return format }
         report(section, "format", Spelling.unknown("format", text, among: DateFormat.words))
         return nil
+    }
+
+    /// Reports endpoints that list changes only, and whose records take their position in the list:
+    /// a record would get that of another one.
+    mutating func checkPositions(_ endpoints: [Endpoint], _ schema: Schema, _ mapping: Mapping) {
+        let parents = Dictionary(schema.entities.map { ($0.name, $0.parent) }) { first, _ in first }
+        /// An entity, and those of which it is a kind. A cycle, which is reported elsewhere, ends.
+        func line(_ name: String) -> [String] {
+            var line = [name]
+            while line.count <= parents.count, let parent = parents[line[line.count - 1]] ?? nil { line.append(parent) }
+            return line
+        }
+        for endpoint in endpoints where endpoint.incremental != nil {
+            let listed = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)
+            let kinds = schema.entities.map(\.name).filter { !Set(line($0)).isDisjoint(with: listed) }
+            for name in Set((listed + kinds).flatMap(line)).sorted() {
+                let paths = mapping.entities[name]?.paths.sorted { $0.key < $1.key } ?? []
+                guard
+                    let found = paths.first(where: {
+                        $0.value.first?.paths.contains { $0.origin == .position } ?? false
+                    })
+                else { continue }
+                report(
+                    at: "endpoints.\(endpoint.name).since",
+                    "a list of changes has other positions than the whole list, and \(name).\(found.key) takes "
+                        + "@position: remove one of them")
+                break
+            }
+        }
     }
 
     // MARK: partitions

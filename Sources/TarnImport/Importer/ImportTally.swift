@@ -65,18 +65,33 @@ struct ImportTally {
         }
     }
 
-    /// Counts an update of a record by a reference, after its draft (if any) was stored.
-    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
-        guard let draft else {
-            if others[plan, default: []].insert(key).inserted {
-                counts[plan].updated += 1
-                if otherUpdates.count < keyLimit { otherUpdates.append((plan, key)) }
-            }
-            return
+    /// Uncounts the update of a record by a reference: the record is as it was before the unit.
+    mutating func restored(_ plan: Int, _ key: [UInt8], draft: Int?) {
+        if let draft {
+            guard outcomes[draft] == .updated else { return }
+            outcomes[draft] = .unchanged
+            counts[plan].updated -= 1
+            counts[plan].unchanged += 1
+        } else if others[plan]?.remove(key) != nil {
+            counts[plan].updated -= 1
+            otherUpdates.removeAll { $0.plan == plan && $0.key == key }
         }
-        guard outcomes[draft] == .unchanged else { return }
+    }
+
+    /// Counts an update of a record by a reference, after its draft (if any) was stored.
+    ///
+    /// - Returns: false if the record counts as updated or created already.
+    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) -> Bool {
+        guard let draft else {
+            guard others[plan, default: []].insert(key).inserted else { return false }
+            counts[plan].updated += 1
+            if otherUpdates.count < keyLimit { otherUpdates.append((plan, key)) }
+            return true
+        }
+        guard outcomes[draft] == .unchanged else { return false }
         outcomes[draft] = .updated
         counts[plan].unchanged -= 1
         counts[plan].updated += 1
+        return true
     }
 }

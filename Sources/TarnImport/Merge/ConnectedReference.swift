@@ -14,6 +14,8 @@ struct ConnectedReference {
     /// The encoded values.
     let before: [UInt8]?
     let after: [UInt8]?
+    /// Whether the record counts as updated because of this change.
+    var isCounted = false
     /// The conflict to report, unless the reference is undone.
     var conflict: Diagnostic?
 }

@@ -18,6 +18,8 @@ extension Importer {
             return try set(field, to: target, position: position, of: entity, record, &writer)
         }
         let before = try value(of: field.id, entity, record, writer.access)
+        writer.remembersAllRecords = true
+        defer { writer.remembersAllRecords = false }
         let outcome = try set(field, to: target, position: position, of: entity, record, &writer)
         guard case .updated? = outcome else { return outcome }
         let after = try value(of: field.id, entity, record, writer.access)
@@ -44,8 +46,11 @@ extension Importer {
 
     /// Undoes the references that follow from dropped records, the last ones first.
     ///
-    /// A reference that was changed again stays, and so does a record that was undone itself.
-    func undoConnections(of dropped: Set<ListedRecord>, _ writer: inout StoreWriter) throws {
+    /// A reference that was changed again stays, and so does a record that was undone itself. A
+    /// record that has nothing else of the unit is as if the unit had not been.
+    func undoConnections(
+        of dropped: Set<ListedRecord>, _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws {
         for change in connected.reversed() where dropped.contains(change.cause) {
             let entity = plan.plans[change.plan].entity
             let record = ListedRecord(entity: entity.root, storageKey: change.record)
@@ -53,7 +58,11 @@ extension Importer {
                 try value(of: field.id, entity, change.record, writer.access) == change.after
             else { continue }
             // A one-to-one reference is null if its target has another owner by now.
-            let before = try isTaken(change, field, &writer) ? nil : change.before
+            let isTaken = try isTaken(change, field, &writer), before = isTaken ? nil : change.before
+            if try !isTaken && writer.restore(record, changedIn: change.field, from: before) {
+                if change.isCounted { countUnchanged(change.plan, change.record, in: &tally) }
+                continue
+            }
             var builder = BodyBuilder(), bytes = ByteWriter()
             builder.field(field.id) { value in
                 if let before { value.append(before) } else { value.appendValueNull() }

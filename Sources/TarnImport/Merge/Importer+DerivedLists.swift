@@ -8,13 +8,12 @@ extension Importer {
     /// A member that is a nested object already has its reference from its draft, unless its
     /// references are a list.
     ///
-    /// - Parameter older: the records whose response is older than the store, by root entity and
-    ///   key.
+    /// - Parameter others: the records whose lists do not count, by root entity and key.
     func connectDerived(
-        _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>, hasLocal: Bool
+        _ writer: inout StoreWriter, _ tally: inout ImportTally, except others: Set<[UInt8]>, hasLocal: Bool
     ) throws {
         guard !drafter.derived.isEmpty else { return }
-        let counts = countingLists()
+        let counts = countingLists(except: others)
         let lost = lostMembers(counts)
         var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
         // By relationship.
@@ -27,11 +26,6 @@ extension Importer {
                 relationship = self.relationship(of: list)
             }
             guard let relationship, let index = relationship.field.index else { continue }
-            if !older.isEmpty,
-                older.contains(Array("\(relationship.root) ".utf8) + Array(drafter.derived.bytes(list.target)))
-            {
-                continue
-            }
             if list.hasUnset {
                 try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &writer, &tally)
             }
@@ -82,13 +76,18 @@ extension Importer {
     ///
     /// Lists that keep other members are all in effect. As for a field, a list of an occurrence
     /// that loses counts only if no other has one: the first of them.
-    private func countingLists() -> [Bool] {
+    private func countingLists(except others: Set<[UInt8]>) -> [Bool] {
         let lists = drafter.derived.lists
         var table = PositionTable(count: lists.count), counts = Array(repeating: false, count: lists.count)
         let order = lists.indices.reversed().filter { !lists[$0].loses } + lists.indices.filter { lists[$0].loses }
         for number in order {
             let isFirst = table.insert(number, hash: lists[number].hash) { isSame(lists[$0], lists[number]) } == nil
             counts[number] = isFirst || (lists[number].keepsOthers && !lists[number].loses)
+        }
+        guard !others.isEmpty else { return counts }
+        for (number, list) in lists.enumerated() where counts[number] {
+            let root = plan.plans[Int(list.plan)].entity.root
+            counts[number] = !others.contains(Array("\(root) ".utf8) + Array(drafter.derived.bytes(list.target)))
         }
         return counts
     }

@@ -10,7 +10,7 @@ extension Importer {
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         // The claims of the drafts are settled together, in the order of the document.
-        writer.claimsOwners = false
+        writer.claimsOwners = lacksOneToOne(of: writer.access.catalog)
         defer { writer.claimsOwners = true }
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
@@ -31,9 +31,22 @@ extension Importer {
         return merge.report
     }
 
+    /// Whether a catalog has one-to-one relationships that the plans take for many-to-one: another
+    /// program has declared an inverse since.
+    private func lacksOneToOne(of current: Catalog) -> Bool {
+        guard current != catalog else { return false }
+        return current.entities.contains { entity in
+            entity.fields.contains { field in
+                guard case .reference(let reference) = field.kind, reference.isOneToOne else { return false }
+                let known = catalog.entity(id: entity.id)?.field(id: field.id)?.kind
+                return if case .reference(let known)? = known { !known.isOneToOne } else { true }
+            }
+        }
+    }
+
     /// Merges what connects the drafts, deletions, and what unique indexes leave of both.
     private func mergeRest(_ merge: inout UnitMerge, _ writer: inout StoreWriter) throws {
-        try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
+        try connectDerived(&writer, &merge.tally, except: merge.withoutLists, hasLocal: merge.hasLocal)
         try settleConflicts(&writer, &merge.tally, hasLocal: merge.hasLocal)
         try delete(merge.deletions, &writer, &merge.tally, &merge.report)
         if isStrict {
@@ -81,7 +94,7 @@ extension Importer {
             case .whole: break
             case .older:
                 merge.tally.older(planIndex)
-                merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+                merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
                 return
             case .nothing:
                 // A diagnostic says so. The record is not lost: the operation to delete it waits.
@@ -98,7 +111,7 @@ extension Importer {
             : writer.merge(target.entity, key, body, isComplete: isComplete, isExact: isExact)
         guard let outcome else {
             merge.tally.older(planIndex)
-            merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+            merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
             return
         }
         merge.tally.stored(planIndex, draft: index, outcome)
@@ -127,6 +140,7 @@ extension Importer {
     ) throws {
         merge.tally.skipped(planIndex)
         merge.report.skipped += 1
+        merge.withoutLists.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
         let access = writer.access
         // The root entity: the stored record may be of any concrete entity of the tree.
         if try access.lending({ try access.records.row(root(of: owner.entity), key) == nil }) {

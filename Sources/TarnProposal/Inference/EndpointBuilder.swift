@@ -121,7 +121,7 @@ struct EndpointBuilder {
 
     private func addSince(_ source: Source, _ endpoint: inout ProposedEndpoint, _ entities: [ProposedEntity]) {
         guard let name = endpoint.lists.first?.entity, source.lists.first?.found.isList == true,
-            let entity = entities.first(where: { $0.name == name })
+            let entity = entities.first(where: { $0.name == name }), !entity.hasPositions
         else { return }
         let dates = entity.attributes.filter { $0.type == "date" }
         let field = dates.first { attribute in
@@ -165,6 +165,15 @@ struct EndpointBuilder {
             endpoint.forEach = (parentName, nil)
             return
         }
+        if hasSharedRecords(source, entities[child]) {
+            endpoint.forEach = (parentName, nil)
+            let reference = EnglishName.uncapitalized(parentName), key = entities[child].key.joined(separator: ", ")
+            let doubt =
+                "the lists of several \(parentName) records have the same \(childName), so that a `parent` would name one of them only, and which lists have it is not stored. To store that, describe the records of these lists by an entity of their own with `key: [\(reference), \(key)]`, and name `parent: \(reference)`."
+            endpoint.parentDoubt = doubt
+            endpoint.remarks.append("UNCERTAIN: " + doubt)
+            return
+        }
         let plural = EnglishName.plural(EnglishName.uncapitalized(childName))
         let own = entities[child].relationships.first { $0.target == parentName && !$0.isToMany }
         if let own {
@@ -187,6 +196,14 @@ struct EndpointBuilder {
         entities[child].relationships.append(relationship)
         endpoint.forEach = (parentName, name)
         joinExcerpt(plural, parent, source, endpoint, &entities)
+    }
+
+    /// Whether the lists of several parents have a record in common, and no path needs its parent.
+    private func hasSharedRecords(_ source: Source, _ child: ProposedEntity) -> Bool {
+        ParentKeys(sources, siblings).hasSharedRecords(source, child)
+            && !sources.contains { other in
+                other.parent.map { !$0.outer.isEmpty && sources[$0.source].path == source.path } ?? false
+            }
     }
 
     /// Makes a list inside of the parents, which has a part of what an endpoint requests for each

@@ -119,6 +119,32 @@ struct ParentKeys {
         "self", "isbn",
     ]
 
+    /// Whether the lists of several parents have a record in common: it is of more than one.
+    func hasSharedRecords(_ source: Source, _ entity: ProposedEntity) -> Bool {
+        guard let lists = siblings[source.path], entity.key.count == 1, let name = entity.key.first,
+            let attribute = entity.attributes.first(where: { $0.name == name })
+        else { return false }
+        let fields = ParentKeys.fields(of: attribute), word = EnglishName.words(of: name).last ?? name
+        guard attribute.type == "uuid" || ParentKeys.isID(word) || ParentKeys.globalNames.contains(word),
+            scope(ofLists: lists, fields) == .everywhere
+        else { return false }
+        let keys = lists.map { Set($0.prefix(5000).compactMap { ParentKeys.key(fields, of: $0) }) }
+        return keys.reduce(0) { $0 + $1.count } > keys.reduce(Set<String>()) { $0.union($1) }.count
+    }
+
+    private static func fields(of key: ProposedAttribute) -> [String] {
+        key.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: key.name)
+    }
+
+    /// Whether a name is that of an id.
+    private static func isID(_ word: String) -> Bool {
+        KeyChoice.certainNames.contains(word) || word.hasSuffix("id")
+    }
+
+    private static func key(_ fields: [String], of object: JSONValue) -> String? {
+        fields.lazy.compactMap { object[$0]?.keyText }.first
+    }
+
     private func scope(of entity: ProposedEntity, _ listings: [Listing]) -> Scope {
         guard entity.key.count == 1, let name = entity.key.first,
             let attribute = entity.attributes.first(where: { $0.name == name })
@@ -129,12 +155,14 @@ struct ParentKeys {
             return isInSeveral ? .parent : .everywhere
         }
         guard attribute.type != "uuid", entity.url == nil else { return .everywhere }
-        let fields = attribute.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: name)
+        let fields = ParentKeys.fields(of: attribute)
         let word = EnglishName.words(of: name).last ?? name
         // Names, dates and numbers of a few lists may differ by chance; ids hardly do.
-        let isID = KeyChoice.certainNames.contains(word) || word.hasSuffix("id")
+        let isID = ParentKeys.isID(word)
         for listing in listings {
-            guard let found = scopeBySiblings(listing.source, fields), isID || found == .parent else { continue }
+            guard let lists = siblings[sources[listing.source].path],
+                let found = scope(ofLists: lists, fields), isID || found == .parent
+            else { continue }
             return found
         }
         // A path such as `/users/{id}/notes/{number}` names a note by its user and its number.
@@ -154,13 +182,13 @@ struct ParentKeys {
     }
 
     /// Returns the scope that the lists of several parents show; nil if they show none.
-    private func scopeBySiblings(_ source: Int, _ fields: [String]) -> Scope? {
-        guard let lists = siblings[sources[source].path], lists.count(where: { !$0.isEmpty }) >= 2 else { return nil }
+    private func scope(ofLists lists: [[JSONValue]], _ fields: [String]) -> Scope? {
+        guard lists.count(where: { !$0.isEmpty }) >= 2 else { return nil }
         var known: [String: JSONValue] = [:]
         for list in lists {
             var own: [String: JSONValue] = [:]
             for object in list.prefix(5000) {
-                guard let key = fields.lazy.compactMap({ object[$0]?.keyText }).first else { return nil }
+                guard let key = ParentKeys.key(fields, of: object) else { return nil }
                 own[key] = object
             }
             for (key, object) in own where known[key].map({ $0 != object }) ?? false { return .parent }

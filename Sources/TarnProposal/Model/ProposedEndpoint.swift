@@ -30,6 +30,8 @@ struct ProposedEndpoint {
     /// The text in the answer to a page behind the last one, which lacks the list.
     var endText: String?
     var forEach: (entity: String, parent: String?)?
+    /// The reason why the records of a list for each record get no parent; nil without one.
+    var parentDoubt: String?
     /// The key `since` as a description writes it, and whether it is certain enough to be active.
     var since: (text: String, isActive: Bool)?
     /// Whether all lines are comments: an alternative for a person to decide.

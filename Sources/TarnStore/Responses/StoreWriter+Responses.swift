@@ -90,6 +90,11 @@ extension StoreWriter {
         }
     }
 
+    /// Removes the validators of an entry, if it exists.
+    package mutating func removeValidators(ofResponse id: UInt64) throws {
+        if let view = try access.responses.view(id: id) { try removeValidators(of: view) }
+    }
+
     private mutating func removeValidators(of view: ResponseView, keepingVersion: Bool = false) throws {
         strippedResponses[view.id] = keepingVersion
         let hasValidators = !ResponseEntry.Validation.validators(of: view.headers).isEmpty

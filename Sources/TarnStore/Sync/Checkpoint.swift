@@ -99,6 +99,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var resumedScan: UInt64?
     /// A digest of the pagination with which the scan has found its pages; nil if it is unknown.
     package var pagination: String?
+    /// A digest of the header fields of the API with which the list is requested; nil if it is
+    /// unknown.
+    package var headers: String?
     /// A digest of the elements of the last committed page, if a page with the same ones may be the
     /// end of the list, and their positions are in the keys of records.
     package var lastContent: UInt64?
@@ -152,6 +155,15 @@ package struct Checkpoint: Sendable, Hashable {
     /// Whether the endpoint requests what has changed since a value.
     package var isIncremental: Bool { since != nil || begunSince != nil || seen != nil || heldSince != nil }
 
+    /// The progress of a list that is to be requested as a whole; nil if the next scan does so.
+    package var forgotten: Checkpoint? {
+        guard isIncremental || state == .underWay else { return nil }
+        var other = self
+        (other.plan, other.nextURL, other.state) = ("", nil, .complete)
+        (other.since, other.begunSince, other.seen, other.heldSince) = (nil, nil, nil, nil)
+        return other
+    }
+
     package init(
         state: State, plan: String, nextURL: String? = nil, scan: UInt64, startedAt: Timestamp,
         completedAt: Timestamp? = nil
@@ -185,7 +197,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47
     }
 
     package init?(_ row: EncodedRow) {
@@ -227,6 +239,7 @@ package struct Checkpoint: Sendable, Hashable {
         lastContent = row.unsigned(ID.lastContent)
         begunAfter = row.unsigned(ID.begunAfter)
         earlierPlan = row.text(ID.earlierPlan)
+        headers = row.text(ID.headers)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -276,6 +289,7 @@ package struct Checkpoint: Sendable, Hashable {
         if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
         row.field(ID.begunAfter, begunAfter)
         row.field(ID.earlierPlan, earlierPlan)
+        row.field(ID.headers, headers)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -44,7 +44,7 @@ package struct CheckpointTable {
     /// Calls the closure with the checkpoints whose names begin with a text, in the order of names.
     ///
     /// Names that are stored as digests are left out. The work is that for the found checkpoints.
-    func forEach(withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void) throws {
+    package func forEach(withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void) throws {
         try forEachKey(withPrefix: prefix) { key, checkpoint in
             if let name = RecordKey(storageKey: key)?.description { try body(name, checkpoint) }
         }

@@ -64,4 +64,36 @@ extension StoreWriter {
         for ordinal in memory.ordinals { try access.changes.remove(sequence, ordinal) }
         return memory.outcome
     }
+
+    /// Restores a record to its state before this transaction, if it differs in one field only.
+    ///
+    /// - Parameter value: the encoded value of the field to which the record is to return.
+    /// - Returns: whether the record and the log have nothing of this transaction now; otherwise
+    ///   nothing was changed.
+    package mutating func restore(
+        _ record: ListedRecord, changedIn field: UInt16, from value: [UInt8]?
+    ) throws -> Bool {
+        let place = RememberedKey(root: record.entity, key: record.storageKey)
+        guard let old = remembered[place]?.old, let now = try wholeRow(record), now.kind == old.entity,
+            now.isPartial == old.isPartial, var before = StoreWriter.fields(old.body, isWide: old.isWide),
+            var after = StoreWriter.fields(now.body, isWide: now.isWide), before[field] == value
+        else { return false }
+        (before[field], after[field]) = (nil, nil)
+        guard before == after else { return false }
+        _ = try restore(place)
+        return true
+    }
+
+    /// The encoded values of a row's fields by their ids; nil if the row is damaged.
+    private static func fields(_ bytes: [UInt8], isWide: Bool) -> [UInt16: [UInt8]]? {
+        bytes.withUnsafeBytes { bytes in
+            guard let body = RowBody(bytes, isWide: isWide) else { return nil }
+            var fields: [UInt16: [UInt8]] = [:]
+            for index in 0..<body.count {
+                guard let value = body.value(at: index) else { return nil }
+                fields[body.id(at: index)] = Array(value.bytes)
+            }
+            return fields
+        }
+    }
 }

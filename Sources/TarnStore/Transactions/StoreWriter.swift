@@ -53,6 +53,8 @@ public struct StoreWriter: ~Copyable {
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]
 
+    /// Whether updates of records without unique indexes are remembered, too.
+    package var remembersAllRecords = false
     /// Whether a one-to-one reference that is set is taken from the record that has it. The
     /// importer decides itself about the references of its drafts.
     package var claimsOwners = true
@@ -151,7 +153,7 @@ public struct StoreWriter: ~Copyable {
         let new = try finishMerged(key, newRules, withDefaults: old.isPartial && isComplete)
         let isPartial = (old.isPartial || mayBePartial) && !isComplete && newRules.isLacking(new)
         if !isMoved, isPartial == old.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return .unchanged }
-        if remembersRecords, newRules.hasUnique || oldRules.hasUnique {
+        if remembersRecords, remembersAllRecords || newRules.hasUnique || oldRules.hasUnique {
             try remember(key, newRules.root, old, .updated)
         }
         edges.drop(dropped, old.body)

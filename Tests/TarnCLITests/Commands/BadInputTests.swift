@@ -107,6 +107,22 @@ struct BadInputTests {
         #expect(summary["absent_attributes"] as? [String] == ["Item.name"])
     }
 
+    @Test("a sync that leaves out values which do not fit says so, and exits with 3, as text and as JSON")
+    func unfitValues() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":["x"]},{"id":2,"name":"y"}]"#)])
+        let text = "left out 1 value that does not fit Item.name: what the store had was kept; "
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--quiet")
+        #expect(result.status == 3 && result.errorLines.last?.hasPrefix("tarn: " + text) == true, "\(result.error)")
+        let events = try await tarn("sync", "--file", file, "--base", server.base, "--refetch", "--json")
+        let error = try #require(try events.lines.map { try json($0) }.last { $0["event"] as? String == "error" })
+        #expect(events.status == 3 && error["exit_code"] as? Int == 3, "\(events.error)")
+        #expect((error["message"] as? String)?.hasPrefix(text) == true, "\(error)")
+        let list = try await tarn("list", "Item", "--file", file)
+        #expect(list.lines.count == 2 && list.status == 0, "\(list.error)")
+    }
+
     @Test(
         "an unreachable server is exit 5 with one line; nothing was ever complete, so nothing is said about old answers"
     )

@@ -100,6 +100,20 @@ struct DerivedTests {
         #expect(try bed.value("Comment", 3, "text") == .string("c"))
     }
 
+    @Test("the list of a record that a hook leaves out takes no member, and gives none back")
+    func leftOutByHook() throws {
+        let bed = try Forge.store()
+        try bed.take(#"[{"id":1},{"id":2},{"id":3}]"#, "Comment")
+        try bed.take(#"[{"id":7,"title":"t","comments":[1]},{"id":8,"title":"t","comments":[]}]"#, "Issue")
+        bed.importer.hooks.afterDraft = { $0.entity != "Issue" || $0.key != RecordKey(7) }
+        let report = try bed.take(
+            #"[{"id":8,"title":"t","comments":[2,3]},{"id":7,"title":"u","comments":[2]},{"id":9,"title":"t","comments":[]}]"#,
+            "Issue")
+        #expect(report.skipped == 1 && report.diagnosticCount == 0, "\(report.diagnostics)")
+        #expect(try bed.related("Issue", 7, "comments") == ["1"])
+        #expect(try bed.related("Issue", 8, "comments") == ["2", "3"])
+    }
+
     @Test("every record is counted once, however many of its references a unit sets")
     func countedOnce() throws {
         let bed = try Forge.store()

@@ -37,6 +37,19 @@ struct ClaimTests {
         }
     }
 
+    @Test("an importer that is older than the inverse of a reference takes the target from its former owner")
+    func olderImporter() throws {
+        var schema = Self.schema
+        schema.entities[0].relationships = [RelationshipDefinition("profile", to: "Profile")]
+        schema.entities[1].relationships = []
+        let bed = try TestStore(schema)
+        try bed.take(#"[{"id":1,"profile":{"id":4}},{"id":2}]"#, "User")
+        _ = try Store.open(at: bed.directory, schema: Self.schema, options: Store.Options(durability: .volatile))
+        try bed.take(#"[{"id":2,"profile":4}]"#, "User")
+        #expect(try bed.related("Profile", 4, "user") == ["2"])
+        #expect(try bed.value("User", 1, "profile") == .null)
+    }
+
     @Test(
         "of two lists that claim one record the later one has it, and both places are named",
         arguments: [

@@ -183,6 +183,54 @@ struct UniqueImportTests {
         #expect(try two.value("User", 1, "profile") == .null && two.related("Profile", 4, "user") == ["9"])
     }
 
+    @Test("a record that is left out at each import leaves no change of the target's owner in the log")
+    func ownerOfTakenTarget() throws {
+        let test = try profiles(), before = try test.sequence, version = try test.record("User", 1)?.version
+        for unit in [
+            #"[{"id": 3, "login": "b", "profile": 4}]"#,
+            #"[{"id": 1, "login": "a", "profile": 4}, {"id": 3, "login": "b", "profile": {"id": 4, "code": "x"}}]"#,
+        ] {
+            let report = try test.take(unit, "User")
+            #expect(report.diagnostics.map(\.code) == [.notUnique] && report.updated == 0, "\(report)")
+            #expect(try test.sequence == before && test.record("User", 1)?.version == version)
+            #expect(try test.related("Profile", 4, "user") == ["1"])
+        }
+        // What else the unit changes stays.
+        let report = try test.take(
+            #"[{"id": 1, "login": "z", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(report.updated == 1 && report.skipped == 1)
+        #expect(try test.value("User", 1, "login") == .string("z") && test.related("Profile", 4, "user") == ["1"])
+    }
+
+    @Test("a record that is left out at each import leaves no change of the members of its list in the log")
+    func membersOfDropped() throws {
+        let test = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Team", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string, unique: true)],
+                    relationships: [RelationshipDefinition("players", to: "Player", many: true, inverse: "team")]),
+                EntityDefinition(
+                    "Player", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("age", .int, optional: true)],
+                    relationships: [RelationshipDefinition("team", to: "Team", inverse: "players")]),
+            ]), Mapping(entities: ["Team": EntityMapping(declared: ["players"])]))
+        try test.take(#"[{"id": 1, "age": 9}, {"id": 2}]"#, "Player")
+        try test.take(#"[{"id": 7, "name": "a", "players": [1]}, {"id": 8, "name": "b", "players": []}]"#, "Team")
+        let before = try test.sequence
+        for _ in 0..<2 {
+            let report = try test.take(#"[{"id": 9, "name": "b", "players": [1, 2]}]"#, "Team")
+            #expect(report.diagnostics.map(\.code) == [.notUnique] && report.updated == 0, "\(report)")
+            #expect(try test.sequence == before && test.related("Team", 7, "players") == ["1"])
+        }
+        // The other change of the member stays, and counts.
+        try test.add(#"[{"id": 1, "age": 10}]"#, "Player")
+        try test.add(#"[{"id": 9, "name": "b", "players": [1, 2]}]"#, "Team")
+        let report = try test.commit()
+        #expect(report.entities["Player"]?.updated == 1, "\(report)")
+        #expect(try test.value("Player", 1, "age") == .int(10) && test.related("Team", 7, "players") == ["1"])
+    }
+
     @Test("a record that is undone does not get a one-to-one target back that another one has taken")
     func undoneOwner() throws {
         let test = try profiles()

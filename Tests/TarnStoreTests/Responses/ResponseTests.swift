@@ -105,13 +105,29 @@ struct ResponseTests {
         #expect(try !others(than: "a"))
     }
 
-    @Test("the responses that list a record lose their validators if one of its fields is removed")
+    @Test("if the values of a field are removed, no response can be confirmed, and no list requests changes only")
     func fieldRemoved() throws {
         try store.put("Issue", 1, ["title": .string("t"), "number": .int(1)])
         try store.put("Issue", 2, ["title": .string("t")])
+        // The second response has the first issue inside of the second one, or may have it.
         try put(entry(1, [1, 2]), entry(2, [2]))
+        var list = Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: Timestamp(microseconds: 1))
+        try store.write { [list] in try $0.setCheckpoint("labels", list) }
+        list.since = "2026-01-01T00:00:00Z"
+        try store.write { [list] in try $0.setCheckpoint("issues", list) }
         #expect(try store.remove(field: "number", of: "Issue") == 1)
-        #expect(try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers.count == 4)
+        #expect(
+            try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers == ["link", ""])
+        let (issues, labels) = try store.read { (try $0.checkpoint("issues"), try $0.checkpoint("labels")) }
+        #expect(issues?.since == nil && issues?.plan == "" && labels?.plan == "p")
+    }
+
+    @Test("if a removed field had no values, responses stay as they are")
+    func emptyFieldRemoved() throws {
+        try store.put("Issue", 1, ["title": .string("t")])
+        try put(entry(1, [1]))
+        #expect(try store.remove(field: "number", of: "Issue") == 0)
+        #expect(try response(1)?.validation.headers.count == 4)
     }
 
     @Test("the validators of a response go once in a transaction, and again if it is stored anew there")

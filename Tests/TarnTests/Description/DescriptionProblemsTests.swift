@@ -223,6 +223,28 @@ struct DescriptionProblemsTests {
         #expect(!problems(soundDescription.replacing(row.old, with: row.new)).contains { $0.contains("0123") })
     }
 
+    @Test("the position in a list of changes is an error, also that of a kind: the whole list has other ones")
+    func positionsOfChanges() {
+        func text(_ since: String) -> String {
+            """
+            api: { base: https://api.example.org }
+            entities:
+              Entry: { key: position, attributes: { position: { type: int, from: '@position' }, at: int } }
+              Line: { parent: Entry, attributes: { text: string? } }
+            endpoints:
+              entries: { path: /entries, entity: Entry\(since) }
+              lines: { path: /lines, entity: Line\(since) }
+            """
+        }
+        #expect(problems(text("")) == [])
+        let found = problems(text(", since: { param: since, field: at }"))
+        #expect(found.count == 2, "\(found)")
+        for (name, problem) in zip(["entries", "lines"], found) {
+            #expect(problem.contains("endpoints.\(name).since: a list of changes has other positions"), "\(problem)")
+            #expect(problem.contains("Entry.position takes @position"), "\(problem)")
+        }
+    }
+
     @Test(
         "a rule for changes and partitions that contradict themselves, the parameters or the pagination are errors",
         arguments: [

@@ -103,6 +103,28 @@ struct MirrorRepeatedRecordsTests {
         #expect(endpoint.doubts == [:])
     }
 
+    @Test(
+        "a record that several elements of a list contain is told only if it has different values there",
+        arguments: [false, true])
+    func contained(areDifferent: Bool) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: \(Self.numbered)\n    records: 'members.*.item'"))
+        let transport = ClosureTransport { request in
+            let members = (0..<40).map { number in
+                let name = areDifferent ? "n\(number)" : "n\(number % 10)"
+                return #"{"item":{"id":\#(number % 10),"name":"\#(name)"}}"#
+            }
+            let isBehind = request.url.hasSuffix("page=2")
+            let body = #"{"members":[\#(isBehind ? "" : members.joined(separator: ","))],"total":40}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport)
+        let endpoint = try #require(report.endpoints.first)
+        #expect(report.failures.isEmpty && endpoint.doubts == [:] && endpoint.pages == 1, "\(report.texts)")
+        #expect(endpoint.repeated.map { [$0.listed, $0.different] } == (areDifferent ? [40, 10] : nil))
+        #expect(try store.count("Item") == 10)
+    }
+
     @Test("a page that lists the records of the one before is an error, also behind a total that is not reached")
     func same() async throws {
         let store = try Self.store(Self.numbered)

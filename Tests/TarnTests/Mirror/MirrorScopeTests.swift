@@ -82,6 +82,39 @@ struct MirrorScopeTests {
         #expect(try store.count("Board") == 9 && store.count("Card") == 18)
     }
 
+    @Test("the lists of a for_each take turns in syncs with a limit, also those that fail")
+    func limitedLists() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        let transport = Self.transport(log)
+        let failing = ClosureTransport { request in
+            let answer = try await transport.send(request)
+            return request.url.hasSuffix("/boards/2/cards") ? TransportResponse(status: 404) : answer
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        var syncs = 0.0
+        /// The boards whose cards are requested, in their order. Each sync is a minute later.
+        func limited(_ limit: Int) async throws -> [Int] {
+            syncs += 1
+            var time = TimeSource.system
+            time.now = { [syncs] in Date() + syncs * 60 }
+            _ = log.take()
+            _ = try await store.sync(nil, transport: failing, names: ["cards"]) {
+                $0.limit = limit
+                $0.time = time
+            }
+            let boards = log.take().compactMap { $0.split(separator: "/").dropFirst().first.flatMap { Int($0) } }
+            return Set(boards).sorted()
+        }
+        #expect(try await limited(4) == [1, 2, 3, 4])
+        #expect(try await limited(4) == [5, 6, 7, 8])
+        #expect(try await limited(4) == [1, 2, 3, 9])
+        #expect(try store.count("Card") == 16)
+        // Each of the two has a page left, which comes first.
+        #expect(try await limited(1) == [4])
+        #expect(try await limited(1) == [4])
+        #expect(try await limited(1) == [5])
+    }
+
     @Test("a dry run requests the first page of each endpoint, reports what it would change, and changes nothing")
     func dryRun() async throws {
         let store = try MirrorStore(yaml: Self.yaml), log = Log()
@@ -147,6 +180,34 @@ struct MirrorScopeTests {
         #expect(report.endpoint("user")?.otherRecords?.count == 1)
         #expect(report.endpoint("user")?.otherRecords?.asked == "chief")
         #expect(report.missing.map(\.count) == [1])
+    }
+
+    @Test("with a limit, missing records that the server does not have hold up no others, nor other endpoints")
+    func limitedMissing() async throws {
+        let yaml =
+            Self.yaml.replacing("owner: User }", with: "owner: User, place: Place }").replacing(
+                "entities:", with: "entities:\n  Place: { key: id, attributes: { id: int } }"
+            ) + "\n  place: { path: '/places/{place.id}', for_each: Place, entity: Place, paginate: single_page }"
+        let store = try MirrorStore(yaml: yaml)
+        let transport = ClosureTransport { request in
+            let path = request.url.replacing("https://api.test.example", with: "")
+            if path == "/boards" {
+                let boards = (1...3).map { #"{"id":\#($0),"title":"b","owner":"u\#($0)","place":7}"# }
+                return TransportResponse(status: 200, body: Array("[\(boards.joined(separator: ","))]".utf8))
+            }
+            let body = path == "/places/7" ? #"{"id":7}"# : #"{"login":"u3","name":"N"}"#
+            let isThere = ["/places/7", "/users/u3"].contains(path)
+            return isThere ? TransportResponse(status: 200, body: Array(body.utf8)) : TransportResponse(status: 404)
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        var options = APIMirror.Options()
+        options.limit = 1
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: transport, options: options)
+        let report = await mirror.syncMissing()
+        #expect(report.endpoint("place")?.pages == 1, "\(report.texts)")
+        // Each sync takes one of three at random.
+        for _ in 0..<200 where try store.count("User") == 0 { _ = await mirror.syncMissing() }
+        #expect(try store.count("User") == 1)
     }
 
     @Test("a missing record whose key is too long to be requested is counted as missing")

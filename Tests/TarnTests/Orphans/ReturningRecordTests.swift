@@ -2,6 +2,7 @@
 
 import Synchronization
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Mirror: records that come back to their owner", .timeLimit(.minutes(2)))
@@ -94,5 +95,87 @@ struct ReturningRecordTests {
         server.set([[1, 4], [2]], [[3]])
         try await sync(store)
         #expect(try store.keys("Box", 1, "items") == [1, 2, 4] && store.keys("Box", 2, "items") == [3])
+    }
+
+    @Test("the list of a value that the description has again is requested as a whole, not only for changes")
+    func takenBack() async throws {
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let values = QueryParameters.values(in: request.url)
+            let state = values.first { $0.name == "state" }?.value
+            let since = values.first { $0.name == "since" }.flatMap { Int($0.value) } ?? 0
+            log.withLock { $0.append("\(state ?? "") \(since)") }
+            let ids = (state == "open" ? [10, 11] : [20, 30]).filter { $0 >= since }
+            let body = "[" + ids.map { #"{"id":\#($0),"at":\#($0)}"# }.joined(separator: ",") + "]"
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        func yaml(_ states: String) -> String {
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int, at: int } }
+            endpoints:
+              items:
+                path: /items
+                entity: Item
+                paginate: single_page
+                partitions: { state: [\(states)] }
+                since: { param: since, field: at }
+                orphans: { scope: entity, after: one_scan }
+            """
+        }
+        var store = try MirrorStore(yaml: yaml("open, closed"))
+        let path = store.path
+        func describe(_ states: String) throws {
+            store.description = try Description.parse(yaml(states), file: "tarn.yaml")
+            store.description.storePath = path
+        }
+        _ = try await store.sync(nil, transport: transport)
+        #expect(try store.count("Item") == 4)
+        try describe("open")
+        for _ in 0..<4 { _ = try await store.sync(nil, transport: transport) { $0.isFull = true } }
+        // The list of closed items is no longer in use.
+        #expect(try store.count("Item") == 2)
+        try describe("open, closed")
+        log.withLock { $0 = [] }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && log.withLock(\.self).sorted() == ["closed 0", "open 11"], "\(report.texts)")
+        #expect(try store.count("Item") == 4)
+    }
+
+    @Test("the list of an endpoint that the description has again is requested as a whole if orphans were deleted")
+    func endpointTakenBack() async throws {
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let since =
+                QueryParameters.values(in: request.url).first { $0.name == "since" }.flatMap { Int($0.value) } ?? 0
+            let isOpen = request.url.contains("/open")
+            log.withLock { $0.append("\(isOpen ? "open" : "closed") \(since)") }
+            let body = (isOpen ? [10] : [20, 30]).filter { $0 >= since }.map { #"{"id":\#($0),"at":\#($0)}"# }
+            return TransportResponse(status: 200, body: Array("[\(body.joined(separator: ","))]".utf8))
+        }
+        let open = """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int, at: int } }
+            endpoints:
+              open: { path: /open, entity: Item, paginate: single_page, orphans: { scope: entity, after: one_scan } }
+            """
+        let both =
+            open
+            + "\n  closed: { path: /closed, entity: Item, paginate: single_page, since: { param: since, field: at } }"
+        var store = try MirrorStore(yaml: both)
+        let path = store.path
+        for (yaml, syncs, count) in [(both, 1, 3), (open, 4, 1), (both, 1, 3)] {
+            store.description = try Description.parse(yaml, file: "tarn.yaml")
+            store.description.storePath = path
+            log.withLock { $0 = [] }
+            for _ in 0..<syncs {
+                let report = try await store.sync(nil, transport: transport)
+                #expect(report.failures.isEmpty, "\(report.texts)")
+            }
+            #expect(try store.count("Item") == count, "\(log.withLock(\.self))")
+        }
+        #expect(log.withLock(\.self).sorted() == ["closed 0", "open 0"])
     }
 }

@@ -44,6 +44,9 @@ extension Store {
     /// Values that other programs write to the field meanwhile may stay in rows, but cannot be
     /// read.
     ///
+    /// If there are values, the next syncs request all lists as a whole and without conditions: a
+    /// schema may declare the field anew, and any response may have told of the records.
+    ///
     /// A program whose schema names the field may continue to read, and gets `.schemaChanged` when
     /// it writes. Opening the store with that schema creates a new, empty field.
     ///
@@ -64,12 +67,16 @@ extension Store {
             try reader.access.outbox.checkUnused(field, of: entity)
             return field.id
         }
+        // Before the values go: it is done if the removal is interrupted. And behind them: a sync
+        // may have confirmed responses meanwhile.
+        if try read({ try $0.hasValues(entityName, id) }) { try forgetConfirmations(step: step) }
         var count = 0, next: [UInt8]? = []
         while let start = next {
             let step = try write(alone: true) { writer in try writer.clear(entityName, id, from: start, count: step) }
             count += step.cleared
             next = step.next
         }
+        if count > 0 { try forgetConfirmations(step: step) }
         try changeCatalog { catalog, access in
             // Another process may have removed the field, or added a part that needs it.
             guard let entity = catalog.entity(entityName), let field = entity.field(id: id) else { return }
@@ -142,6 +149,30 @@ extension Store {
         return count
     }
 
+    /// Removes the validators of all responses, and the values of all incremental lists.
+    ///
+    /// A response may contain a record without listing it.
+    private func forgetConfirmations(step: Int) throws {
+        var ids = try read { reader in
+            var ids: [UInt64] = []
+            try reader.access.responses.forEach { view in
+                ids.append(view.id)
+                return true
+            }
+            return ids
+        }[...]
+        try write(alone: true) { writer in
+            try writer.replaceCheckpoints(withPrefix: "") { _, list in list.isIncremental ? list.forgotten : nil }
+        }
+        while !ids.isEmpty {
+            let part = Array(ids.prefix(step))
+            ids = ids.dropFirst(part.count)
+            try write(alone: true) { writer in
+                for id in part { try writer.removeValidators(ofResponse: id) }
+            }
+        }
+    }
+
     /// Changes the catalog in a write of its own; every process then reloads it.
     private func changeCatalog(_ body: (inout Catalog, StoreAccess) throws -> Void) throws {
         try write(alone: true) { writer in
@@ -154,6 +185,19 @@ extension Store {
             try raw.advanceGeneration(meta)
         }
         try reload()
+    }
+}
+
+extension StoreReader {
+    /// Returns whether a record of an entity has a value of a field.
+    fileprivate func hasValues(_ name: String, _ id: UInt16) throws -> Bool {
+        guard let entity = catalog.entity(name) else { return false }
+        var isFound = false
+        try access.records.scan(entity, from: []) { _, row in
+            isFound = row.body.value(of: id).map { !$0.isNull } ?? false
+            return !isFound
+        }
+        return isFound
     }
 }
 
@@ -179,11 +223,7 @@ extension StoreWriter {
         builder.field(id) { $0.appendValue(.null) }
         builder.finish(into: &bytes)
         guard let body = RowBody(bytes.bytes, isWide: false) else { return (0, nil) }
-        for key in found {
-            _ = try key.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) }
-            // A schema may declare the field anew: no 304 may confirm records without its values.
-            try removeValidators(ofResponsesListing: ListedRecord(entity: entity.root, storageKey: key))
-        }
+        for key in found { _ = try key.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) } }
         return (found.count, next)
     }
 

@@ -1,6 +1,7 @@
 // The sizes of caches, and the choice of the entry to evict.
 
 internal import LMDB
+import Synchronization
 
 extension ResponseTable {
     var totals: CacheTotals {
@@ -30,35 +31,79 @@ extension ResponseTable {
     }
 
     private static let samples = 8
+    /// The maximum number of entries that one sample reads: those of mirrors may be many.
+    private static let longestSample = 16
 
-    func evictionVictim(
-        _ uses: [UInt64: Timestamp], _ kept: UInt64?, _ limits: CacheLimits, _ now: Timestamp, _ random: () -> Double
-    ) throws -> UInt64? {
-        let last = try lastID
-        var victim: (id: UInt64, usedAt: Timestamp)?
-        for _ in 0..<ResponseTable.samples {
-            let start = UInt64(Double(last) * random()) + 1
-            guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else {
-                return nil
-            }
-            // An entry beyond the age limit is evicted first.
-            if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
-            let usedAt = max(view.usedAt, uses[view.id] ?? view.usedAt)
-            if victim.map({ usedAt < $0.usedAt }) ?? true { victim = (view.id, usedAt) }
-        }
-        return victim?.id
+    /// An entry of a cache that may be evicted.
+    private struct Candidate {
+        var id: UInt64
+        var usedAt: Timestamp
+        var validatedAt: Timestamp
     }
 
-    /// The first entry of a cache at or after an id.
-    private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (
-        id: UInt64, usedAt: Timestamp, validatedAt: Timestamp
-    )? {
-        var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?
-        try forEach(from: id) { view in
-            guard view.isCaches, view.id != kept else { return true }
-            found = (view.id, view.usedAt, view.validatedAt)
-            return false
+    /// Chooses the entry to evict: of a few random ones, the least recently used.
+    ///
+    /// Samples among the entries of mirrors find none. Then the search goes on behind its last
+    /// victim, so that it passes the entries of mirrors once in a round, and not for each victim.
+    ///
+    /// - Returns: the id of the entry, or nil if there is none; and the number of entries that were
+    ///   read.
+    func evictionVictim(
+        _ uses: [UInt64: Timestamp], _ kept: UInt64?, _ limits: CacheLimits, _ now: Timestamp, _ random: () -> Double
+    ) throws -> (id: UInt64?, examined: Int) {
+        let last = try lastID, most = ResponseTable.samples
+        var found: [Candidate] = [], examined = 0
+        for _ in 0..<most {
+            let start = UInt64(Double(last) * random()) + 1
+            for start in [start, 0] {
+                let before = found.count
+                examined += try addCandidates(
+                    to: &found, from: start, to: .max, except: kept, most: before + 1,
+                    looking: ResponseTable.longestSample)
+                if found.count > before { break }
+            }
         }
-        return found
+        if found.isEmpty {
+            let start = state.evictionStart.load(ordering: .relaxed)
+            examined += try addCandidates(to: &found, from: start, to: .max, except: kept, most: most)
+            if found.isEmpty {
+                examined += try addCandidates(to: &found, from: 0, to: start, except: kept, most: most)
+            }
+            if let victim = victim(of: found, uses, limits, now) {
+                state.evictionStart.store(victim, ordering: .relaxed)
+            }
+        }
+        return (victim(of: found, uses, limits, now), examined)
+    }
+
+    /// An entry beyond the age limit is evicted first.
+    private func victim(
+        of candidates: [Candidate], _ uses: [UInt64: Timestamp], _ limits: CacheLimits, _ now: Timestamp
+    ) -> UInt64? {
+        if let age = limits.age, let old = candidates.first(where: { $0.validatedAt < now.earlier(bySeconds: age) }) {
+            return old.id
+        }
+        return candidates.min { a, b in
+            max(a.usedAt, uses[a.id] ?? a.usedAt) < max(b.usedAt, uses[b.id] ?? b.usedAt)
+        }?.id
+    }
+
+    /// Adds entries of caches with ids in `start..<end`, until there are `most`.
+    ///
+    /// - Parameter limit: the maximum number of entries to read.
+    /// - Returns: the number of entries that were read.
+    private func addCandidates(
+        to found: inout [Candidate], from start: UInt64, to end: UInt64, except kept: UInt64?, most: Int,
+        looking limit: Int = .max
+    ) throws -> Int {
+        var examined = 0
+        try forEach(from: start) { view in
+            guard view.id < end, examined < limit else { return false }
+            examined += 1
+            guard view.isCaches, view.id != kept else { return true }
+            found.append(Candidate(id: view.id, usedAt: view.usedAt, validatedAt: view.validatedAt))
+            return found.count < most
+        }
+        return examined
     }
 }

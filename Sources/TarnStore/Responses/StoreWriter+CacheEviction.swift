@@ -19,7 +19,7 @@ extension StoreWriter {
     ) throws -> [UInt64] {
         var removed: [UInt64] = []
         while removed.count < count, try !limits.allow(access.responses.totals) {
-            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random) else { break }
+            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random).id else { break }
             try access.responses.remove(id: victim)
             removed.append(victim)
         }

@@ -119,10 +119,8 @@ extension EndpointScan {
             if let other = checkpoint.forgotten { forgotten[name] = other }
         }
         try client.store.read { reader in
-            try reader.forEachCheckpoint { name, checkpoint in
-                guard name.hasPrefix(own), !known.contains(name),
-                    !EndpointScan.isVariant(name.dropFirst(own.count))
-                else { return }
+            try reader.forEachCheckpoint(withPrefix: own) { name, checkpoint in
+                guard !known.contains(name), !EndpointScan.isVariant(name.dropFirst(own.count)) else { return }
                 forget(name, checkpoint)
             }
             for name in try listsOfReturned(parents, reader) {

@@ -35,7 +35,8 @@ extension StoreWriter {
 
     /// Marks an entry as unusable until the server has confirmed it.
     package mutating func invalidateResponse(id: UInt64) throws {
-        guard var entry = try access.responses.entry(id: id), !entry.validation.isInvalidated else { return }
+        // Each change of a listed record invalidates its list, which may be long.
+        guard let view = try access.responses.view(id: id), !view.isInvalidated, var entry = view.entry else { return }
         entry.validation.isInvalidated = true
         _ = try access.responses.put(entry, sequence: sequence)
     }

@@ -72,7 +72,9 @@ extension APIMirror {
             pipeline: try ImportPipeline(description.mapping, store.catalog, plans: description.plans),
             progress: progress)
         let names = request.endpoint.detailNames(description.schema) ?? []
-        scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in
+        // Each key is described once: there may be very many.
+        let sorted = keys.map { (key: $0, text: $0.description) }.sorted { $0.text < $1.text }
+        scan.givenParents = sorted.map { key, _ in
             let texts = zip(names, key.components).map { ($0, $1.description) }
             return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })
         }

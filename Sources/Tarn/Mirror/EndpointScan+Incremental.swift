@@ -109,10 +109,7 @@ extension EndpointScan {
     /// The list of a record that comes back is requested as a whole: what it had was deleted.
     func forgetLists(butOf parents: [ParentRecord]) async throws {
         guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
-        var known: Set<String> = []
-        for partition in endpoint.combinations {
-            for parent in parents { known.insert(request.list(partition, parent).checkpointName(endpoint.name)) }
-        }
+        let known = Set(request.listNames(of: parents.map(\.key)))
         let own = "\(endpoint.name) "
         var forgotten: [String: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {
@@ -141,13 +138,12 @@ extension EndpointScan {
     private func listsOfReturned(_ parents: [ParentRecord], _ reader: StoreReader) throws -> [String] {
         guard let entity = endpoint.forEach?.entity else { return [] }
         var suspects: [(name: String, key: RecordKey, sequence: UInt64)] = []
-        for partition in endpoint.combinations {
-            for parent in parents {
-                let name = request.list(partition, parent).checkpointName(endpoint.name)
-                guard let sequence = try reader.access.checkpoints.sequence(of: name), parent.version >= sequence
-                else { continue }
-                suspects.append((name, parent.key, sequence))
-            }
+        let names = request.listNames(of: parents.map(\.key))
+        for (index, name) in names.enumerated() {
+            let parent = parents[index % parents.count]
+            guard let sequence = try reader.access.checkpoints.sequence(of: name), parent.version >= sequence
+            else { continue }
+            suspects.append((name, parent.key, sequence))
         }
         guard let first = suspects.map(\.sequence).min(),
             let token = ChangeToken("\(try reader.changeToken.incarnation):\(max(first, 1) - 1)")

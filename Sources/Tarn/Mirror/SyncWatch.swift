@@ -36,7 +36,7 @@ package struct SyncWatch: Sendable {
         let order = SyncOrder(endpoints, description.schema, description.mapping)
         var groups: [(apis: Set<String?>, names: Set<String>)] = []
         for (index, endpoint) in endpoints.enumerated() {
-            let linked = Set(order.predecessors[index].map { apis[$0] } + [apis[index]])
+            let linked = Set(order.predecessors[index].numbers.map { apis[$0] } + [apis[index]])
             var merged = (apis: linked, names: Set([endpoint.name]))
             groups.removeAll { group in
                 guard !group.apis.isDisjoint(with: linked) else { return false }

@@ -74,8 +74,11 @@ extension EndpointRequest {
     /// The names of the lists of all partitions for these records.
     func listNames(of parents: [RecordKey?]) -> [String] {
         endpoint.combinations.flatMap { partition in
-            parents.map { key in
-                list(partition, key.map { ParentRecord(key: $0, values: [:]) }).checkpointName(endpoint.name)
+            // The parts that all parents share are made once.
+            var request = list(partition, nil)
+            return parents.map { key in
+                request.parent = key.map { ParentRecord(key: $0, values: [:]) }
+                return request.checkpointName(endpoint.name)
             }
         }
     }

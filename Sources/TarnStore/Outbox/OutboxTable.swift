@@ -148,6 +148,24 @@ package struct OutboxTable {
         return ids
     }
 
+    /// Calls the closure with the operations of a record before one of them, the last one first,
+    /// until it returns false.
+    func forEachID(of record: ListedRecord, before id: UInt64, _ body: (UInt64) throws -> Bool) throws {
+        guard let table = access.state.outbox else { return }
+        let cursor = try access.raw.cursor(table), start = OutboxEntryKey.record(.own, record)
+        defer { cursor.close() }
+        let behind = try OutboxEntryKey.record(.own, record, id).withUnsafeBytes { try cursor.seek($0) }
+        var entry = behind == nil ? try cursor.last() : try cursor.previous()
+        try start.withUnsafeBytes { start in
+            while let (key, _) = entry, key.hasPrefix(start) {
+                if key.count == start.count + 8 {
+                    guard try body(key.loadBigEndian(start.count, UInt64.self)) else { return }
+                }
+                entry = try cursor.previous()
+            }
+        }
+    }
+
     /// Returns the operations that change a record or one of its fields, in the order of ids.
     ///
     /// - Parameter omitted: an operation to leave out. It is not read: it may be large.

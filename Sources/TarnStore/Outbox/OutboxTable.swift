@@ -201,6 +201,17 @@ package struct OutboxTable {
         return key
     }
 
+    /// Returns the keys that have replaced that of a record, one after the other, also if another
+    /// record has one of them now.
+    func replacements(_ record: ListedRecord) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = [], record = record
+        while keys.count < OutboxAlias.longestChain, let alias = try alias(record) {
+            record.storageKey = alias.key.storageKey
+            keys.append(record.storageKey)
+        }
+        return keys
+    }
+
     /// Whether a record has a key that another one has had before: it is stored, or has unsent
     /// changes.
     ///

@@ -1,7 +1,7 @@
 /// The endpoints that are still to be scanned, by their indexes.
 ///
-/// They may be thousands: an API that has no room, or no further endpoint, costs one look for all of
-/// its endpoints.
+/// They may be thousands: an API that has no room, or no further endpoint, costs one look for all
+/// of its endpoints.
 struct EndpointQueue {
     private let predecessors: [BitSet]
     /// The APIs, and the number of that of each endpoint.

@@ -12,8 +12,8 @@ import TarnStore
 /// `from: task_ids`, is scanned when those that list these are complete: a bare key of a record
 /// that is not stored says nothing. All other endpoints are independent.
 ///
-/// An API may have thousands of endpoints, so those that list or store records of an entity are found
-/// by it, and not by a comparison of each endpoint with each other one.
+/// An API may have thousands of endpoints, so those that list or store records of an entity are
+/// found by it, and not by a comparison of each endpoint with each other one.
 struct SyncOrder {
     /// For each endpoint, the indexes of those that must be complete before it.
     let predecessors: [BitSet]
@@ -155,8 +155,8 @@ private final class EntityGraph {
         return found
     }
 
-    /// The roots of the records that lists of other roots name by paths of their own, and that store
-    /// the references.
+    /// The roots of the records that lists of other roots name by paths of their own, and that
+    /// store the references.
     func memberRoots(_ roots: [Int]) -> [Int] {
         var found = BitSet(bound: members.count)
         for root in roots { found.formUnion(members[root]) }

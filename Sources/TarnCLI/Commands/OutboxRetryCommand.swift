@@ -40,7 +40,7 @@ struct OutboxRetryCommand: ParsableCommand {
         let named = try ids.named(), store = try store.open()
         var count = 0, withdrawn = 0, left: [UInt64] = []
         func retry(_ ids: ArraySlice<UInt64>, areNamed: Bool = false) throws {
-            let (queued, gone) = try store.write { writer in
+            let (queued, gone) = try store.write { writer -> (Int, Int) in
                 let isFree = OutboxLock.isFree(directory: store.directory)
                 var queued = 0, gone = 0
                 for id in ids {

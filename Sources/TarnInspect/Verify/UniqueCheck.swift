@@ -58,7 +58,8 @@ struct UniqueCheck {
     /// Very many values may be cut to the same ones: their hashes tell which rows to compare.
     private mutating func holderOfSameValues(as key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
         if wholes.isEmpty, let first = holders.first {
-            wholes[try wholeValues(first, index).hashValue, default: []].append(first)
+            let hash = try wholeValues(first, index).hashValue
+            wholes[hash] = [first]
         }
         let whole = try wholeValues(key, index), hash = whole.hashValue
         if let other = try wholes[hash]?.first(where: { try wholeValues($0, index) == whole }) { return other }

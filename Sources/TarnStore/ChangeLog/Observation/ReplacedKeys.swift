@@ -1,6 +1,6 @@
 /// The observed records by the keys that have replaced theirs.
 ///
-/// An alias changes with the outbox only: for other commits, none of the observed keys is looked up.
+/// An alias changes with the outbox only: for other commits, no observed key is looked up.
 struct ReplacedKeys: Sendable {
     /// The state of the outbox and of the observers.
     struct State: Sendable, Equatable {

@@ -80,7 +80,7 @@ private struct Repair: ~Copyable {
         try removeMalformedListRows()
         try readRows()
         if report.damagedRows.isEmpty || removesRows { try removeLists() }
-        for id in access.catalog.indexIDs { try repair(index: id) }
+        try repairIndexes()
         try repairResponses()
         try repairOwnRows()
         try repairChanges()
@@ -240,28 +240,23 @@ private struct Repair: ~Copyable {
 
     // MARK: - Indexes
 
-    private mutating func repair(index id: UInt32) throws {
-        let table = try access.state.index(id), marks = try IndexMark.of(id, raw, meta)
-        // An unfinished index is built anew; readers do not use it.
-        if var mark = marks, mark.phase == .building {
-            guard mark.count > 0 || !mark.key.isEmpty else { return }
-            (mark.count, mark.key) = (0, [])
-            try raw.removeAll(table)
-            return try mark.put(id, raw, meta)
+    /// Builds the indexes anew that contradict the rows.
+    ///
+    /// Many may be damaged: the rows of their entities are read once for all of them.
+    private mutating func repairIndexes() throws {
+        var rebuilt: Set<UInt32> = []
+        for id in access.catalog.indexIDs {
+            if try isToBeFilled(index: id) { rebuilt.insert(id) }
         }
-        let found = try EntrySet(raw, table), kept = try entriesOfDamagedRows(id, table)
-        var wanted = expected[id] ?? EntrySet()
-        for entry in kept { entry.withUnsafeBytes { wanted.add($0) } }
-        guard found != wanted else { return }
-        try raw.removeAll(table)
-        var changes = IndexChanges(), bytes = 0
-        for entry in kept { entry.withUnsafeBytes { changes.add($0, to: id, insertion: true) } }
-        for root in roots {
+        let wanted = Set(access.catalog.entities.filter { !rebuilt.isDisjoint(with: indexes(of: $0)) }.map(\.root))
+        var changes = IndexChanges(), bytes = 0, rows = 0
+        for root in roots where wanted.contains(root.id) {
             try forEachRow(of: root) { key, value in
+                rows += 1
                 _ = try withRow(root, key, value) { rules, row in
                     try access.forEachEntry(rules, key, row.body) { index, entry, _ in
-                        guard index == id else { return }
-                        changes.add(entry, to: id, insertion: true)
+                        guard rebuilt.contains(index) else { return }
+                        changes.add(entry, to: index, insertion: true)
                         bytes += entry.count
                     }
                 }
@@ -272,9 +267,38 @@ private struct Repair: ~Copyable {
             }
         }
         try changes.apply(raw, table: access.state.index) { _, _ in }
+        report.rowsReadForIndexes = rows
+    }
+
+    private func indexes(of entity: Catalog.Entity) -> [UInt32] {
+        entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
+    }
+
+    /// Empties an index that contradicts the rows, except for entries of damaged rows that stay.
+    ///
+    /// - Returns: whether the entries of the readable rows are missing now.
+    private mutating func isToBeFilled(index id: UInt32) throws -> Bool {
+        let table = try access.state.index(id), marks = try IndexMark.of(id, raw, meta)
+        // An unfinished index is built anew; readers do not use it.
+        if var mark = marks, mark.phase == .building {
+            guard mark.count > 0 || !mark.key.isEmpty else { return false }
+            (mark.count, mark.key) = (0, [])
+            try raw.removeAll(table)
+            try mark.put(id, raw, meta)
+            return false
+        }
+        let found = try EntrySet(raw, table), kept = try entriesOfDamagedRows(id, table)
+        var wanted = expected[id] ?? EntrySet()
+        for entry in kept { entry.withUnsafeBytes { wanted.add($0) } }
+        guard found != wanted else { return false }
+        try raw.removeAll(table)
+        var changes = IndexChanges()
+        for entry in kept { entry.withUnsafeBytes { changes.add($0, to: id, insertion: true) } }
+        try changes.apply(raw, table: access.state.index) { _, _ in }
         report.indexes.append(
             RepairReport.Rebuilt(
                 name: access.catalog.fullName(ofIndex: id), entriesBefore: found.count, entriesAfter: wanted.count))
+        return true
     }
 
     /// Returns the entries of damaged rows in an index that do not follow from what is readable of

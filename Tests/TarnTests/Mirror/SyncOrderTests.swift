@@ -62,6 +62,20 @@ struct SyncOrderTests {
         #expect(predecessors[1000...].allSatisfy { $0.numbers == Array(0..<1000) })
     }
 
+    @Test("APIs are watched together if one waits for another, directly or not")
+    func watchGroups() {
+        var endpoints = [endpoint("users", "User"), endpoint("alone", "Note")]
+        for number in 0..<200 { endpoints.append(endpoint("tasks\(number)", "Task", forEach: "Project")) }
+        endpoints += [endpoint("byUser", "Note", forEach: "User"), endpoint("projects", "Project")]
+        let predecessors = SyncOrder(endpoints, Self.schema, Mapping()).predecessors
+        let tasks = Array(2..<202)
+        func groups(_ api: (Int) -> String?) -> [[Int]] { SyncWatch.groups(endpoints.indices.map(api), predecessors) }
+        #expect(groups { _ in nil } == [Array(endpoints.indices)])
+        // The notes wait for the users, which the tasks may contain, and these wait for the projects.
+        #expect(groups { tasks.contains($0) ? "tasks" : "api\($0)" } == [[0] + tasks + [202, 203], [1]])
+        #expect(groups { "api\($0)" } == [[0] + tasks + [202, 203], [1]])
+    }
+
     @Test("a free place costs one look at each API, not at each of its endpoints")
     func looks() {
         let endpoints = (0..<1000).map { endpoint("notes\($0)", "Note") }

@@ -40,7 +40,7 @@ package struct SyncWatch: Sendable {
 
     /// Returns the indexes of the endpoints of each API, with those of APIs that they wait for.
     ///
-    /// An API may have thousands of endpoints: the APIs are joined, and each endpoint is named once.
+    /// An API may have thousands of endpoints: APIs are joined, and each endpoint is named once.
     static func groups(_ apis: [String?], _ predecessors: [BitSet]) -> [[Int]] {
         var numbers: [String?: Int] = [:], api: [Int] = []
         for name in apis {

@@ -9,6 +9,7 @@ struct OutboxRetryCommandTests {
     @Test("many dead changes are queued again in steps, between which other processes write")
     func retryInSteps() async throws {
         let folder = try TemporaryFolder(), count = 1200
+        defer { withExtendedLifetime(folder) {} }
         let store = try Store.open(
             at: folder("s"),
             schema: Schema([EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),

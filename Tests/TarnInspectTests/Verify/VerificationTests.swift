@@ -3,6 +3,7 @@
 import Foundation
 import LMDB
 import Locking
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -79,6 +80,7 @@ struct VerificationTests {
     @Test("unique values that begin alike, longer than an index keeps, are compared as a whole")
     func longUniqueValues() throws {
         let folder = try TemporaryFolder(), path = folder("s"), start = String(repeating: "x", count: 300)
+        defer { withExtendedLifetime(folder) {} }
         let schema = Schema([
             EntityDefinition(
                 "User", key: ["id"],

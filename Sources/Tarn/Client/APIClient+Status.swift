@@ -32,8 +32,9 @@ extension APIClient {
     ///
     /// - Throws: `MirrorError.endpoint` for an unknown name.
     func checkNames(_ names: Set<String>?) throws(MirrorError) {
+        guard let names else { return }
         let known = description.endpoints.map(\.name)
-        guard let unknown = names?.sorted().first(where: { !known.contains($0) }) else { return }
+        guard let unknown = names.subtracting(known).min() else { return }
         throw .endpoint(place: description.file, message: Spelling.unknown("endpoint", unknown, among: known))
     }
 
@@ -46,9 +47,7 @@ extension APIClient {
         status.processID = SyncLock.holder(of: endpoint.name, directory: store.directory)
         var parents: [ParentRecord?] = [nil]
         if let forEach = endpoint.forEach { parents = try request.parents(forEach).parents }
-        let names = endpoint.combinations.flatMap { values in
-            parents.map { request.list(values, $0).checkpointName(endpoint.name) }
-        }
+        let names = request.listNames(of: parents.map { $0?.key })
         status.lists = names.count
         try store.read { reader in
             for name in names {

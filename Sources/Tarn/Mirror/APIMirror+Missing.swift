@@ -73,8 +73,11 @@ extension APIMirror {
             pipeline: try ImportPipeline(description.mapping, store.catalog, plans: description.plans),
             progress: progress)
         let names = request.endpoint.detailNames(description.schema) ?? []
-        // Records that the server does not have must not be the first of each limited sync.
-        let ordered = options.limit == nil ? keys.sorted { $0.description < $1.description } : keys.shuffled()
+        // Records that the server does not have must not be the first of each limited sync. Each
+        // key is described once: there may be very many.
+        let ordered =
+            options.limit == nil
+            ? keys.map { (key: $0, text: $0.description) }.sorted { $0.text < $1.text }.map(\.key) : keys.shuffled()
         scan.givenParents = ordered.map { key in
             let texts = zip(names, key.components).map { ($0, $1.description) }
             return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })

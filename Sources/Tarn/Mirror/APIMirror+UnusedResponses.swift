@@ -21,8 +21,9 @@ extension APIMirror {
     func removeUnused(of requests: [EndpointRequest], _ sync: inout SyncReport) async {
         if options.isPartial { return }
         var scans: [String: (scope: String, time: Timestamp)] = [:]
+        let reports = Dictionary(sync.endpoints.map { ($0.name, $0) }) { first, _ in first }
         for request in requests {
-            guard let report = sync.endpoints.first(where: { $0.name == request.endpoint.name }),
+            guard let report = reports[request.endpoint.name],
                 report.failures.isEmpty, !report.wasStopped, let time = report.previous
             else { continue }
             scans[request.endpoint.name] = (request.authScope, time)

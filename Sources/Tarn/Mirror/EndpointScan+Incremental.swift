@@ -149,13 +149,12 @@ extension EndpointScan {
     private func listsOfReturned(_ parents: [ParentRecord], _ reader: StoreReader) throws -> [String] {
         guard let entity = endpoint.forEach?.entity else { return [] }
         var suspects: [(name: String, key: RecordKey, sequence: UInt64)] = []
-        for partition in endpoint.combinations {
-            for parent in parents {
-                let name = request.list(partition, parent).checkpointName(endpoint.name)
-                guard let sequence = try reader.access.checkpoints.sequence(of: name), parent.version >= sequence
-                else { continue }
-                suspects.append((name, parent.key, sequence))
-            }
+        let names = request.listNames(of: parents.map(\.key))
+        for (index, name) in names.enumerated() {
+            let parent = parents[index % parents.count]
+            guard let sequence = try reader.access.checkpoints.sequence(of: name), parent.version >= sequence
+            else { continue }
+            suspects.append((name, parent.key, sequence))
         }
         guard let first = suspects.map(\.sequence).min(),
             let token = ChangeToken("\(try reader.changeToken.incarnation):\(max(first, 1) - 1)")

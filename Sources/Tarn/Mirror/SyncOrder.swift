@@ -11,33 +11,37 @@ import TarnStore
 /// same records. An endpoint whose records list others by a path of its own, as in
 /// `from: task_ids`, is scanned when those that list these are complete: a bare key of a record
 /// that is not stored says nothing. All other endpoints are independent.
+///
+/// An API may have thousands of endpoints, so those that list or store records of an entity are
+/// found by it, and not by a comparison of each endpoint with each other one.
 struct SyncOrder {
     /// For each endpoint, the indexes of those that must be complete before it.
-    let predecessors: [Set<Int>]
+    let predecessors: [BitSet]
 
     /// - Parameter endpoints: the endpoints, in the order of the description.
     init(_ endpoints: [Endpoint], _ schema: Schema, _ mapping: Mapping) {
-        let graph = EntityGraph(schema)
-        let listed = endpoints.map { graph.roots($0.entities) }, stored = listed.map(graph.reachable)
-        let parents = endpoints.map { graph.parentRoots($0) }
-        var before = endpoints.indices.map { index in
-            Set(
-                endpoints.indices.filter { other in
-                    guard other != index else { return false }
-                    return endpoints[other].forEach == nil && !listed[other].isDisjoint(with: parents[index])
-                        || other < index && !stored[other].isDisjoint(with: parents[index])
-                })
-        }
+        let graph = EntityGraph(endpoints, schema, mapping), count = endpoints.count
+        var before = Array(repeating: BitSet(bound: count), count: count)
         for index in endpoints.indices {
-            for other in 0..<index where !before[other].contains(index) {
-                let removes = endpoints[index].orphans != nil && !stored[other].isDisjoint(with: listed[index])
-                let isRemoved = endpoints[other].orphans != nil && !stored[index].isDisjoint(with: listed[other])
-                if removes || isRemoved { before[index].insert(other) }
+            for parent in graph.parents[index] {
+                for other in graph.listing[parent] where other != index && endpoints[other].forEach == nil {
+                    before[index].insert(other)
+                }
+                for other in graph.storing(parent) where other < index { before[index].insert(other) }
             }
         }
+        let removing = endpoints.indices.filter { endpoints[$0].orphans != nil }
         for index in endpoints.indices {
-            let members = graph.memberRoots(endpoints[index].entities, mapping)
-            for other in endpoints.indices where other != index && !listed[other].isDisjoint(with: members) {
+            var others: [Int] = []
+            if endpoints[index].orphans != nil {
+                for root in graph.listed[index] { others += graph.storing(root) }
+            }
+            others += removing.prefix { $0 < index }.filter { graph.stores(index, anyOf: graph.listed[$0]) }
+            for other in others where other < index && !before[other].contains(index) { before[index].insert(other) }
+        }
+        for index in endpoints.indices {
+            let members = graph.memberRoots(graph.listed[index])
+            for other in Set(members.flatMap { graph.listing[$0] }).sorted() where other != index {
                 if !SyncOrder.waits(other, for: index, before) { before[index].insert(other) }
             }
         }
@@ -45,11 +49,15 @@ struct SyncOrder {
     }
 
     /// Whether an endpoint waits for another one, perhaps through others.
-    private static func waits(_ endpoint: Int, for other: Int, _ before: [Set<Int>]) -> Bool {
-        var known: Set<Int> = [endpoint], next = [endpoint]
+    private static func waits(_ endpoint: Int, for other: Int, _ before: [BitSet]) -> Bool {
+        var known = BitSet(bound: before.count), next = [endpoint]
+        known.insert(endpoint)
         while let index = next.popLast() {
             if before[index].contains(other) { return true }
-            for earlier in before[index] where known.insert(earlier).inserted { next.append(earlier) }
+            for earlier in before[index].numbers where !known.contains(earlier) {
+                known.insert(earlier)
+                next.append(earlier)
+            }
         }
         return false
     }
@@ -60,45 +68,82 @@ extension Endpoint {
     fileprivate var entities: [String] { envelope.isEmpty ? [entity] : envelope.map(\.entity) }
 }
 
-/// The references between entities. Entities with a common root are one node.
-private struct EntityGraph {
+/// The references between entities, and the endpoints that list them. Entities with a common root
+/// are one node, which has a number.
+private final class EntityGraph {
     private let definitions: [String: EntityDefinition]
-    private var edges: [String: Set<String>] = [:]
+    /// The number of each root.
+    private var numbers: [String: Int] = [:]
+    /// By root: the roots that its records, and the records that these refer to, may belong to.
+    private var reachable: [BitSet] = []
+    /// By root: the roots of the records that its lists name by paths of their own.
+    private var members: [BitSet] = []
+    /// By endpoint: the roots of the listed records.
+    private(set) var listed: [[Int]] = []
+    /// By endpoint: the roots of its parents, and of the records that its path reads.
+    private(set) var parents: [Set<Int>] = []
+    /// By root: the endpoints that list its records, in ascending order.
+    private(set) var listing: [[Int]] = []
+    private var knownStoring: [Int: [Int]] = [:]
 
-    init(_ schema: Schema) {
+    init(_ endpoints: [Endpoint], _ schema: Schema, _ mapping: Mapping) {
         definitions = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
+        var edges: [Int: Set<Int>] = [:]
         for entity in schema.entities {
-            for relationship in entity.relationships {
-                edges[root(entity.name), default: []].insert(root(relationship.destination))
-            }
+            let own = root(entity.name)
+            for relationship in entity.relationships { edges[own, default: []].insert(root(relationship.destination)) }
         }
+        listed = endpoints.map { Set($0.entities.map(root)).sorted() }
+        parents = endpoints.map { parentRoots($0) }
+        // Every root has its number now.
+        let count = numbers.count
+        reachable = (0..<count).map { EntityGraph.reachable($0, edges, count) }
+        members = Array(repeating: BitSet(bound: count), count: count)
+        for definition in definitions.values { addMembers(of: definition, mapping) }
+        listing = Array(repeating: [], count: count)
+        for (index, roots) in listed.enumerated() { for root in roots { listing[root].append(index) } }
     }
 
-    private func root(_ entity: String) -> String {
+    private func root(_ entity: String) -> Int {
         var name = entity
         // The schema was not validated: a cycle of parents must end.
         for _ in 0..<definitions.count {
             guard let parent = definitions[name]?.parent else { break }
             name = parent
         }
-        return name
+        if let known = numbers[name] { return known }
+        numbers[name] = numbers.count
+        return numbers.count - 1
     }
 
-    func roots(_ entities: [String]) -> Set<String> { Set(entities.map(root)) }
-
-    /// The roots, and all that their records refer to.
-    func reachable(_ roots: Set<String>) -> Set<String> {
-        var found = roots, next = Array(roots)
+    private static func reachable(_ root: Int, _ edges: [Int: Set<Int>], _ count: Int) -> BitSet {
+        var found = BitSet(bound: count), next = [root]
+        found.insert(root)
         while let root = next.popLast() {
-            for other in edges[root] ?? [] where found.insert(other).inserted { next.append(other) }
+            for other in edges[root] ?? [] where !found.contains(other) {
+                found.insert(other)
+                next.append(other)
+            }
         }
         return found
     }
 
-    /// The roots of the parents of an endpoint, and of the records that its path reads.
-    func parentRoots(_ endpoint: Endpoint) -> Set<String> {
+    /// Whether the responses of an endpoint can contain records of one of the roots.
+    func stores(_ endpoint: Int, anyOf roots: [Int]) -> Bool {
+        listed[endpoint].contains { own in roots.contains { reachable[own].contains($0) } }
+    }
+
+    /// The endpoints whose responses can contain records of a root.
+    func storing(_ root: Int) -> [Int] {
+        if let known = knownStoring[root] { return known }
+        let found = listed.indices.filter { stores($0, anyOf: [root]) }
+        knownStoring[root] = found
+        return found
+    }
+
+    private func parentRoots(_ endpoint: Endpoint) -> Set<Int> {
         guard let forEach = endpoint.forEach else { return [] }
-        var found: Set<String> = [root(forEach.entity)]
+        var found: Set<Int> = [root(forEach.entity)]
         for variable in endpoint.variables where variable.hasPrefix(forEach.variable + ".") {
             var entity = forEach.entity
             for name in variable.dropFirst(forEach.variable.count + 1).split(separator: ".").dropLast() {
@@ -110,21 +155,24 @@ private struct EntityGraph {
         return found
     }
 
-    /// The roots of the records that lists of entities name by paths of their own, and that store
-    /// the references.
-    func memberRoots(_ entities: [String], _ mapping: Mapping) -> Set<String> {
-        let roots = roots(entities)
-        var found: Set<String> = []
-        for definition in definitions.values where roots.contains(root(definition.name)) {
-            for relationship in definition.relationships where relationship.isToMany && relationship.join == nil {
-                guard mapping.entities[definition.name]?.paths[relationship.name]?.isEmpty == false,
-                    let inverse = relationship.inverse,
-                    self.definition(of: inverse, in: relationship.destination)?.isToMany == false
-                else { continue }
-                found.insert(root(relationship.destination))
-            }
+    /// The roots of the records that lists of other roots name by paths of their own, and that
+    /// store the references.
+    func memberRoots(_ roots: [Int]) -> [Int] {
+        var found = BitSet(bound: members.count)
+        for root in roots { found.formUnion(members[root]) }
+        for root in roots { found.remove(root) }
+        return found.numbers
+    }
+
+    private func addMembers(of definition: EntityDefinition, _ mapping: Mapping) {
+        let own = root(definition.name)
+        for relationship in definition.relationships where relationship.isToMany && relationship.join == nil {
+            guard mapping.entities[definition.name]?.paths[relationship.name]?.isEmpty == false,
+                let inverse = relationship.inverse,
+                self.definition(of: inverse, in: relationship.destination)?.isToMany == false
+            else { continue }
+            members[own].insert(root(relationship.destination))
         }
-        return found.subtracting(roots)
     }
 
     private func relationship(_ name: String, of entity: String) -> String? {

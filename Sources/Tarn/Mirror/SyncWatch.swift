@@ -33,20 +33,40 @@ package struct SyncWatch: Sendable {
     /// The endpoints of each API, together with those of APIs that they wait for.
     private static func groups(of description: Description) -> [Set<String>] {
         let endpoints = description.endpoints, apis = endpoints.map { description.apiName(of: $0) }
+        guard Set(apis).count > 1 else { return endpoints.isEmpty ? [] : [Set(endpoints.map(\.name))] }
         let order = SyncOrder(endpoints, description.schema, description.mapping)
-        var groups: [(apis: Set<String?>, names: Set<String>)] = []
-        for (index, endpoint) in endpoints.enumerated() {
-            let linked = Set(order.predecessors[index].map { apis[$0] } + [apis[index]])
-            var merged = (apis: linked, names: Set([endpoint.name]))
-            groups.removeAll { group in
-                guard !group.apis.isDisjoint(with: linked) else { return false }
-                merged.apis.formUnion(group.apis)
-                merged.names.formUnion(group.names)
-                return true
-            }
-            groups.append(merged)
+        return groups(apis, order.predecessors).map { Set($0.map { endpoints[$0].name }) }
+    }
+
+    /// Returns the indexes of the endpoints of each API, with those of APIs that they wait for.
+    ///
+    /// An API may have thousands of endpoints: APIs are joined, and each endpoint is named once.
+    static func groups(_ apis: [String?], _ predecessors: [BitSet]) -> [[Int]] {
+        var numbers: [String?: Int] = [:], api: [Int] = []
+        for name in apis {
+            let number = numbers[name] ?? numbers.count
+            numbers[name] = number
+            api.append(number)
         }
-        return groups.map(\.names)
+        // Each API leads to an earlier one of its group; the first one leads to itself.
+        var earlier = Array(0..<numbers.count)
+        func first(_ number: Int) -> Int {
+            var number = number
+            while earlier[number] != number {
+                earlier[number] = earlier[earlier[number]]
+                number = earlier[number]
+            }
+            return number
+        }
+        for (index, before) in predecessors.enumerated() {
+            for other in before.numbers where api[other] != api[index] {
+                let (one, another) = (first(api[index]), first(api[other]))
+                earlier[max(one, another)] = min(one, another)
+            }
+        }
+        var groups: [[Int]] = Array(repeating: [], count: numbers.count)
+        for index in api.indices { groups[first(api[index])].append(index) }
+        return groups.filter { !$0.isEmpty }
     }
 
     /// A change of the description, as the groups see it.

@@ -249,14 +249,17 @@ extension EndpointScan {
 
     /// Notes that scans have no orphans left: an interrupted sync does not look for them again.
     private func noteNoOrphans(_ scans: [Batch.Completed]) async throws {
-        guard !scans.isEmpty else { return }
-        try await client.store.write(alone: true) { writer in
-            for scan in scans {
-                guard var checkpoint = try writer.access.checkpoints.checkpoint(scan.checkpointName),
-                    checkpoint.scan == scan.scan
-                else { continue }
-                checkpoint.hasOrphans = false
-                try writer.setCheckpoint(scan.checkpointName, checkpoint)
+        // In steps: a `for_each` may have very many lists, and other writers wait meanwhile.
+        for start in stride(from: 0, to: scans.count, by: options.orphanStep) {
+            let step = Array(scans[start..<min(start + options.orphanStep, scans.count)])
+            try await client.store.write(alone: true) { writer in
+                for scan in step {
+                    guard var checkpoint = try writer.access.checkpoints.checkpoint(scan.checkpointName),
+                        checkpoint.scan == scan.scan
+                    else { continue }
+                    checkpoint.hasOrphans = false
+                    try writer.setCheckpoint(scan.checkpointName, checkpoint)
+                }
             }
         }
     }

@@ -53,9 +53,8 @@ final class OtherLists: Sendable {
         // A program may request lists with parameters of its own.
         let prefix = "\(endpoint.name) "
         try request.client.store.read { reader in
-            try reader.forEachCheckpoint { name, _ in
-                guard name.hasPrefix(prefix), EndpointScan.isVariant(name.dropFirst(prefix.count)) else { return }
-                names.append(name)
+            try reader.forEachCheckpoint(withPrefix: prefix) { name, _ in
+                if EndpointScan.isVariant(name.dropFirst(prefix.count)) { names.append(name) }
             }
             for name in names {
                 guard let checkpoint = try reader.checkpoint(name), checkpoint.completedAt != nil else { continue }
@@ -75,8 +74,11 @@ extension EndpointRequest {
     /// The names of the lists of all partitions for these records.
     func listNames(of parents: [RecordKey?]) -> [String] {
         endpoint.combinations.flatMap { partition in
-            parents.map { key in
-                list(partition, key.map { ParentRecord(key: $0, values: [:]) }).checkpointName(endpoint.name)
+            // The parts that all parents share are made once.
+            var request = list(partition, nil)
+            return parents.map { key in
+                request.parent = key.map { ParentRecord(key: $0, values: [:]) }
+                return request.checkpointName(endpoint.name)
             }
         }
     }

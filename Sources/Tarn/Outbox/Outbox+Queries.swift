@@ -62,8 +62,14 @@ extension Outbox {
         _ query: Query, _ step: Int, isDryRun: Bool = false,
         _ change: @escaping @Sendable (OutboxRecord, inout StoreWriter) throws -> Change?
     ) async throws -> (matched: Int, changes: [Change]) {
+        // Only the keys: the records may be many.
         let records = try store.read { reader in
-            try reader.fetch(query).map { OutboxRecord($0.entity, $0.key) }
+            var records: [OutboxRecord] = []
+            try reader.forEach(query) { record in
+                records.append(OutboxRecord(record.entity, record.key))
+                return true
+            }
+            return records
         }
         let condition = Query(query.entity, where: query.condition, partials: query.partials)
         // A dry run is one write, which is rolled back: a later step depends on the earlier ones.

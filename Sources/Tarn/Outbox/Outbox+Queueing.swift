@@ -165,13 +165,7 @@ extension Outbox {
         let declared = try request(kind, entity, relationship, writer.access)
         try builder(writer.access).checkURL(declared, entity, writer.outbox.resolvedKey(entity, key))
         let request = OutboxRequest(related: try related(kind, relationship, entity, key, writer.access))
-        for member in members {
-            if kind == .add {
-                try writer.enqueueAdd([member], to: relationship, of: entity, key, request)
-            } else {
-                try writer.enqueueRemove([member], from: relationship, of: entity, key, request)
-            }
-        }
+        try writer.enqueueEach(kind, members, of: relationship, entity, key, request)
     }
 
     // MARK: Requests

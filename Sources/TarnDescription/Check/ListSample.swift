@@ -20,10 +20,8 @@ struct ListSample {
         var name = ""
         if endpoint.forEach != nil || !endpoint.partitions.isEmpty {
             try store.read { reader in
-                try reader.forEachCheckpoint { checkpoint, _ in
-                    if checkpoint.hasPrefix(endpoint.name + " ") {
-                        name = String(checkpoint.dropFirst(endpoint.name.count + 1))
-                    }
+                try reader.forEachCheckpoint(withPrefix: endpoint.name + " ") { checkpoint, _ in
+                    name = String(checkpoint.dropFirst(endpoint.name.count + 1))
                 }
             }
         }

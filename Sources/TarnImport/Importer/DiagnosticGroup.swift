@@ -35,10 +35,18 @@ package struct DiagnosticGroup: Sendable, Hashable {
 
 extension [DiagnosticGroup] {
     mutating func add(_ other: [DiagnosticGroup]) {
+        guard other.count > 1 else {
+            guard let group = other.first else { return }
+            guard let known = firstIndex(where: { $0.key == group.key }) else { return append(group) }
+            return self[known].count += group.count
+        }
+        // A table of many fields may have a group for each.
+        var positions = Dictionary(indices.map { (self[$0].key, $0) }) { first, _ in first }
         for group in other {
-            if let known = firstIndex(where: { $0.key == group.key }) {
+            if let known = positions[group.key] {
                 self[known].count += group.count
             } else {
+                positions[group.key] = count
                 append(group)
             }
         }

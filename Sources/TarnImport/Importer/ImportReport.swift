@@ -199,13 +199,35 @@ public struct ImportReport: Sendable, Hashable {
         conflicts += other.conflicts
         keyLimit = max(keyLimit, other.keyLimit)
         outcomeKeys.add(other.outcomeKeys, limit: keyLimit)
-        for path in other.unmapped {
-            if let known = unmapped.firstIndex(where: { $0.entity == path.entity && $0.path == path.path }) {
-                unmapped[known].count += path.count
+        unmapped.add(other.unmapped)
+    }
+}
+
+extension [ImportReport.UnmappedPath] {
+    /// Adds the counts of other paths. Takes linear time if both are sorted, as reports are.
+    fileprivate mutating func add(_ other: Self) {
+        guard !other.isEmpty else { return }
+        let known = inOrder, other = other.inOrder
+        var sum: Self = [], own = 0, position = 0
+        sum.reserveCapacity(known.count)
+        while own < known.count || position < other.count {
+            let isOwn =
+                position == other.count || own < known.count && !Self.precedes(other[position], known[own])
+            let next = isOwn ? known[own] : other[position]
+            if isOwn { own += 1 } else { position += 1 }
+            if let last = sum.last, !Self.precedes(last, next) {
+                sum[sum.count - 1].count += next.count
             } else {
-                unmapped.append(path)
+                sum.append(next)
             }
         }
-        unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+        self = sum
     }
+
+    private var inOrder: Self {
+        let isSorted = zip(self, dropFirst()).allSatisfy { !Self.precedes($1, $0) }
+        return isSorted ? self : sorted(by: Self.precedes)
+    }
+
+    private static func precedes(_ a: Element, _ b: Element) -> Bool { (a.entity, a.path) < (b.entity, b.path) }
 }

@@ -190,6 +190,16 @@ final class Salvage {
         counts[entity.id, default: 0] += 1
     }
 
+    /// The first row of each record. Entities that are stored apart may have records of one key.
+    private func places(of rows: [Row]) -> [ListedRecord: Int] {
+        let roots = Dictionary(file.catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
+        return Dictionary(
+            rows.enumerated().map { position, row in
+                (ListedRecord(entity: roots[row.entity] ?? row.entity, storageKey: row.key), position)
+            }
+        ) { first, _ in first }
+    }
+
     func flush() throws {
         let rows = waiting, catalog = file.catalog
         waiting.removeAll(keepingCapacity: true)
@@ -217,12 +227,10 @@ final class Salvage {
         report.found += found.count
         if found.contains(.oldPage) { report.mayBeOld = true }
         for entity in double { counts[entity, default: 1] -= 1 }
+        let places = dropped.isEmpty ? [:] : places(of: rows)
         for record in dropped {
-            // Entities that are stored apart may have records of one key.
-            let root = catalog.entity(id: record.entity)?.root
-            let row = rows.first {
-                $0.key == record.storageKey && catalog.entity(id: $0.entity)?.root == root
-            }
+            let root = catalog.entity(id: record.entity)?.root ?? record.entity
+            let row = places[ListedRecord(entity: root, storageKey: record.storageKey)].map { rows[$0] }
             counts[row?.entity ?? record.entity, default: 1] -= 1
             if let row, row.origin != .tree { report.found -= 1 }
             let name = catalog.entity(id: record.entity)?.name ?? "?"

@@ -9,9 +9,11 @@ struct UniqueCheck {
     private let isUnique: Bool
     /// The number of components in the keys of a one-to-one relationship's targets; nil for others.
     private let targetComponents: Int?
-    /// The values of the previous entry, and the records that have them.
+    /// The values of the previous entry, and the first record that has them.
     private var values: [UInt8] = []
     private var holders: [[UInt8]] = []
+    /// If the values are cut: the first records that have whole ones, by their hashes.
+    private var wholes: [Int: [[UInt8]]] = [:]
 
     init(_ check: StoreCheck, _ id: UInt32, _ owner: StoreCheck.IndexOwner) {
         self.check = check
@@ -39,17 +41,30 @@ struct UniqueCheck {
         }
         let found = Array(entry.slice(0..<length)), key = Array(entry.slice(length..<entry.count))
         guard found == values else {
-            (values, holders) = (found, [key])
+            (values, holders, wholes) = (found, [key], [:])
             return
         }
         // Values that are cut in the index are compared in the rows.
         let isCut = IndexEntry.isCut(entry.slice(0..<length))
-        if let other = try holders.first(where: { try !isCut || hasSameValues($0, key, index) }) {
-            check.findings.add(
-                .indexNotUnique, "index \(owner.entity.name).\(index.name)",
-                "\(owner.entity.name) \(describe(other)) and \(describe(key)) have the same values")
+        let other = try isCut ? holderOfSameValues(as: key, index) : holders.first
+        guard let other else { return }
+        check.findings.add(
+            .indexNotUnique, "index \(owner.entity.name).\(index.name)",
+            "\(owner.entity.name) \(describe(other)) and \(describe(key)) have the same values")
+    }
+
+    /// Returns the first record with the whole values of another one, and notes that one otherwise.
+    ///
+    /// Very many values may be cut to the same ones: their hashes tell which rows to compare.
+    private mutating func holderOfSameValues(as key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
+        if wholes.isEmpty, let first = holders.first {
+            let hash = try wholeValues(first, index).hashValue
+            wholes[hash] = [first]
         }
-        holders.append(key)
+        let whole = try wholeValues(key, index), hash = whole.hashValue
+        if let other = try wholes[hash]?.first(where: { try wholeValues($0, index) == whole }) { return other }
+        wholes[hash, default: []].append(key)
+        return nil
     }
 
     private mutating func takeTarget(_ entry: Bytes, _ components: Int) {
@@ -70,10 +85,6 @@ struct UniqueCheck {
     }
 
     private func describe(_ key: [UInt8]) -> String { RecordKey.describe(storageKey: key) }
-
-    private func hasSameValues(_ a: [UInt8], _ b: [UInt8], _ index: CompiledIndex) throws -> Bool {
-        try wholeValues(a, index) == wholeValues(b, index)
-    }
 
     private func wholeValues(_ key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
         guard let value = key.withUnsafeBytes({ check.file.value($0, in: TableName.records(owner.root)) }) else {

@@ -60,7 +60,17 @@ public struct Catalog: Sendable, Hashable {
         /// Returns the field with a name.
         package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
         /// Returns the field with an id.
-        package func field(id: UInt16) -> Field? { fields.first { $0.id == id } }
+        package func field(id: UInt16) -> Field? {
+            var low = 0, high = fields.count
+            // Very many are halved; a few are looked through.
+            while high - low > 16 {
+                let middle = (low + high) / 2
+                if fields[middle].id <= id { low = middle } else { high = middle }
+            }
+            return fields[low..<high].first { $0.id == id }
+        }
+        /// The ids of the fields by name.
+        var fieldIDs: [String: UInt16] { Dictionary(fields.map { ($0.name, $0.id) }) { first, _ in first } }
         /// Returns the declared index with a name.
         func index(_ name: String) -> Index? { indexes.first { $0.name == name } }
     }

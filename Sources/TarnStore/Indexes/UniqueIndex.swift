@@ -12,21 +12,23 @@ package enum UniqueIndex {
     ) throws -> [[[UInt8]]] {
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
-        var groups: [(values: [UInt8], owners: [[UInt8]])] = []
+        // Many long values may be cut to the same ones.
+        var groups: [[[UInt8]]] = [], places: [[UInt8]: Int] = [:]
         var entry = try cursor.seek(values)
         while let found = entry?.key, found.hasPrefix(values) {
             if IndexEntry.begins(found, with: values) {
                 let owner = Array(found.slice(values.count..<found.count))
                 let whole = IndexEntry.isCut(values) ? try wholeValues(index, entity, owner, access) : []
-                if let group = groups.firstIndex(where: { $0.values == whole }) {
-                    groups[group].owners.append(owner)
+                if let place = places[whole] {
+                    groups[place].append(owner)
                 } else {
-                    groups.append((whole, [owner]))
+                    places[whole] = groups.count
+                    groups.append([owner])
                 }
             }
             entry = try cursor.next()
         }
-        return groups.map(\.owners)
+        return groups
     }
 
     /// Returns the values of a record in an index, not cut.
@@ -69,18 +71,27 @@ package enum UniqueIndex {
         let components = if case .declared(let components, _) = index.source { components.count } else { 1 }
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
-        // The start entry is read again, because the next one may have the same values.
-        var previous: [UInt8] = [], last: [UInt8] = [], seen = 0
+        func values(of key: Bytes) -> [UInt8]? {
+            let (length, hasNull) = IndexEntry.values(of: key, components: components)
+            return hasNull || length > key.count ? nil : Array(key.slice(0..<length))
+        }
+        // The start entry is read again, because the next one may have the same values. Values that
+        // it shares with the one before were examined by the last step: many long ones may be cut
+        // to the same, and all of their records are read.
+        var previous: [UInt8] = [], examined: [UInt8]?, last: [UInt8] = [], seen = 0
         var entry = try cursor.seek(start)
+        if !start.isEmpty, entry != nil {
+            examined = try cursor.previous().flatMap { values(of: $0.key) }
+            entry = try cursor.seek(start)
+        }
         while let found = entry?.key {
             // At least two entries a step. Otherwise every step would read the same entry.
             if seen > max(1, most) { return (seen - 1, last, nil) }
             seen += 1
             last = Array(found)
-            let (length, hasNull) = IndexEntry.values(of: found, components: components)
-            if !hasNull, length <= found.count {
-                let values = Array(found.slice(0..<length))
-                if values == previous {
+            if let values = values(of: found) {
+                if values == previous, values != examined {
+                    examined = values
                     let groups = try values.withUnsafeBytes { try holders(of: $0, index, entity, access, table) }
                     if let group = groups.first(where: { $0.count > 1 }) {
                         return (seen, last, notUnique(index, entity, group, access))

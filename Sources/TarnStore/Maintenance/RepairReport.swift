@@ -31,6 +31,9 @@ package struct RepairReport: Sendable, Hashable {
     /// It begins anew then, and consumers have to read everything again.
     package var clearsChangeLog = false
 
+    /// The number of rows that were read for the indexes, after all have been read once.
+    var rowsReadForIndexes = 0
+
     /// The counts of a table that was rebuilt.
     package struct Rebuilt: Sendable, Hashable {
         /// The name of the table.

@@ -88,13 +88,12 @@ extension OutboxTable {
         _ operation: StoredOperation, _ own: ListedRecord,
         _ wait: (StoredOperation, OutboxQueueEntry.Reason) -> Void
     ) throws {
-        for id in try ids(.own, own).reversed() where id < operation.id {
-            guard let other = try stored(id) else { continue }
+        // Those of one record may be many, and the last one is near.
+        try forEachID(of: own, before: operation.id) { id in
+            guard let other = try stored(id) else { return true }
             if other.kind == .create { wait(other, .creation) }
-            if other.state != .dead {
-                wait(other, .sameRecord)
-                break
-            }
+            if other.state != .dead { wait(other, .sameRecord) }
+            return other.state == .dead
         }
         // Fields of a record may be changed by operations of other records, too.
         let fields = operation.touchedFields(own)

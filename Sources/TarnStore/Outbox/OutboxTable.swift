@@ -148,6 +148,24 @@ package struct OutboxTable {
         return ids
     }
 
+    /// Calls the closure with the operations of a record before one of them, the last one first,
+    /// until it returns false.
+    func forEachID(of record: ListedRecord, before id: UInt64, _ body: (UInt64) throws -> Bool) throws {
+        guard let table = access.state.outbox else { return }
+        let cursor = try access.raw.cursor(table), start = OutboxEntryKey.record(.own, record)
+        defer { cursor.close() }
+        let behind = try OutboxEntryKey.record(.own, record, id).withUnsafeBytes { try cursor.seek($0) }
+        var entry = behind == nil ? try cursor.last() : try cursor.previous()
+        try start.withUnsafeBytes { start in
+            while let (key, _) = entry, key.hasPrefix(start) {
+                if key.count == start.count + 8 {
+                    guard try body(key.loadBigEndian(start.count, UInt64.self)) else { return }
+                }
+                entry = try cursor.previous()
+            }
+        }
+    }
+
     /// Returns the operations that change a record or one of its fields, in the order of ids.
     ///
     /// - Parameter omitted: an operation to leave out. It is not read: it may be large.
@@ -247,6 +265,17 @@ package struct OutboxTable {
             components += try resolved(owner, RecordKey(own)).components
         }
         return RecordKey(components)
+    }
+
+    /// Returns the keys that have replaced that of a record, one after the other, also if another
+    /// record has one of them now.
+    func replacements(_ record: ListedRecord) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = [], record = record
+        while keys.count < OutboxAlias.longestChain, let alias = try alias(record) {
+            record.storageKey = alias.key.storageKey
+            keys.append(record.storageKey)
+        }
+        return keys
     }
 
     /// Whether a record has a key that another one has had before: it is stored, or has unsent

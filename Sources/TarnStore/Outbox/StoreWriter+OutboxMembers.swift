@@ -30,10 +30,53 @@ extension StoreWriter {
         try enqueueMembers(.remove, members, relationship, entity, key, request)
     }
 
+    /// Adds or removes members locally, and queues an operation for each.
+    ///
+    /// The members change together, so that the cost of thousands is not that of as many lists.
+    ///
+    /// - Throws: as `enqueueAdd`.
+    package mutating func enqueueEach(
+        _ kind: OutboxOperation.Kind, _ members: [RecordKey], of relationship: String, _ entity: String,
+        _ key: RecordKey, _ request: OutboxRequest = OutboxRequest()
+    ) throws {
+        guard !members.isEmpty else { return }
+        let (all, record) = try memberChange(kind, members, relationship, entity, key, request)
+        guard !all.members.isEmpty else { return }
+        try applyLocally(all, record)
+        let hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
+        // A member has either an edit of a list or a change of its reference.
+        for (index, member) in all.members.enumerated() {
+            var operation = all
+            operation.idempotencyKey = .drawn()
+            operation.members = [member]
+            operation.edits = all.edits.isEmpty ? [] : [all.edits[index]]
+            operation.changes = all.changes.isEmpty ? [] : [all.changes[index]]
+            operation.hasTemporaryKey = hasTemporaryKey
+            try insert(&operation)
+            try mark(operation)
+        }
+    }
+
     private mutating func enqueueMembers(
         _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ name: String, _ entity: String, _ key: RecordKey,
         _ request: OutboxRequest
     ) throws -> OutboxReceipt {
+        let (change, record) = try memberChange(kind, members, name, entity, key, request)
+        var operation = change
+        guard !operation.members.isEmpty else { return OutboxReceipt(operation: nil, key: operation.key) }
+        try applyLocally(operation, record)
+        operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
+        try insert(&operation)
+        try mark(operation)
+        return OutboxReceipt(operation: operation.id, key: operation.key)
+    }
+
+    /// The operation that changes members, and its record; without members if there is nothing to
+    /// change.
+    private mutating func memberChange(
+        _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ name: String, _ entity: String, _ key: RecordKey,
+        _ request: OutboxRequest
+    ) throws -> (operation: StoredOperation, record: ListedRecord) {
         let (record, key, row) = try existing(entity, key), catalog = access.catalog
         guard let found = catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
@@ -45,11 +88,11 @@ extension StoreWriter {
                 entity: found.name, name: name, known: catalog.relationships(of: found).map(\.name))
         }
         guard relationship.isToMany else { throw OutboxError.notToMany(entity: found.name, relationship: name) }
-        var distinct: [RecordKey] = []
+        var distinct: [RecordKey] = [], known: Set<RecordKey> = []
         for member in members {
             try access.checkForm(of: member, destination)
             let member = try outbox.resolved(destination, member)
-            if !distinct.contains(member) { distinct.append(member) }
+            if known.insert(member).inserted { distinct.append(member) }
         }
         var change = MemberChange(
             operation: StoredOperation(0, kind, row.kind, key, at: .now), record: record, row: row,
@@ -63,13 +106,7 @@ extension StoreWriter {
         } else {
             try referMembers(&change, distinct)
         }
-        var operation = change.operation
-        guard !operation.members.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
-        try applyLocally(operation, record)
-        operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
-        try insert(&operation)
-        try mark(operation)
-        return OutboxReceipt(operation: operation.id, key: key)
+        return (change.operation, record)
     }
 
     /// The change of a relationship while it is prepared.
@@ -92,8 +129,10 @@ extension StoreWriter {
     private func listMembers(_ change: inout MemberChange, _ members: [RecordKey]) {
         let value = change.row.value(of: change.relationship.field)
         var list = (value ?? []).referenceList, empty = StoredOperation.ListEdit.Empty(value)
+        let known = change.isAddition && members.count > 1 ? Set(list) : nil
         for member in members {
-            let target = member.storageKey, index = list.firstIndex(of: target)
+            let target = member.storageKey
+            let index: Int? = known.map { $0.contains(target) ? 0 : nil } ?? list.firstIndex(of: target)
             guard (index == nil) == change.isAddition else { continue }
             change.operation.members.append(member)
             change.operation.edits.append(
@@ -101,7 +140,8 @@ extension StoreWriter {
                     kind: change.row.kind, field: change.relationship.field, target: target,
                     position: index.map { UInt32(clamping: $0) } ?? .max, isInsertion: change.isAddition, empty: empty))
             empty = .list
-            if let index { list.remove(at: index) } else { list.append(target) }
+            // Members that are added are distinct, and each is behind the list.
+            if let index { list.remove(at: index) }
         }
     }
 
@@ -198,11 +238,32 @@ extension StoreWriter {
     mutating func applyLocally(_ operation: StoredOperation, _ own: ListedRecord) throws {
         var known: [ListedRecord: [UInt16: [UInt8]?]] = [:]
         for change in operation.changes { known[change.record ?? own, default: [:]][change.field] = change.after }
-        for edit in operation.edits {
-            let record = edit.record ?? own
-            let value = try known[record]?[edit.field] ?? wholeRow(record)?.value(of: edit.field)
-            known[record, default: [:]][edit.field] = edit.applied(to: value, isUndone: false)
+        let edits = Dictionary(grouping: operation.edits) { edit in
+            RecordFieldPlace(record: edit.record ?? own, field: edit.field)
+        }
+        for (place, edits) in edits {
+            let value = try known[place.record]?[place.field] ?? wholeRow(place.record)?.value(of: place.field)
+            known[place.record, default: [:]][place.field] = edits.applied(to: value)
         }
         for (record, values) in known { try setFields(record, values) }
+    }
+}
+
+extension [StoredOperation.ListEdit] {
+    /// Applies edits of one list, the first one first. Many are applied in one pass over the list.
+    func applied(to list: [UInt8]?) -> [UInt8]? {
+        guard count > 1, Set(map(\.target)).count == count else {
+            return reduce(list) { $1.applied(to: $0, isUndone: false) }
+        }
+        var targets = (list ?? []).referenceList, known = Set(targets), gone: Set<[UInt8]> = []
+        for edit in self {
+            if !edit.isInsertion {
+                gone.insert(edit.target)
+            } else if known.insert(edit.target).inserted {
+                targets.append(edit.target)
+            }
+        }
+        if !gone.isEmpty { targets.removeAll { gone.remove($0) != nil } }
+        return targets.referenceValue
     }
 }

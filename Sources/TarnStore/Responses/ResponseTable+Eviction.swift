@@ -1,6 +1,7 @@
 // The sizes of caches, and the choice of the entry to evict.
 
 internal import LMDB
+import Synchronization
 
 extension ResponseTable {
     var totals: CacheTotals {
@@ -30,25 +31,60 @@ extension ResponseTable {
     }
 
     static let samples = 8
+    /// The maximum number of entries that one sample reads: those of mirrors may be many.
+    private static let longestSample = 16
 
-    func evictionVictim(
-        _ uses: [UInt64: Timestamp], _ kept: UInt64?, _ limits: CacheLimits, _ now: Timestamp, _ random: () -> Double
-    ) throws -> UInt64? {
-        let entries = try totals.entries
-        var victim: (id: UInt64, usedAt: Timestamp)?
-        for sample in 0..<ResponseTable.samples {
-            guard let view = try randomCacheEntry(sample, of: entries, except: kept, random) else { return nil }
-            // An entry beyond the age limit is evicted first.
-            if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
-            let known = max(view.usedAt, uses[view.id] ?? view.usedAt)
-            // A use while the clock was ahead would keep the entry until the clock has caught up.
-            let usedAt = known.isFarAhead(of: now) ? Timestamp(microseconds: .min) : known
-            if victim.map({ usedAt < $0.usedAt }) ?? true { victim = (view.id, usedAt) }
-        }
-        return victim?.id
+    /// An entry of a cache that may be evicted.
+    struct Candidate {
+        var id: UInt64
+        var usedAt: Timestamp
+        var validatedAt: Timestamp
     }
 
-    /// A random entry of a cache; nil if there is none.
+    /// Chooses the entry to evict: of a few random ones, the least recently used.
+    ///
+    /// Samples among the entries of mirrors find none. Then the search goes on behind its last
+    /// victim, so that it passes the entries of mirrors once in a round, and not for each victim.
+    ///
+    /// - Returns: the id of the entry, or nil if there is none; and the number of entries that were
+    ///   read.
+    func evictionVictim(
+        _ uses: [UInt64: Timestamp], _ kept: UInt64?, _ limits: CacheLimits, _ now: Timestamp, _ random: () -> Double
+    ) throws -> (id: UInt64?, examined: Int) {
+        let entries = try totals.entries, most = ResponseTable.samples
+        var found: [Candidate] = [], examined = 0
+        for sample in 0..<most {
+            examined += try addRandomCandidate(to: &found, sample, of: entries, except: kept, random)
+        }
+        if found.isEmpty {
+            let start = state.evictionStart.load(ordering: .relaxed)
+            examined += try addCandidates(to: &found, from: start, to: .max, except: kept, most: most)
+            if found.isEmpty {
+                examined += try addCandidates(to: &found, from: 0, to: start, except: kept, most: most)
+            }
+            if let victim = victim(of: found, uses, limits, now) {
+                state.evictionStart.store(victim, ordering: .relaxed)
+            }
+        }
+        return (victim(of: found, uses, limits, now), examined)
+    }
+
+    /// An entry beyond the age limit is evicted first.
+    private func victim(
+        of candidates: [Candidate], _ uses: [UInt64: Timestamp], _ limits: CacheLimits, _ now: Timestamp
+    ) -> UInt64? {
+        if let age = limits.age, let old = candidates.first(where: { $0.validatedAt < now.earlier(bySeconds: age) }) {
+            return old.id
+        }
+        func lastUse(_ candidate: Candidate) -> Timestamp {
+            let known = max(candidate.usedAt, uses[candidate.id] ?? candidate.usedAt)
+            // A use while the clock was ahead would keep the entry until the clock has caught up.
+            return known.isFarAhead(of: now) ? Timestamp(microseconds: .min) : known
+        }
+        return candidates.min { lastUse($0) < lastUse($1) }?.id
+    }
+
+    /// Adds a random entry of a cache, if there is one near.
     ///
     /// Ids are never reused: after years most of them are gaps, behind which the same entries would
     /// be found again and again. Half of the samples are of the newest ids, which are dense.
@@ -56,29 +92,38 @@ extension ResponseTable {
     /// - Parameters:
     ///   - sample: the number of the sample.
     ///   - entries: the number of the caches' entries.
-    ///   - limit: the maximum number of entries that are examined from an id on: those of mirrors
-    ///     may be many.
-    func randomCacheEntry(
-        _ sample: Int, of entries: Int, except kept: UInt64?, examining limit: Int = .max, _ random: () -> Double
-    ) throws -> (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)? {
+    /// - Returns: the number of entries that were read.
+    func addRandomCandidate(
+        to found: inout [Candidate], _ sample: Int, of entries: Int, except kept: UInt64?, _ random: () -> Double
+    ) throws -> Int {
         let last = try lastID
         let range = sample.isMultiple(of: 2) ? last : min(last, 2 * UInt64(max(0, entries)))
-        let start = last - min(range, UInt64(Double(range) * random()))
-        return try cacheEntry(from: start, except: kept, examining: limit)
-            ?? cacheEntry(from: 0, except: kept, examining: limit)
+        let start = last - min(range, UInt64(Double(range) * random())), before = found.count
+        var examined = 0
+        for start in [start, 0] where found.count == before {
+            examined += try addCandidates(
+                to: &found, from: start, to: .max, except: kept, most: before + 1,
+                looking: ResponseTable.longestSample)
+        }
+        return examined
     }
 
-    /// The first entry of a cache at or after an id.
-    private func cacheEntry(from id: UInt64, except kept: UInt64?, examining limit: Int) throws -> (
-        id: UInt64, usedAt: Timestamp, validatedAt: Timestamp
-    )? {
-        var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?, left = limit
-        try forEach(from: id) { view in
-            left -= 1
-            guard view.isCaches, view.id != kept else { return left > 0 }
-            found = (view.id, view.usedAt, view.validatedAt)
-            return false
+    /// Adds entries of caches with ids in `start..<end`, until there are `most`.
+    ///
+    /// - Parameter limit: the maximum number of entries to read.
+    /// - Returns: the number of entries that were read.
+    private func addCandidates(
+        to found: inout [Candidate], from start: UInt64, to end: UInt64, except kept: UInt64?, most: Int,
+        looking limit: Int = .max
+    ) throws -> Int {
+        var examined = 0
+        try forEach(from: start) { view in
+            guard view.id < end, examined < limit else { return false }
+            examined += 1
+            guard view.isCaches, view.id != kept else { return true }
+            found.append(Candidate(id: view.id, usedAt: view.usedAt, validatedAt: view.validatedAt))
+            return found.count < most
         }
-        return found
+        return examined
     }
 }

@@ -23,7 +23,7 @@ extension StoreWriter {
         var removed: [UInt64] = []
         if let age = limits.age { removed = try evictExpired(age, kept, now, random) }
         while removed.count < count, try !limits.allow(access.responses.totals) {
-            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random) else { break }
+            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random).id else { break }
             try access.responses.remove(id: victim)
             removed.append(victim)
         }
@@ -38,9 +38,9 @@ extension StoreWriter {
         var removed: [UInt64] = []
         guard entries > 0 else { return [] }
         for sample in 0..<ResponseTable.samples {
-            let entry = try access.responses.randomCacheEntry(
-                sample, of: entries, except: kept, examining: 16, random)
-            guard let entry, entry.validatedAt < moment else { continue }
+            var found: [ResponseTable.Candidate] = []
+            _ = try access.responses.addRandomCandidate(to: &found, sample, of: entries, except: kept, random)
+            guard let entry = found.first, entry.validatedAt < moment else { continue }
             try access.responses.remove(id: entry.id)
             removed.append(entry.id)
         }

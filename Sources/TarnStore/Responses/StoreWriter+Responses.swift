@@ -35,8 +35,9 @@ extension StoreWriter {
 
     /// Marks an entry as unusable until the server has confirmed it. No write requires its version.
     package mutating func invalidateResponse(id: UInt64) throws {
-        guard var entry = try access.responses.entry(id: id),
-            !entry.validation.isInvalidated || !entry.validation.knownVersion.isEmpty
+        // Each change of a listed record invalidates its list, which may be long.
+        guard let view = try access.responses.view(id: id), !view.isInvalidated || !view.knownVersion.isEmpty,
+            var entry = view.entry
         else { return }
         entry.validation.isInvalidated = true
         entry.validation.knownVersion = []

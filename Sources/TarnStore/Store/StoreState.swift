@@ -47,6 +47,8 @@ package final class StoreState: Sendable {
     private let contexts = RowContextPool()
     /// The newest snapshot known to have this generation. Further reads of it skip the check.
     private let knownSnapshot = Atomic(0)
+    /// The last entry that was evicted where mirrors have many: the search continues there.
+    let evictionStart = Atomic<UInt64>(0)
 
     /// The settings of a generation, from the table `meta`.
     struct Settings {

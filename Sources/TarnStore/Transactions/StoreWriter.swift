@@ -249,9 +249,12 @@ public struct StoreWriter: ~Copyable {
                 entity: entity.name, expected: "the whole key \(entity.keyForm)", found: key.description)
         }
         let said = entity.keyValues(key), storageKey = key.storageKey
+        // A record may have thousands of fields: they are not searched for one by one.
+        let ids = values.count > 64 ? entity.fieldIDs : nil
         var byID = said
         for field in values {
-            guard let id = entity.field(field.name)?.id else {
+            let found: UInt16? = if let ids { ids[field.name] } else { entity.field(field.name)?.id }
+            guard let id = found else {
                 throw StoreError.unknownField(entity: entity.name, name: field.name, known: entity.fields.map(\.name))
             }
             if byID[id] == nil { byID[id] = field.value }

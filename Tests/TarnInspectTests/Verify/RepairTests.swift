@@ -120,6 +120,20 @@ struct RepairTests {
         }
     }
 
+    @Test("the rows of an entity are read once for all of its damaged indexes, and those of others not at all")
+    func rowsReadOnce() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("entries of three indexes that are gone", []) { editor in
+                for name in ["age", "byName", "login"] { try editor.removeFirst(editor.index("User", name)) }
+            })
+        let store = try Store.open(at: rich.path), report = try store.repair()
+        #expect(Set(report.indexes.map(\.name)) == ["User.age", "User.byName", "User.login"])
+        #expect(report.rowsReadForIndexes == Int(RichStore.users) + 2)
+        #expect(try verifyBothWays(rich.path).findings.isEmpty)
+        #expect(try store.repair().rowsReadForIndexes == 0)
+    }
+
     @Test("a record with an incomplete long list keeps the entries of its fields, also those of lost references")
     func incompleteList() throws {
         let rich = try RichStore()

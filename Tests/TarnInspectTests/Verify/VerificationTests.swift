@@ -3,6 +3,7 @@
 import Foundation
 import LMDB
 import Locking
+import TestSupport
 import Testing
 
 @testable import TarnInspect
@@ -74,6 +75,27 @@ struct VerificationTests {
         let report = try verify(path)
         #expect(report.counts == [.indexNotUnique: 1], "\(report.findings)")
         #expect(report.findings.first?.detail.hasPrefix("User 1 and 3 both refer to 5") == true)
+    }
+
+    @Test("unique values that begin alike, longer than an index keeps, are compared as a whole")
+    func longUniqueValues() throws {
+        let folder = try TemporaryFolder(), path = folder("s"), start = String(repeating: "x", count: 300)
+        defer { withExtendedLifetime(folder) {} }
+        let schema = Schema([
+            EntityDefinition(
+                "User", key: ["id"],
+                attributes: [AttributeDefinition("id", .int), AttributeDefinition("login", .string, unique: true)])
+        ])
+        do {
+            let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+            try store.write { writer in
+                for id in 0..<500 {
+                    try writer.put(
+                        "User", RecordKey(Int64(id)), [Record.Field("login", .string("\(start)\(id % 250)-\(id)"))])
+                }
+            }
+        }
+        #expect(try verify(path).isSound)
     }
 
     @Test("an enumeration value that the schema no longer has is sound in the records that keep it")

@@ -2,6 +2,7 @@
 // side is stored.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -32,6 +33,29 @@ struct CatalogTests {
         let again = try catalog.applying(Forge.schema)
         #expect(again.catalog == catalog)
         #expect(again.newIndexes.isEmpty)
+    }
+
+    @Test("each of many fields is found by its id and by its name, and others are not")
+    func manyFields() throws {
+        let names = (0..<1000).map { "field\($0)" }
+        let schema = Schema([entity("A", names.map { AttributeDefinition($0, .int, optional: true) })])
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let store = try Forge.open(folder("s"), schema)
+        let found = try #require(store.catalog.entity("A"))
+        for field in found.fields {
+            #expect(found.field(id: field.id) == field)
+            #expect(found.fieldIDs[field.name] == field.id)
+        }
+        for id in [0, (found.fields.last?.id ?? 0) + 1, .max] as [UInt16] { #expect(found.field(id: id) == nil) }
+
+        let values = names.enumerated().map { Record.Field($1, .int(Int64($0))) }
+        try store.write { try $0.put("A", RecordKey(1), values.reversed()) }
+        let record = try #require(try store.read { try $0.record("A", RecordKey(1)) })
+        #expect(record.fields.filter { $0.name != "id" } == values)
+        #expect(throws: StoreError.self) {
+            try store.write { try $0.put("A", RecordKey(2), values + [.init("other", .int(1))]) }
+        }
     }
 
     @Test("ids stay when entities and fields come, go and come back in another order")

@@ -373,6 +373,28 @@ struct OutboxAdoptionTests {
         }
     }
 
+    @Test("the keys of observed records are looked up after changes of the outbox, not after every commit")
+    func observedLooks() async throws {
+        let made = try bed.create("Issue").key
+        try bed.complete(1, 99)
+        let observer = Collected(store.observe("Issue", made))
+        try await eventually("it has its first result") { observer.values.count == 1 }
+        func looks() -> Int { store.observers.counters.withLock { $0.aliasLooks } }
+        for number in 0..<10 {
+            let title = Value.string("t\(number)")
+            try store.put("Issue", 99, ["title": title])
+            try await eventually("it has seen the change") { observer.values.last??["title"] == title }
+        }
+        #expect(looks() == 1)
+        let other = try bed.create("Issue").key
+        try bed.complete(2, 98)
+        let second = Collected(store.observe("Issue", other))
+        try await eventually("it has its first result") { second.values.count == 1 }
+        try store.put("Issue", 98, ["title": .string("other")])
+        try await eventually("it has seen the change") { second.values.last??["title"] == .string("other") }
+        #expect(looks() > 1)
+    }
+
     @Test("an alias ends after 30 days, when another key is adopted")
     func expiry() throws {
         let first = try bed.create().key, second = try bed.create().key, now = Timestamp.now

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -54,6 +55,56 @@ struct OutboxMembersTests {
         _ = try remove(["new"], "labels", "Issue", 18)
         for id in order { try bed.discard(id + 4) }
         #expect(try store.record("Issue", 18)?["labels"] == nil && bed.marks() == [])
+    }
+
+    @Test("many members of a list have an operation each, and the list is written once")
+    func eachOfList() throws {
+        let new = (0..<60).map { RecordKey("label \($0)") }
+        let token = try store.read { try $0.changeToken }
+        try store.write { try $0.enqueueEach(.add, new + ["bug", new[3]], of: "labels", "Issue", 17) }
+        #expect(try bed.operations().count == 60)
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] + new)
+        #expect(try store.read { try $0.changes(since: token).changes.count } == 1)
+        let keys = try store.read { reader in
+            var keys: Set<UUID> = []
+            try reader.outbox.forEach { operation in
+                keys.insert(operation.idempotencyKey)
+                return true
+            }
+            return keys
+        }
+        #expect(keys.count == 60, "each request has an idempotency key of its own")
+        // Each waits for the one before it, however many there are.
+        #expect(try bed.waits(60) == bed.waits(2).map { $0.replacing("1", with: "59") })
+        try store.write { try $0.enqueueEach(.remove, Array(new[..<20]), of: "labels", "Issue", 17) }
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] + new[20...])
+        for id in (61...80).reversed() { try bed.discard(UInt64(id)) }
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] + new)
+        for id in (1...60).reversed() { try bed.discard(UInt64(id)) }
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
+    }
+
+    @Test(
+        "members that are queued together have the operations of members that are queued one by one",
+        arguments: [("issues", "Repo", RecordKey(1)), ("reviews", "Issue", 17), ("issues", "Label", "bug")])
+    func eachOfOthers(_ relationship: String, _ entity: String, _ key: RecordKey) throws {
+        let one = try OutboxBed()
+        for bed in [bed, one] {
+            for id in 21...23 {
+                try bed.store.put(relationship == "reviews" ? "Review" : "Issue", RecordKey(Int64(id)))
+            }
+        }
+        try store.write { try $0.enqueueEach(.add, [21, 22, 23], of: relationship, entity, key) }
+        for member in [21, 22, 23] as [RecordKey] {
+            try one.store.write { _ = try $0.enqueueAdd([member], to: relationship, of: entity, key) }
+        }
+        #expect(try bed.operations() == one.operations() && bed.marks() == one.marks())
+        try store.write { try $0.enqueueEach(.remove, [22, 21], of: relationship, entity, key) }
+        for member in [22, 21] as [RecordKey] {
+            try one.store.write { _ = try $0.enqueueRemove([member], from: relationship, of: entity, key) }
+        }
+        #expect(try bed.operations() == one.operations() && bed.marks() == one.marks())
+        #expect(try store.related(entity, key, relationship) == one.store.related(entity, key, relationship))
     }
 
     @Test("members that a later change has sent leave an earlier dead one; a retry withdraws it without any")

@@ -36,6 +36,8 @@ final class ObserverHub: Sendable {
         var everything: [ObjectIdentifier: ObserverSignal] = [:]
         var byEntity: [UInt16: [ObjectIdentifier: ObserverSignal]] = [:]
         var byRecord: [RecordPlace: [ObjectIdentifier: ObserverSignal]] = [:]
+        /// The numbers of observed records by root, and the number of changes of `byRecord`.
+        var roots: [UInt16: Int] = [:], recordChanges: UInt64 = 0
         /// The consumers of the change log.
         var consumers: [ObjectIdentifier: ObserverSignal] = [:]
         var lists: [ObjectIdentifier: ObserverSignal] = [:]
@@ -48,6 +50,8 @@ final class ObserverHub: Sendable {
         var slowChecks = 0
         /// Evaluated results: observers of one query share one.
         var evaluations = 0
+        /// Observed records whose aliases were looked up.
+        var aliasLooks = 0
     }
 
     private let members = Guarded(Members())
@@ -56,6 +60,7 @@ final class ObserverHub: Sendable {
     /// Evaluations that observers share, by key.
     let evaluations = Guarded<[EvaluationKey: WeakEvaluation]>([:])
     let counters = Guarded(Counters())
+    private let replacedKeys = Guarded(ReplacedKeys())
     /// The check interval of the thread that is started next.
     let interval = Guarded(ObserverHub.slowCheck)
     /// The serial queue of evaluations: a thousand observers use at most one processor.
@@ -165,8 +170,7 @@ final class ObserverHub: Sendable {
             access.state.changeOptions.keepsChanges, try access.changes.trimmedSequence <= last.sequence
         else { return members.all }
         var result = members.everything, entities: Set<UInt16> = [], count = 0
-        let byRecord = try ObserverHub.byPresentKey(members.byRecord, access)
-        let roots = Set(byRecord.keys.map(\.root))
+        let replaced = try replacedKeys(of: members, access, now.incarnation)
         var rootOf: [UInt16: UInt16] = [:]
         // An update may have changed the entity of a record. The log has the new one only.
         var updatedRoots: Set<UInt16> = []
@@ -177,10 +181,11 @@ final class ObserverHub: Sendable {
             }
             if let root = rootOf[entry.entity] {
                 if entry.operation == .update { updatedRoots.insert(root) }
-                if roots.contains(root),
-                    let found = byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
-                {
-                    result.merge(found) { first, _ in first }
+                if members.roots[root] != nil {
+                    let place = RecordPlace(root: root, key: Array(entry.storageKey))
+                    for place in [place] + replaced[place] {
+                        if let found = members.byRecord[place] { result.merge(found) { first, _ in first } }
+                    }
                 }
             }
             return count <= ObserverHub.mostEntries
@@ -196,18 +201,19 @@ final class ObserverHub: Sendable {
         return result
     }
 
-    /// Returns the observers of records also by the keys that have replaced temporary ones.
-    private static func byPresentKey(
-        _ observed: [RecordPlace: [ObjectIdentifier: ObserverSignal]], _ access: StoreAccess
-    ) throws -> [RecordPlace: [ObjectIdentifier: ObserverSignal]] {
-        guard !observed.isEmpty, try access.outbox.counters.aliases > 0 else { return observed }
-        var result = observed
-        for (place, signals) in observed {
-            let known = try place.key.withUnsafeBytes { try access.outbox.replacement(place.root, $0) }
-            guard let known else { continue }
-            result[RecordPlace(root: place.root, key: known), default: [:]].merge(signals) { first, _ in first }
-        }
-        return result
+    private func replacedKeys(
+        of members: Members, _ access: StoreAccess, _ incarnation: String
+    ) throws -> ReplacedKeys {
+        let counters = try access.outbox.counters
+        guard !members.byRecord.isEmpty, counters.aliases > 0 else { return ReplacedKeys() }
+        let state = ReplacedKeys.State(
+            incarnation: incarnation, revision: counters.revision, observers: members.recordChanges)
+        let known = replacedKeys.withLock { $0 }
+        if known.isCurrent(state) { return known }
+        self.counters.withLock { $0.aliasLooks += members.byRecord.count }
+        let found = try ReplacedKeys(of: members.byRecord.keys, state, access)
+        replacedKeys.withLock { $0 = found }
+        return found
     }
 
     /// Marks all observers if the store's files were removed or replaced: nothing is written to
@@ -252,8 +258,13 @@ extension ObserverHub.Members {
             change(id, of: ids, to: new)
         case .entities(let ids): change(id, of: ids, to: new)
         case .record(let place):
+            let before = byRecord[place] == nil
             byRecord[place, default: [:]][id] = new
             if byRecord[place]?.isEmpty ?? false { byRecord[place] = nil }
+            guard (byRecord[place] == nil) != before else { break }
+            recordChanges &+= 1
+            let count = roots[place.root, default: 0] + (before ? 1 : -1)
+            roots[place.root] = count > 0 ? count : nil
         }
     }
 

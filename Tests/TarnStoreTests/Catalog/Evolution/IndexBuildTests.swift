@@ -287,6 +287,22 @@ struct IndexBuildTests {
         }
     }
 
+    @Test(
+        "an index of long values that begin alike becomes unique in steps, by the whole values",
+        arguments: [2, 20, 500])
+    func longValuesBecomeUnique(_ rows: Int) throws {
+        let plain = Self.schema(name: .init("name", .string, indexed: true))
+        let start = String(repeating: "https://example.org/", count: 20)
+        let path = try filled(300, plain) { start + ($0 == 250 ? "7" : "\($0)") }
+        #expect(
+            storeError { _ = try Self.open(path, Self.unique, rows: rows) }
+                == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
+        try Forge.open(path, nil).put("Item", 250, ["name": .string(start + "250")])
+        let store = try Self.open(path, Self.unique, rows: rows)
+        #expect(store.catalog.entity("Item")?.field("name")?.isUnique == true)
+        #expect(try store.indexStates.first { $0.name == "name" }?.state == .complete)
+    }
+
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")
     func existingIndexBecomesUnique() throws {
         let plain = Self.schema(name: .init("name", .string, indexed: true))

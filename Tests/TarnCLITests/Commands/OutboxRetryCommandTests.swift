@@ -1,0 +1,30 @@
+// `tarn outbox retry` of many changes.
+
+import TarnStore
+import TestSupport
+import Testing
+
+@Suite("Command line: queueing again", .timeLimit(.minutes(5)))
+struct OutboxRetryCommandTests {
+    @Test("many dead changes are queued again in steps, between which other processes write")
+    func retryInSteps() async throws {
+        let folder = try TemporaryFolder(), count = 1200
+        defer { withExtendedLifetime(folder) {} }
+        let store = try Store.open(
+            at: folder("s"),
+            schema: Schema([EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
+            options: Store.Options(durability: .volatile))
+        try await store.write { writer in
+            for number in 0..<count {
+                let key = OutboxKey.client(RecordKey(Int64(number)))
+                let id = try #require(try writer.enqueueCreate("Item", key, []).operation)
+                try writer.buryOperation(id, OutboxFailure(kind: "refused", message: "no"))
+            }
+        }
+        let before = store.lastTransaction
+        let retried = try await tarn("outbox", "retry", "--all", "--store", store.path)
+        #expect(retried.output == "1200 changes queued again\n", "\(retried.error)")
+        #expect(store.lastTransaction >= before + 3)
+        #expect(try store.read { try $0.outbox.counts }.pending == count)
+    }
+}

@@ -1,0 +1,87 @@
+// Cache eviction beside the responses of mirrors.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Cache eviction")
+struct EvictionTests {
+    private let folder: TemporaryFolder
+    private let store: Store
+    private let now = Timestamp(microseconds: 1_000_000_000)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    private func put(_ numbers: Range<Int>, areCaches: Bool) throws {
+        try store.write { writer in
+            for number in numbers {
+                let time = Timestamp(microseconds: Int64(number))
+                var entry = ResponseEntry(
+                    request: RequestKey(url: "https://api.example.org/\(number)", endpoint: "issues:1"),
+                    validation: .init(status: 200, headers: [], fetchedAt: time, validatedAt: time),
+                    listing: .init([], count: 0, scan: 1))
+                if areCaches { entry.caching = ResponseCaching(requestedAt: time, usedAt: time) }
+                try writer.putResponse(entry)
+            }
+        }
+    }
+
+    @Test("an eviction reads a bounded number of entries, however many mirrors have before those of caches")
+    func passesMirrorsOnce() throws {
+        try put(0..<3000, areCaches: false)
+        try put(3000..<3040, areCaches: true)
+        var random = SeededRandom(seed: 1)
+        let (examined, left) = try store.write { writer -> ([Int], CacheTotals) in
+            var examined: [Int] = []
+            for _ in 0..<20 {
+                let (victim, count) = try writer.access.responses.evictionVictim([:], nil, CacheLimits(), now) {
+                    // Among the entries of mirrors.
+                    Double.random(in: 0..<0.9, using: &random)
+                }
+                examined.append(count)
+                try writer.removeResponse(id: #require(victim))
+            }
+            return (examined, try writer.reader().cacheTotals)
+        }
+        #expect(left.entries == 20)
+        // The first one passes all entries of mirrors, the others go on behind it.
+        #expect(examined.dropFirst().allSatisfy { $0 < 300 }, "\(examined)")
+    }
+
+    @Test("entries before those of mirrors are evicted, too, and an entry that was just written stays")
+    func evictsAll() throws {
+        try put(0..<20, areCaches: true)
+        try put(20..<400, areCaches: false)
+        try put(400..<420, areCaches: true)
+        let kept = try store.read { try $0.access.responses.lastID }
+        let removed = try store.write { writer in
+            try writer.evict(CacheLimits(entries: 0), uses: [:], kept: kept, atMost: 100, now: now) { 0.5 }
+        }
+        #expect(removed.count == 39 && !removed.contains(kept))
+        #expect(try store.read { try $0.cacheTotals.entries } == 1)
+    }
+
+    @Test("behind the entries of mirrors, the entry that was used least recently is evicted first")
+    func leastRecentlyUsed() throws {
+        try put(0..<400, areCaches: false)
+        try put(400..<405, areCaches: true)
+        let ids = try store.read { reader in
+            var ids: [UInt64] = []
+            try reader.access.responses.forEach { view in
+                if view.isCaches { ids.append(view.id) }
+                return true
+            }
+            return ids
+        }
+        let uses = [ids[0]: now, ids[1]: now]
+        let removed = try store.write { writer in
+            try writer.evict(CacheLimits(entries: 4), uses: uses, atMost: 100, now: now) { 0.1 }
+        }
+        #expect(removed == [ids[2]])
+    }
+}

@@ -75,6 +75,8 @@ public struct APIClient: Sendable {
         let others: [String: APIClient]
         /// The digest of the schema and the mapping, when it was first needed.
         private let digest = Guarded<String?>(nil)
+        /// That of the keys of records.
+        private let keyDigest = Guarded<String?>(nil)
         /// The store's ``StoreReader/responseOrigin``, once it was read.
         private let origin = Guarded<String?>(nil)
 
@@ -92,6 +94,13 @@ public struct APIClient: Sendable {
             if let known = digest.withLock(\.self) { return known }
             let new = description.fingerprint
             digest.withLock { $0 = new }
+            return new
+        }
+
+        var keyFingerprint: String {
+            if let known = keyDigest.withLock(\.self) { return known }
+            let new = description.keyFingerprint
+            keyDigest.withLock { $0 = new }
             return new
         }
 
@@ -141,6 +150,8 @@ public struct APIClient: Sendable {
     public var description: Description { parts.description }
     /// The digest of the description's schema and mapping, computed once.
     var mappingDigest: String { parts.mappingDigest }
+    /// The digest of what the keys and the kinds of records depend on, computed once.
+    var keyFingerprint: String { parts.keyFingerprint }
     /// The API that this client sends requests to.
     package var api: APIDescription { parts.address.api }
     /// The name of the API; nil for the only one of the description.

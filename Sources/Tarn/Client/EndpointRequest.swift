@@ -14,6 +14,9 @@ struct EndpointRequest: Sendable {
         let client: APIClient
         let endpoint: Endpoint
         let fingerprint: String
+        /// The digest of what determines, besides the request, which records the endpoint lists;
+        /// nil without a rule for orphans.
+        let listing: String?
         let authScope: String
         /// The variant in the keys of responses.
         let variant: String
@@ -36,6 +39,9 @@ struct EndpointRequest: Sendable {
             variables = Set(endpoint.variables)
             isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
             self.fingerprint = fingerprint
+            listing = endpoint.orphans.map { _ in
+                Description.listing(of: endpoint, keyedBy: client.keyFingerprint)
+            }
             self.authScope = authScope
             variant = client.variant(of: client.headers(endpoint.headers))
             key = RequestKey.endpoint(endpoint.name, mapping: fingerprint)
@@ -50,6 +56,8 @@ struct EndpointRequest: Sendable {
     var endpoint: Endpoint { _read { yield constants.endpoint } }
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
     var fingerprint: String { constants.fingerprint }
+    /// The digest of what determines, besides the request, which records the endpoint lists.
+    var listing: String? { constants.listing }
     var authScope: String { constants.authScope }
     /// A keyed hash of the credentials in header fields: others are other responses.
     var variant: String { constants.variant }

@@ -71,8 +71,7 @@ extension Description {
 
     /// A digest of an endpoint, and of the digest of a schema and a mapping.
     static func fingerprint(of endpoint: Endpoint, mappedBy mapping: String) -> String {
-        var text = mapping + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
-        for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
+        var text = mapping + "\n" + DescriptionDigest.text(ofRecordsOf: endpoint)
         // Older entries lack the number of records of the first list.
         if endpoint.envelope.count > 1 { text += "counts of the first list\n" }
         // The values that a stored response must have for the next page.
@@ -84,6 +83,58 @@ extension Description {
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
         if endpoint.listsExcerpts { text += "excerpts\n" }
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
+        text += DescriptionDigest.text(ofRequestsOf: endpoint)
+        return SHA256.shortHexadecimal(text)
+    }
+}
+
+extension Description {
+    /// A digest of what the keys and the kinds of records depend on.
+    ///
+    /// A change of other fields, of indexes or of inverses leaves it as it is: the lists have the
+    /// same records as before.
+    var keyFingerprint: String {
+        var keys = self
+        // Kinds have the key of their root.
+        let key = Set(schema.entities.flatMap(\.key))
+        for index in keys.schema.entities.indices {
+            keys.schema.entities[index].attributes.removeAll { !key.contains($0.name) }
+            keys.schema.entities[index].relationships.removeAll { !key.contains($0.name) }
+            keys.schema.entities[index].indexes = []
+        }
+        keys.mapping.duplicates = nil
+        keys.mapping.local = nil
+        for entity in keys.schema.entities {
+            guard var mapped = keys.mapping.entities[entity.name] else { continue }
+            mapped.paths = mapped.paths.filter { key.contains($0.key) }
+            mapped.fields = mapped.fields.filter { key.contains($0.key) }
+            mapped.epochs = mapped.epochs.filter { key.contains($0.key) }
+            mapped.referenceURLs = mapped.referenceURLs.filter { key.contains($0.key) }
+            (mapped.duplicates, mapped.local, mapped.rest, mapped.version) = (nil, nil, nil, nil)
+            keys.mapping.entities[entity.name] = mapped
+        }
+        return keys.fingerprint
+    }
+
+    /// A digest of what determines, besides its request, which records an endpoint lists.
+    ///
+    /// - Parameter keys: ``keyFingerprint``.
+    static func listing(of endpoint: Endpoint, keyedBy keys: String) -> String {
+        SHA256.shortHexadecimal(
+            keys + "\n" + DescriptionDigest.text(ofRecordsOf: endpoint) + (endpoint.listsExcerpts ? "excerpts\n" : "")
+                + DescriptionDigest.text(ofRequestsOf: endpoint))
+    }
+}
+
+private enum DescriptionDigest {
+    static func text(ofRecordsOf endpoint: Endpoint) -> String {
+        var text = "records \(endpoint.records)\nentity \(endpoint.entity)\n"
+        for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
+        return text
+    }
+
+    static func text(ofRequestsOf endpoint: Endpoint) -> String {
+        var text = ""
         for field in endpoint.headers {
             let name = field.name.lowercased()
             // A store contains no digest of a secret.
@@ -92,11 +143,9 @@ extension Description {
         if let body = endpoint.body { text += "body \(body.text)\n" }
         if let rule = endpoint.incremental { text += "since \(rule.source)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
-        return SHA256.shortHexadecimal(text)
+        return text
     }
-}
 
-private enum DescriptionDigest {
     static func text(of naming: NamingConvention) -> String {
         var text = ""
         if naming.style != .snakeCase { text += "naming \(naming.style.rawValue)\n" }

@@ -20,12 +20,13 @@ extension EndpointScan {
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
+        let listing = EndpointScan.listing(of: first, request)
         var (old, sequence) = try progress(of: name)
         if hasOtherHeaders(old) {
             try await voidLists()
             (old, sequence) = try progress(of: name)
         }
-        if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
+        if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan, listing) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
             noteBeginning(of: old)
@@ -174,11 +175,22 @@ extension EndpointScan {
     ///
     /// The list of another account is another one. Another initial value lists other records.
     static func plan(of page: PageRequest, _ request: EndpointRequest) -> String {
+        digest(of: page, request, mapping: request.fingerprint)
+    }
+
+    /// The digest of what determines which records a list has; nil without a rule for orphans.
+    ///
+    /// It is the plan without the fields of records other than those of their keys.
+    static func listing(of page: PageRequest, _ request: EndpointRequest) -> String? {
+        request.listing.map { digest(of: page, request, mapping: $0) }
+    }
+
+    private static func digest(of page: PageRequest, _ request: EndpointRequest, mapping: String) -> String {
         // Tokens in header fields of typed requests make no other list.
         let scope = request.authScope + (request.endpoint.isTypedRequest ? "" : request.variant)
         let initial = request.endpoint.incremental?.initial.map { "\ninitial \($0)" } ?? ""
         return SHA256.hexadecimal(
-            EndpointRequest.text(of: page) + "\n" + request.fingerprint + initial + (scope.isEmpty ? "" : "\n" + scope))
+            EndpointRequest.text(of: page) + "\n" + mapping + initial + (scope.isEmpty ? "" : "\n" + scope))
     }
 
     // MARK: Requests

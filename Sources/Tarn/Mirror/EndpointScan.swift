@@ -173,7 +173,6 @@ final class EndpointScan {
             await scan(partitions, parents)
             try await notePass(over: parents)
             await removeLostPages()
-            await removeGoneLists()
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

@@ -151,20 +151,17 @@ extension EndpointScan {
     ///
     /// Of several lists, their new scans decide, when all of them are complete.
     ///
-    /// If the description or the credentials have changed, the scan members of the old ones are
-    /// removed.
+    /// After a change of the description or of the credentials, the members of the scans before it
+    /// are taken over, or removed.
     func finishOrphans(
-        _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
+        _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String,
+        _ listing: String?
     ) async throws {
         guard let old else { return }
         if old.plan != plan {
             // The progress of the list was forgotten: its members are those of the same plan.
             guard !old.plan.isEmpty else { return }
-            let members = old.members ?? ScanIdentity.members(identity.responses, plan: old.plan)
-            let step = options.orphanStep
-            while try client.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
-                _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
-            }
+            try await identity.takeOverMembers(of: old, listing, in: client.store, step: options.orphanStep)
         } else if old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
             try await lookForOrphans(
                 Batch.Completed(

@@ -41,6 +41,24 @@ struct ScanIdentity: Sendable {
 
     static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }
 
+    /// Makes the members of scans with another plan members of this one if both list the same
+    /// records, and else removes them: another description may list others.
+    ///
+    /// - Parameters:
+    ///   - old: the progress of these scans.
+    ///   - listing: the digest of what this one lists.
+    func takeOverMembers(of old: Checkpoint, _ listing: String?, in store: Store, step: Int) async throws {
+        let earlier = old.members ?? ScanIdentity.members(responses, plan: old.plan), members = members
+        let isSame = old.members != nil && listing != nil && old.listing == listing
+        while try store.read({ try $0.access.scans.hasMembers(of: earlier) }) {
+            _ = try await store.write(alone: true) { writer in
+                isSame
+                    ? try writer.moveScanMembers(of: earlier, to: members, limit: step, numberedAlike: true)
+                    : try writer.removeScanMembers(of: earlier, limit: step)
+            }
+        }
+    }
+
     /// Whether a response belongs to the scan or to an earlier one with this identity.
     ///
     /// An entry from before identities were stored belongs to it if the endpoint has only one scan.

@@ -105,11 +105,14 @@ extension RecordClient {
             client: client, endpoint: endpoint, fingerprint: fingerprint(of: request),
             authScope: try await client.authScope())
         target.priority = request.options.transfer.priority
-        let name = request.scanName, plan = EndpointScan.plan(of: try target.firstPage(), target)
+        let first = try target.firstPage(), name = request.scanName, plan = EndpointScan.plan(of: first, target)
+        let listing = EndpointScan.listing(of: first, target)
         let identity = ScanIdentity(name: name, target, plan: plan)
-        try await removeMembers(of: identity, before: plan, name)
+        if let old = try store.read({ try $0.checkpoint(name) }), old.plan != plan {
+            try await identity.takeOverMembers(of: old, listing, in: store, step: APIMirror.Options().orphanStep)
+        }
         let siblings = SiblingLists(name, target, request.options.transfer.hooks, uses: cache.uses.all)
-        let earlier = try await takeOver(siblings, identity, firstURL: target.key(of: try target.firstPage()).url)
+        let earlier = try await takeOver(siblings, identity, firstURL: target.key(of: first).url)
         let now = client.now
         let scan = try await store.write(alone: true) { writer -> UInt64? in
             let old = try writer.access.checkpoints.checkpoint(name)
@@ -122,6 +125,7 @@ extension RecordClient {
                 state: .complete, plan: plan, scan: max(last, earlier) + 1, startedAt: list.startedAt, completedAt: now
             ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
             checkpoint.members = identity.members
+            checkpoint.listing = listing
             if options.rules.scope != .listed { checkpoint.begunAfter = list.begunAfter }
             checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
             try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
@@ -141,15 +145,6 @@ extension RecordClient {
         pass.siblings = siblings
         try await pass.run()
         return (pass.report, pass.imported)
-    }
-
-    /// Removes the members of earlier lists of another mapping or URL: they are no orphans.
-    private func removeMembers(of identity: ScanIdentity, before plan: String, _ name: String) async throws {
-        guard let old = try store.read({ try $0.checkpoint(name) }), old.plan != plan else { return }
-        let members = ScanIdentity.members(identity.responses, plan: old.plan), step = APIMirror.Options().orphanStep
-        while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
-            _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
-        }
     }
 
     /// Makes the members of retired siblings members of a list, and removes the siblings.

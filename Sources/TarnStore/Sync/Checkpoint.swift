@@ -18,6 +18,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var plan: String
     /// The plan of the last scans before those of ``plan``; nil if there were none.
     package var earlierPlan: String?
+    /// A digest of what determines which records the list has, apart from their values; nil if it
+    /// is unknown. Scans of other plans with the same one list the same records.
+    package var listing: String?
     /// The URL of the next page while the scan is under way.
     package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
@@ -197,7 +200,8 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47,
+            listing: UInt16 = 48
     }
 
     package init?(_ row: EncodedRow) {
@@ -240,6 +244,7 @@ package struct Checkpoint: Sendable, Hashable {
         begunAfter = row.unsigned(ID.begunAfter)
         earlierPlan = row.text(ID.earlierPlan)
         headers = row.text(ID.headers)
+        listing = row.text(ID.listing)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -290,6 +295,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.begunAfter, begunAfter)
         row.field(ID.earlierPlan, earlierPlan)
         row.field(ID.headers, headers)
+        row.field(ID.listing, listing)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -42,11 +42,15 @@ extension StoreWriter {
         return entry.map { Array($0.key) }
     }
 
-    /// Moves members of an identity to another one, at most `limit` of them, as members that its
-    /// first scan has listed. Those that the other one has keep what it knows about them.
+    /// Moves members of an identity to another one, at most `limit` of them. Those that the other
+    /// one has keep what it knows about them.
     ///
+    /// - Parameter numbersScans: whether both number their scans alike. Otherwise the members
+    ///   become those that the first scan has listed.
     /// - Returns: whether none is left.
-    package mutating func moveScanMembers(of identity: String, to other: String, limit: Int) throws -> Bool {
+    package mutating func moveScanMembers(
+        of identity: String, to other: String, limit: Int, numberedAlike numbersScans: Bool = false
+    ) throws -> Bool {
         let scans = access.scans
         var members: [ScanMember] = []
         try scans.forEach(of: identity) { member in
@@ -55,7 +59,7 @@ extension StoreWriter {
         }
         for member in members {
             if try scans.member(member.record, of: other) == nil {
-                try scans.put(ScanMember(member.record, lastListed: 1), of: other)
+                try scans.put(numbersScans ? member : ScanMember(member.record, lastListed: 1), of: other)
             }
             try scans.remove(member.record, of: identity)
         }

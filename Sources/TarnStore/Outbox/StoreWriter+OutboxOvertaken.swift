@@ -11,7 +11,8 @@ extension StoreWriter {
     /// 3. Both lose the references and the members of lists that a later operation of another
     ///    record has changed: one that moves a member elsewhere, or that replaces the whole list.
     /// 4. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
-    ///    again.
+    ///    again. Updates and changes of members of the record lose everything: they were of the
+    ///    record that had the key before.
     ///
     /// An operation that is left without changes stays in the outbox until it is retried or
     /// discarded.
@@ -33,6 +34,10 @@ extension StoreWriter {
                     message: "a later change has created the record again; a retry withdraws the deletion",
                     at: known.failure?.at ?? .now)
                 try replace(known, by: operation)
+            case (.create, .update):
+                try drop(Set(known.changes.filter { $0.record == nil }.map(\.field)), from: known)
+            case (.create, .add), (.create, .remove):
+                try dropMembers(of: known)
             default: continue
             }
         }
@@ -53,10 +58,7 @@ extension StoreWriter {
             let fields = Set(known.changes.filter { $0.record == nil }.map(\.field)).filter {
                 sent.fields.contains(RecordFieldPlace(record: own, field: $0))
             }
-            let known = try releaseOwners(of: known, fields)
-            var operation = known
-            operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
-            if operation != known { try replace(known, by: operation) }
+            try drop(fields, from: known)
         case .add, .remove:
             var gone: Set<[UInt8]> = []
             for change in known.changes {
@@ -74,6 +76,28 @@ extension StoreWriter {
             try replace(known, by: operation)
         case .create, .delete: break
         }
+    }
+
+    /// Takes all members out of a dead change of members of a record that was deleted since, and
+    /// rolls back what it has changed in other records.
+    private mutating func dropMembers(of known: StoredOperation) throws {
+        let own = known.record(access.catalog)
+        let others = known.touchedFields(own).filter { $0.record != own }
+        for place in others { _ = try rollBack(place, of: known) }
+        let left = try queued(known.id)
+        var operation = left, gone = known
+        operation.removeMembers(Set(known.members.map(\.storageKey)))
+        try replace(left, by: operation)
+        gone.id = 0
+        for record in Set(others.map(\.record)) { try renewMark(record, after: gone) }
+    }
+
+    /// Takes fields out of a dead update.
+    private mutating func drop(_ fields: Set<UInt16>, from known: StoredOperation) throws {
+        let known = try releaseOwners(of: known, fields)
+        var operation = known
+        operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
+        if operation != known { try replace(known, by: operation) }
     }
 }
 

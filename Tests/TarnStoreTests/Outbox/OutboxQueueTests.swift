@@ -225,6 +225,32 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("dead changes of a record that was deleted and created again are withdrawn by a retry")
+    func earlierRecord() throws {
+        try bed.update(17, ["title": .string("a"), "parent": .reference(17)])
+        try store.put("Issue", 18)
+        try store.put("Note", 3, ["issue": .reference(18)])
+        _ = try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", 17) }
+        for id in [1, 2] as [UInt64] {
+            try bed.claim(id)
+            try bed.bury(id)
+        }
+        try bed.delete("Issue", 17)
+        try bed.complete(3)
+        try bed.create("Issue", .client(17), ["title": .string("again")])
+        try store.write { writer in
+            try writer.dropOvertakenChanges(by: 4)
+            _ = try writer.completeOperation(4)
+        }
+        #expect(try bed.operations() == ["1 update Issue 17", "2 add Issue 17 notes=[]"])
+        #expect(try bed.marks() == [])
+        for id in [1, 2] as [UInt64] { #expect(try store.write { try $0.retryOperation(id) } == nil) }
+        let record = try #require(try store.record("Issue", 17))
+        #expect(record["title"] == .string("again") && record["parent"] == nil)
+        #expect(try store.related("Issue", 17, "notes") == [] && store.related("Issue", 18, "notes") == [3])
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("a wait that was noted while the clock was ahead is over")
     func clockAhead() throws {
         let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now

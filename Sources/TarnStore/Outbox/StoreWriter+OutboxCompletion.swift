@@ -109,9 +109,9 @@ extension StoreWriter {
             try rekeyReferences(rekeyed, &owned)
             try rekeyJoins(rekeyed, &owned)
             try rekeyOperations(rekeyed, &owned)
-            try putAlias(rekeyed.old, rekeyed.to, at: now)
             // The key belongs to this record now, also once that is deleted.
             try removeAlias(of: rekeyed.new)
+            try putAlias(rekeyed.old, rekeyed.to, at: now)
             result.append(
                 OutboxCompletion.Rekeyed(
                     entity: access.catalog.entity(id: rekeyed.root)?.name ?? "", from: rekeyed.from, to: rekeyed.to))

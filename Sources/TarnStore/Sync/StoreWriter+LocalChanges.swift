@@ -67,13 +67,15 @@ extension StoreWriter {
     /// was created locally stays so. A record that is created again after a local deletion is
     /// changed as a whole. A deletion has precedence over all other changes.
     ///
+    /// A temporary key that the server's key has replaced leads to the record.
+    ///
     /// - Parameter fields: names of attributes and relationships that are stored in the record;
     ///   empty for the whole record.
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
     public mutating func markLocal(
         _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
     ) throws {
-        let entity = try access.state.entity(entity)
+        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let ids = try fields.map { name in
             guard let id = entity.field(name)?.id else {
@@ -135,6 +137,8 @@ extension StoreWriter {
 
     /// Clears the mark of a record: its change has reached the server, or is abandoned.
     ///
+    /// A temporary key that the server's key has replaced leads to the record.
+    ///
     /// - Parameters:
     ///   - fields: the fields whose change is finished; the others stay marked. Nil for all.
     ///   - takingServer: whether these fields get the server's values from later responses. The
@@ -146,7 +150,7 @@ extension StoreWriter {
     public mutating func clearLocalChange(
         _ entity: String, _ key: RecordKey, fields: [String]? = nil, takingServer: Bool = false
     ) throws -> Bool {
-        let entity = try access.state.entity(entity)
+        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let done = try fields.map { fields in
             try fields.map { name in

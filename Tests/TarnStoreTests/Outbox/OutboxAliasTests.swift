@@ -1,0 +1,115 @@
+// Keys that the server's keys have replaced: how long they lead to their records.
+
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Outbox: replaced keys")
+struct OutboxAliasTests {
+    let bed: OutboxBed
+    var store: Store { bed.store }
+
+    init() throws { bed = try OutboxBed() }
+
+    /// The number of aliases, after a check that the entries of the outbox agree with each other.
+    private var aliases: UInt64 {
+        get throws {
+            let (removed, isChanged) = try store.write { try $0.access.repairOutbox() }
+            #expect(removed == 0 && !isChanged)
+            return try store.read { try $0.outbox.counters.aliases }
+        }
+    }
+
+    @Test("a mark that is set or cleared by a temporary key that was replaced is the record's")
+    func marks() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.complete(1, 99)
+        try store.write { writer in
+            try writer.put("Issue", made, [.init("title", .string("later"))], ifVersion: nil)
+            try writer.markLocal("Issue", made, fields: ["title"])
+        }
+        #expect(try bed.marks() == ["update Issue 99 title"])
+        #expect(try store.record("Issue", made)?["title"] == .string("later"))
+        #expect(try store.read { try $0.localChange("Issue", made) }?.key == 99)
+        #expect(try store.write { try $0.clearLocalChange("Issue", made) })
+        #expect(try bed.marks() == [] && store.count("Issue") == 2)
+    }
+
+    @Test("an update by a replaced key may have the values of that key, as a struct has them")
+    func updateWithKey() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.complete(1, 99)
+        let id = try #require(made.components.first.map { Value($0) })
+        #expect(try bed.update(made, ["id": id, "title": .string("later")]).key == 99)
+        #expect(try bed.operations() == ["2 update Issue 99 title:mine>later"])
+        try store.write { writer in
+            try writer.changeLocally("Issue", made, [.init("id", id), .init("state", .string("open"))])
+        }
+        #expect(try bed.marks() == ["update Issue 99 title,state"])
+        #expect(throws: StoreError.self) { try bed.update(made, ["id": .int(100)]) }
+        #expect(throws: StoreError.self) { try bed.update(99, ["id": id]) }
+    }
+
+    @Test("a key leads to no other record any more once the server's record with it was stored, and removed again")
+    func endsForGood() throws {
+        try bed.create("Issue", .client(5), ["title": .string("mine")])
+        try bed.complete(1, 99)
+        try store.put("Issue", 5, ["title": .string("theirs")])
+        #expect(try store.delete("Issue", 5) == 1)
+        #expect(try store.delete("Issue", 5) == 0 && store.record("Issue", 5) == nil)
+        try store.write { try $0.put("Issue", 5, [.init("title", .string("new"))], ifVersion: nil) }
+        #expect(try store.record("Issue", 5)?["title"] == .string("new"))
+        #expect(try store.record("Issue", 99)?["title"] == .string("mine"))
+        #expect(try aliases == 0 && store.read { try !$0.outbox.hasAliases })
+    }
+
+    @Test("a queued deletion of the server's record with a replaced key, repeated after it was sent, finds no record")
+    func endsWithQueuedDeletion() throws {
+        try bed.create("Issue", .client(5), ["title": .string("mine")])
+        try bed.complete(1, 99)
+        try store.put("Issue", 5, ["title": .string("theirs")])
+        let deletion = try #require(try bed.delete("Issue", 5).operation)
+        #expect(throws: OutboxError.self) { try bed.delete("Issue", 5) }
+        try bed.complete(deletion)
+        #expect(throws: OutboxError.self) { try bed.delete("Issue", 5) }
+        #expect(try store.record("Issue", 99) != nil && bed.counts.isEmpty)
+    }
+
+    @Test("a key that was replaced twice leads to its record after others have got the key between")
+    func replacedTwice() throws {
+        let issue = try bed.create("Issue").key
+        let first = RecordKey(issue.components + [.int(7)]), second = RecordKey([.int(99), .int(7)])
+        let third = RecordKey([.int(99), .int(9)])
+        try bed.create("Comment", .client(first), ["text": .string("mine")])
+        try bed.complete(1, 99)
+        try bed.complete(2, third)
+        #expect(try store.record("Comment", first)?.key == third && store.record("Comment", second)?.key == third)
+        // The server's own record.
+        try store.put("Comment", second, ["text": .string("theirs")])
+        #expect(try store.record("Comment", second)?["text"] == .string("theirs"))
+        #expect(try store.record("Comment", first)?["text"] == .string("mine"))
+        #expect(try store.delete("Comment", second) == 1 && store.delete("Comment", second) == 0)
+        #expect(try store.record("Comment", first)?["text"] == .string("mine"))
+        #expect(try aliases == 2)
+    }
+
+    @Test("a key that another created record adopts keeps no older key that led to the record before")
+    func adoptedByAnother() throws {
+        let issue = try bed.create("Issue").key
+        let first = RecordKey(issue.components + [.int(7)]), second = RecordKey([.int(99), .int(7)])
+        let third = RecordKey([.int(99), .int(9)])
+        try bed.create("Comment", .client(first), ["text": .string("mine")])
+        try bed.complete(1, 99)
+        try bed.complete(2, third)
+        let other = try bed.create("Comment", .partial([.int(99), nil]), ["text": .string("other")]).key
+        try bed.complete(3, second)
+        #expect(try store.record("Comment", other)?["text"] == .string("other"))
+        #expect(try store.record("Comment", second)?["text"] == .string("other"))
+        #expect(try store.record("Comment", first)?["text"] == .string("mine"))
+        #expect(try bed.update(first, ["text": .string("later")], "Comment").key == third)
+        #expect(try store.delete("Comment", second) == 1)
+        #expect(try store.record("Comment", first)?.key == third && store.record("Comment", other) == nil)
+        #expect(try aliases == 3)
+    }
+}

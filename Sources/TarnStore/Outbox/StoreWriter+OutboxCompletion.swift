@@ -29,7 +29,7 @@ extension StoreWriter {
         _ known: OutboxOperation, adopting key: RecordKey? = nil, at now: Timestamp = .now
     ) throws -> OutboxCompletion? {
         guard let operation = try outbox.stored(known.id) else { return nil }
-        let catalog = access.catalog, own = operation.record(catalog)
+        let catalog = access.catalog, own = operation.record(catalog), key = key ?? operation.keyOfRequest(known)
         var completion = OutboxCompletion(operation: known, key: operation.key)
         if let key, key != operation.key {
             guard operation.kind == .create else { throw OutboxError.wrongKind(id: known.id, kind: operation.kind) }
@@ -50,6 +50,7 @@ extension StoreWriter {
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
         let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
+        try displaceCreation(of: adopted, root, at: now)
         completion.knownVersion = try adopted.storageKey.withUnsafeBytes { key in
             try access.lending { try access.records.row(root, key)?.version }
         }
@@ -330,7 +331,9 @@ extension StoreWriter {
             operation.rekey(rekeyed, access.state.outboxSchema)
             // A created record whose key has other temporary parts keeps them.
             if isOwn, known.kind != .create {
-                operation.hasTemporaryKey = try outbox.creation(of: rekeyed.old)?.hasTemporaryKey ?? false
+                // The creation, which is the first one, may have the new key by now.
+                let creation = try outbox.creation(of: rekeyed.old) ?? outbox.creation(of: rekeyed.new)
+                operation.hasTemporaryKey = creation?.hasTemporaryKey ?? false
             }
             // Before the new bytes are stored: the owned keys are found in the old ones.
             if !isOwn, let root = catalog.entity(id: known.record(catalog).entity),

@@ -112,4 +112,37 @@ struct OutboxAliasTests {
         #expect(try store.record("Comment", first)?.key == third && store.record("Comment", other) == nil)
         #expect(try aliases == 3)
     }
+
+    @Test("a created record whose chosen key the server gives to another one is sent as a record of its own")
+    func displaced() throws {
+        try bed.create("Issue", .client(5), ["title": .string("a")])
+        try bed.create("Issue", .client(6), ["title": .string("b")])
+        try bed.claim(1, 2)
+        try bed.update(5, ["title": .string("later")])
+        try bed.update(6, ["state": .string("closed")])
+        #expect(try bed.complete(1, 6)?.isMerged == false)
+        #expect(try store.record("Issue", 6)?["title"] == .string("later") && store.count("Issue") == 3)
+        let own = try #require(try store.read { try $0.outbox.operation(2) })
+        #expect(own.hasTemporaryKey && own.changes.map(\.name) == ["title"])
+        try bed.complete(2, 7)
+        #expect(try store.record("Issue", 7)?["title"] == .string("b"))
+        #expect(try store.record("Issue", 7)?["state"] == .string("closed"))
+        #expect(try store.record("Issue", 6)?["title"] == .string("later") && store.record("Issue", 5)?.key == 6)
+        #expect(try bed.operations().map { $0.prefix(16) } == ["3 update Issue 6", "4 update Issue 7"])
+        #expect(try bed.marks() == ["update Issue 6 title", "update Issue 7 state"])
+    }
+
+    @Test("two creations that the server takes for one record become one, also without a key in the second answer")
+    func sameRecord() throws {
+        try bed.create("Issue", .client(5), ["title": .string("a")])
+        try bed.create("Issue", .client(6), ["title": .string("b")])
+        let sent = try bed.claim(1, 2)
+        try bed.complete(1, 6)
+        let second = try #require(sent.first { $0.id == 2 })
+        let completion = try store.write { try $0.completeOperation(second) }
+        #expect(completion?.key == 6 && completion?.isMerged == true)
+        #expect(try store.record("Issue", 6) != nil && store.count("Issue") == 2)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+        #expect(try aliases == 2)
+    }
 }

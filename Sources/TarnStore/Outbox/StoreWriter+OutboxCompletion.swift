@@ -42,11 +42,14 @@ extension StoreWriter {
             let part = parts[record], noted = try noted(mark, part, of: operation, record)
             try renewMark(noted, record, after: part)
             try showServerValues(noted, record, after: part)
+            try keepMark(mark, of: record, after: operation)
         }
         try removeValidators(ofOthersChangedBy: operation, own)
         try noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.
-        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty { _ = try removeRow(own) }
+        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty, try mark(of: own) == nil {
+            _ = try removeRow(own)
+        }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
         let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
@@ -134,7 +137,7 @@ extension StoreWriter {
             mark = serverMark
         } else if let local {
             _ = try removeRow(rekeyed.old)
-            try storeRekeyed(rekeyed, local, server, mark: &mark)
+            try storeRekeyed(rekeyed, local, server, serverMark, mark: &mark)
         } else if let server, mark?.operation == .delete {
             // The record was deleted locally while the server created it.
             let keyFields = access.catalog.entity(id: server.kind)?.key ?? []
@@ -148,6 +151,9 @@ extension StoreWriter {
         if rekeyed.new.storageKey.count == StorageKey.digestLength { mark.wholeKey = rekeyed.to.tuple }
         if let serverMark {
             mark.since = min(mark.since, serverMark.since)
+            for (field, value) in serverMark.server where mark.serverValue(of: field) == nil {
+                _ = value.withUnsafeBytes { mark.remember(field, EncodedValue($0)) }
+            }
             if mark.operation == .update, serverMark.operation == .update, !mark.fields.isEmpty {
                 mark.fields = serverMark.fields.isEmpty ? [] : Set(mark.fields + serverMark.fields).sorted()
             }
@@ -182,8 +188,11 @@ extension StoreWriter {
     }
 
     /// Stores a row under its new key, merged with the row that has the key already.
+    ///
+    /// - Parameter serverMark: the mark of that row, whose local values are not the server's.
     private mutating func storeRekeyed(
-        _ rekeyed: RekeyedRecord, _ local: WholeRow, _ server: WholeRow?, mark: inout LocalMark?
+        _ rekeyed: RekeyedRecord, _ local: WholeRow, _ server: WholeRow?, _ serverMark: LocalMark?,
+        mark: inout LocalMark?
     ) throws {
         let kind = server?.kind ?? local.kind
         guard let entity = access.catalog.entity(id: kind) else { return }
@@ -195,7 +204,8 @@ extension StoreWriter {
             values[id] = value.withEncoded { $0.keepingPosition(of: local.values[id]) }
         }
         for field in covered {
-            if let value = known[field], value != values[field] {
+            let isLocal = serverMark?.covers(field) ?? false
+            if let value = isLocal ? serverMark?.serverValue(of: field) : known[field], value != values[field] {
                 _ = value.withUnsafeBytes { mark?.remember(field, EncodedValue($0)) }
             }
         }

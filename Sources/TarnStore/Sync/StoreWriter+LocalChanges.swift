@@ -46,7 +46,7 @@ extension StoreWriter {
     /// Deletes a record, as ``delete(_:_:ifVersion:)-(String,_,_)`` does, and marks it.
     ///
     /// No import restores the record until the mark is cleared. If the record was created locally,
-    /// so that the server has never had it, no mark is left.
+    /// and its creation is not queued, so that the server never gets it, no mark is left.
     ///
     /// - Returns: whether the record was stored.
     /// - Throws: as `delete`.
@@ -57,8 +57,15 @@ extension StoreWriter {
         try access.checkForm(of: key, found)
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }
-        if known?.operation != .create { try markLocal(entity, key, .delete) }
+        let listed = ListedRecord(entity: found.root, storageKey: key.storageKey)
+        if try !isUnknownToServer(listed, known) { try markLocal(entity, key, .delete) }
         return true
+    }
+
+    /// Whether the server never gets a record that is deleted: it was created locally, and its
+    /// creation is not queued.
+    func isUnknownToServer(_ record: ListedRecord, _ mark: LocalMark?) throws -> Bool {
+        try mark?.operation == .create && outbox.creation(of: record) == nil
     }
 
     /// Marks a record as changed locally, within this transaction.

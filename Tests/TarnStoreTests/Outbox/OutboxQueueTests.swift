@@ -251,6 +251,36 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("a record that is deleted with a mark while its creation is queued stays deleted once that is sent")
+    func deletedWithMark() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        #expect(try store.write { try $0.deleteLocally("Issue", made) })
+        #expect(try bed.marks() == ["delete Issue \(made) "])
+        try bed.complete(1, 99)
+        #expect(try bed.marks() == ["delete Issue 99 "] && store.record("Issue", 99) == nil && bed.counts.isEmpty)
+        let other = try bed.create("Issue").key
+        #expect(try store.write { try $0.deleteLocally("Issue", other) })
+        try bed.discard(2)
+        #expect(try bed.marks() == ["delete Issue 99 "])
+    }
+
+    @Test("a record that is stored with a mark while its deletion is queued stays once that is sent or discarded")
+    func storedWithMark() throws {
+        func store(_ title: String) throws {
+            try self.store.write { try $0.putLocally("Issue", 17, [Record.Field("title", .string(title))]) }
+        }
+        try bed.delete("Issue", 17)
+        try store("again")
+        try bed.discard(1)
+        #expect(try self.store.record("Issue", 17)?["title"] == .string("again"))
+        #expect(try bed.marks() == ["update Issue 17 "])
+        try bed.delete("Issue", 17)
+        try store("once more")
+        try bed.complete(2)
+        #expect(try self.store.record("Issue", 17)?["title"] == .string("once more"))
+        #expect(try bed.marks() == ["create Issue 17 "] && bed.counts.isEmpty)
+    }
+
     @Test("a wait that was noted while the clock was ahead is over")
     func clockAhead() throws {
         let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now

@@ -55,7 +55,7 @@ struct LongKeyTests {
               write: { update: { request: 'PATCH /issues/{id}', set: { ref: '{label}' } } }
             """
         ) { _ in Answer(status: "204 No Content") }
-        let key = RecordKey(Self.key), labels = isList ? Value.references(["bug", key]) : .reference(key)
+        let key = RecordKey(Self.key), labels = isList ? Value.references([RecordKey("bug"), key]) : .reference(key)
         try await place.store.write { writer in
             try writer.put("Issue", RecordKey(1), [.init("title", .string("a")), .init("label", labels)])
         }

@@ -65,6 +65,8 @@ extension StoreWriter {
         completion.isDeleted =
             try operation.mayHaveArrived && !completion.isMerged
             && outbox.settledRecords(since: operation.queuedAt).contains(adopted)
+        // A key that the server has assigned again: earlier changes were of a record that is gone.
+        if !completion.wasKnown { try dropChanges(ofRecordBefore: operation.id, with: adopted) }
         completion.rekeyed = try adopt(root, operation.key, key, at: now)
         try noteSettled([adopted], at: now)
         return completion

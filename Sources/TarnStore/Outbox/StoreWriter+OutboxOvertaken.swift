@@ -12,7 +12,7 @@ extension StoreWriter {
     ///    record has changed: one that moves a member elsewhere, or that replaces the whole list.
     /// 4. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
     ///    again. Updates and changes of members of the record lose everything: they were of the
-    ///    record that had the key before.
+    ///    record that had the key before. So they do if the server assigns its key to another one.
     ///
     /// An operation that is left without changes stays in the outbox until it is retried or
     /// discarded.
@@ -34,19 +34,35 @@ extension StoreWriter {
                     message: "a later change has created the record again; a retry withdraws the deletion",
                     at: known.failure?.at ?? .now)
                 try replace(known, by: operation)
-            case (.create, .update):
-                try drop(Set(known.changes.filter { $0.record == nil }.map(\.field)), from: known)
-            case (.create, .add), (.create, .remove):
-                try dropMembers(of: known)
             default: continue
             }
         }
+        if sent.kind == .create { try dropChanges(ofRecordBefore: id, with: own) }
         let parts = SentParts(sent, own)
         for record in parts.records.sorted(by: ListedRecord.precedes) {
             for found in try outbox.deadOperations(touching: record, before: id) {
                 // What another one gets back may have changed it.
                 if let known = try outbox.stored(found.id) { try drop(parts, from: known) }
             }
+        }
+    }
+
+    /// Takes everything out of the dead updates and changes of members of the record that had the
+    /// key of a created one before.
+    ///
+    /// - Parameter id: the creation.
+    mutating func dropChanges(ofRecordBefore id: UInt64, with own: ListedRecord) throws {
+        guard try outbox.counters.counts.dead > 0 else { return }
+        for other in try outbox.ids(.own, own) where other < id {
+            guard let known = try outbox.stored(other), known.state == .dead else { continue }
+            switch known.kind {
+            case .update: try drop(Set(known.changes.filter { $0.record == nil }.map(\.field)), from: known)
+            case .add, .remove: try dropMembers(of: known)
+            case .create, .delete: continue
+            }
+            var gone = known
+            gone.id = 0
+            try renewMark(own, after: gone)
         }
     }
 

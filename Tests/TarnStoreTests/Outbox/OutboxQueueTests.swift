@@ -251,6 +251,20 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("dead changes of a deleted record are withdrawn by a retry once the server has assigned its key again")
+    func assignedAgain() throws {
+        try bed.update(17, ["title": .string("a")])
+        try bed.claim(1)
+        try bed.bury(1)
+        try bed.delete("Issue", 17)
+        try bed.complete(2)
+        let made = try bed.create("Issue", .temporary, ["title": .string("new")]).key
+        try bed.complete(3, 17)
+        #expect(try bed.operations() == ["1 update Issue 17"] && bed.marks() == [])
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        #expect(try store.record("Issue", made)?["title"] == .string("new") && bed.counts.isEmpty)
+    }
+
     @Test("a record that is deleted with a mark while its creation is queued stays deleted once that is sent")
     func deletedWithMark() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key

@@ -38,7 +38,7 @@ extension StoreWriter {
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
         beginClearing()
-        try put(entity, key, key == given ? values : self.values(values, without: given, entity))
+        try putResolving(entity, key, key == given ? values : self.values(values, without: given, entity))
         try markUpdated(endClearing())
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }

@@ -36,6 +36,47 @@ struct OutboxAliasTests {
         #expect(try bed.marks() == [] && store.count("Issue") == 2)
     }
 
+    /// An issue as a program holds it since before its parent got the server's key.
+    private struct Child: StoredRecord {
+        static let entity = "Issue"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id, parent }
+
+        var id: Int64
+        var parent: Reference<Child>?
+
+        init(id: Int64, parent: Int64) { (self.id, self.parent) = (id, Reference(parent)) }
+
+        init(_ row: Row<Child>) throws(StoreError) {
+            id = try row.get(.id)
+            parent = try row.get(.parent)
+        }
+
+        func encode(into row: inout RowEncoder<Child>) {
+            row.set(.id, id)
+            row.set(.parent, parent)
+        }
+    }
+
+    @Test("references to a replaced key that are put, as fields or in structs, lead to the record")
+    func references() throws {
+        let made = try bed.create("Issue").key, old = try #require(Int64(made)), label = try bed.create("Label").key
+        try bed.complete(1, 99)
+        try bed.complete(2, "la")
+        try store.write { writer in
+            try writer.put(
+                "Issue", 18, [.init("parent", .reference(made)), .init("labels", .references(["bug", label]))],
+                ifVersion: nil)
+            try writer.putLocally("Issue", 19, [.init("parent", .reference(made))])
+            try writer.put(Child(id: 20, parent: old))
+            try writer.put(contentsOf: [Child(id: 21, parent: old), Child(id: 3, parent: old)])
+            try writer.put("Issue", 22, [], ifVersion: nil)
+            _ = try writer.patch(Child.self, 22) { $0.set(.parent, Reference<Child>(old)) }
+        }
+        #expect(try store.related("Issue", 99, "children") == [3, 18, 19, 20, 21, 22])
+        #expect(try store.related("Issue", 18, "labels") == ["bug", "la"])
+    }
+
     @Test("an update by a replaced key may have the values of that key, as a struct has them")
     func updateWithKey() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key

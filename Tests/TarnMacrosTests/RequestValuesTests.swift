@@ -218,6 +218,24 @@ struct RequestValuesTests {
         }
     }
 
+    @Test("details by a key that the server's key has replaced are those of the record")
+    func detailByReplacedKey() async throws {
+        let api = try Server(), client = api.client
+        try await client.store.write { writer in
+            let made = try writer.enqueueCreate(
+                "Snippet", .client(RecordKey(6)), [Record.Field("text", .string("mine"))])
+            if let id = made.operation { _ = try writer.completeOperation(id, adopting: RecordKey(7)) }
+        }
+        let old = Snippet(id: 6, text: "mine")
+        #expect(try await client.detail(Snippet.self, 6).text == "seven")
+        #expect(try await client.detail(of: old).id == 7)
+        #expect(try client.cache.entries(listing: "Snippet", RecordKey(6)).count == 1)
+        api.isGone.turnOn()
+        await #expect(throws: CacheError.self) { _ = try await client.detail(of: old, deletingGone: true) }
+        #expect(try client.store.read { try $0.get(Snippet.self, 7) } == nil)
+        #expect(api.server.targets.allSatisfy { $0 == "/notes/7?fields=all" }, "\(api.server.targets)")
+    }
+
     // MARK: Kinds and envelopes
 
     @Test("records of a kind are returned as structs of its parent, also those of a response that is not stored")

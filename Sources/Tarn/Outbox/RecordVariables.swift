@@ -120,6 +120,16 @@ extension Value {
         default: false
         }
     }
+
+    /// Whether the value is or contains the key of a missing record that is known by its digest
+    /// alone.
+    var hasUnknownKey: Bool {
+        switch self {
+        case .reference(let key): key.isDigest
+        case .references(let keys): keys.contains(where: \.isDigest)
+        default: false
+        }
+    }
 }
 
 extension RecordKey {

@@ -411,10 +411,8 @@ struct WriteMessageBuilder {
                 throw WriteError.request(place: "", reason: "the body needs {\(name)}, which has no value")
             }
             if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
-            if case .reference(let key) = found {
-                if case .digest? = key.components.first { throw WriteMessageBuilder.unknownKey("{\(name)}") }
-                return .string(key.description)
-            }
+            if found.hasUnknownKey { throw WriteMessageBuilder.unknownKey("{\(name)}") }
+            if case .reference(let key) = found { return .string(key.description) }
             return (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
         case .array(let values): return .array(try values.map { try filled($0, variables) })
         case .object(let members):

@@ -87,13 +87,15 @@ extension RecordCache {
         }
     }
 
-    /// The entries of the responses that list a record, oldest first.
+    /// The entries of the responses that list a record, oldest first. A temporary key that the
+    /// server's key has replaced leads to the record.
     public func entries(listing entity: String, _ key: RecordKey) throws -> [ResponseEntry] {
         try store.read { reader in
             guard let entity = reader.catalog.entity(entity) else {
                 throw StoreError.unknownEntity(name: entity, known: reader.catalog.entities.map(\.name))
             }
-            let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
+            let present = try reader.outbox.resolvedKey(entity.name, key)
+            let record = ListedRecord(entity: entity.root, storageKey: present.storageKey)
             return try reader.access.responses.ids(listing: record).compactMap {
                 try reader.access.responses.view(id: $0)?.entry
             }

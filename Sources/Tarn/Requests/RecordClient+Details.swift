@@ -26,7 +26,10 @@ extension RecordClient {
     ) async throws -> Value {
         let request = options(Value.detail)
         let asked: (request: RecordRequest<Value>, key: RecordKey) = try store.read(verifyingRows: true) { reader in
-            let copy = try reader.copy(of: record)
+            var copy = try reader.copy(of: record)
+            let key = try reader.outbox.resolvedKey(copy.entity, copy.key)
+            // The copy is from before the server's key replaced its own.
+            if key != copy.key, let present = try reader.record(copy.entity, key) { copy = present }
             return (try filled(request, copy, isStored: true, reader), copy.key)
         }
         return try await detail(asked.request, asked.key, deletingGone)
@@ -45,12 +48,13 @@ extension RecordClient {
         _ options: @Sendable (RecordRequest<Value>) -> RecordRequest<Value> = { $0 }
     ) async throws -> Value {
         let request = options(Value.detail), key = key.recordKey
-        let asked: RecordRequest<Value> = try store.read(verifyingRows: true) { reader in
+        let asked: (request: RecordRequest<Value>, key: RecordKey) = try store.read(verifyingRows: true) { reader in
             let stored = try reader.record(Value.entity, key)
-            return try filled(
-                request, stored ?? Record(entity: Value.entity, key: key, fields: []), isStored: stored != nil, reader)
+            let record = stored ?? Record(entity: Value.entity, key: key, fields: [])
+            // A key that the server's key has replaced is not the record's.
+            return (try filled(request, record, isStored: stored != nil, reader), record.key)
         }
-        return try await detail(asked, key, deletingGone)
+        return try await detail(asked.request, asked.key, deletingGone)
     }
 
     private func detail<Value: MappedRecord>(

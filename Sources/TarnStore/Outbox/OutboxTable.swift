@@ -205,6 +205,26 @@ package struct OutboxTable {
         }
     }
 
+    /// Returns the aliases that lead to a record, with their keys in the table.
+    ///
+    /// It reads all aliases of the entity: only for a key that leads to another record itself.
+    func aliases(leadingTo record: ListedRecord) throws -> [(key: [UInt8], alias: OutboxAlias)] {
+        guard let table = access.state.outbox else { return [] }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var result: [([UInt8], OutboxAlias)] = []
+        try OutboxEntryKey.record(.alias, ListedRecord(entity: record.entity, storageKey: [])).withUnsafeBytes {
+            start in
+            var entry = try cursor.seek(start)
+            while let (key, value) = entry, key.hasPrefix(start) {
+                guard let alias = OutboxAlias(try row(value, key)) else { throw damaged(key) }
+                if alias.key.storageKey == record.storageKey { result.append((Array(key), alias)) }
+                entry = try cursor.next()
+            }
+        }
+        return result
+    }
+
     /// Whether the key of any record was replaced.
     var hasAliases: Bool {
         get throws {
@@ -237,14 +257,26 @@ package struct OutboxTable {
 
     /// Returns the key that has replaced another one; that itself if a record has it.
     ///
-    /// The key of a new record of an owner has the present key of that owner.
-    func resolved(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
-        var key = key
+    /// This is the rule for every key that a caller passes: of a record to read, to observe, to
+    /// write, to mark or to queue a change of, and of the targets in conditions and in queued
+    /// values. Keys that responses bring are the server's, and are not replaced.
+    ///
+    /// 1. A key that a record has, or an unsent change, is that record's.
+    /// 2. A key with an alias leads to the record that has had it. The alias ends for good when
+    ///    another record has the key: see `StoreWriter.removeAlias(of:)`.
+    /// 3. The key of a new record of an owner has the present key of that owner.
+    ///
+    /// - Parameter isAliased: whether an alias has led to the key. Its own alias is newer, so the
+    ///   record was moved on, even if another one has the key by now.
+    func resolved(
+        _ entity: Catalog.Entity, _ key: RecordKey, isAliased: Bool = false
+    ) throws -> RecordKey {
+        var key = key, isAliased = isAliased
         for _ in 0..<OutboxAlias.longestChain {
-            let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            let next = try alias(record)?.key ?? withPresentOwners(key, entity)
-            guard next != key, try !isTaken(record) else { break }
-            key = next
+            let record = ListedRecord(entity: entity.root, storageKey: key.storageKey), alias = try alias(record)
+            let next = try alias?.key ?? withPresentOwners(key, entity)
+            guard next != key, try (isAliased && alias != nil) || !isTaken(record) else { break }
+            (key, isAliased) = (next, alias != nil)
         }
         return key
     }
@@ -306,7 +338,7 @@ package struct OutboxTable {
             let record = ListedRecord(root, storageKey)
             if let alias = try alias(record) {
                 guard try !isTaken(record), let entity = access.catalog.entity(id: root) else { return nil }
-                return try resolved(entity, alias.key)
+                return try resolved(entity, alias.key, isAliased: true)
             }
             guard let entity = access.catalog.entity(id: root), entity.hasOwner,
                 let key = RecordKey(storageKey: storageKey)

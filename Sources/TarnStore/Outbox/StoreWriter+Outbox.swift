@@ -60,13 +60,14 @@ extension StoreWriter {
     /// - Throws: `OutboxError.recordMissing`, `.tooLarge`; otherwise as `put`.
     @discardableResult
     package mutating func enqueueUpdate(
-        _ entity: String, _ key: RecordKey, _ values: [Record.Field], _ request: OutboxRequest = OutboxRequest()
+        _ entity: String, _ given: RecordKey, _ values: [Record.Field], _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        let (record, key, row) = try existing(entity, key)
+        let (record, key, row) = try existing(entity, given)
         guard let found = access.catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
-        let values = try encoded(resolving(values, found), key, found)
+        let own = try key == given ? values : self.values(values, without: given, entity)
+        let values = try encoded(resolving(own, found), key, found)
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
         let earlier = try outbox.ids(.own, record)
         // A field that was changed locally without an operation is based on the server's value, and
@@ -131,12 +132,13 @@ extension StoreWriter {
     /// Changes fields that no request sends: they stay local changes.
     ///
     /// - Throws: `OutboxError.recordMissing`; otherwise as `put`.
-    package mutating func changeLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
-        let (record, key, row) = try existing(entity, key)
+    package mutating func changeLocally(_ entity: String, _ given: RecordKey, _ values: [Record.Field]) throws {
+        let (record, key, row) = try existing(entity, given)
         guard let found = access.catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
-        let changes = try encoded(resolving(values, found), key, found).filter { id, after in
+        let own = try key == given ? values : self.values(values, without: given, entity)
+        let changes = try encoded(resolving(own, found), key, found).filter { id, after in
             !(row.value(of: id).map { after.isContained(in: $0) } ?? false)
         }
         guard !changes.isEmpty else { return }

@@ -29,7 +29,7 @@ extension StoreWriter {
         _ known: OutboxOperation, adopting key: RecordKey? = nil, at now: Timestamp = .now
     ) throws -> OutboxCompletion? {
         guard let operation = try outbox.stored(known.id) else { return nil }
-        let catalog = access.catalog, own = operation.record(catalog)
+        let catalog = access.catalog, own = operation.record(catalog), key = key ?? operation.keyOfRequest(known)
         var completion = OutboxCompletion(operation: known, key: operation.key)
         if let key, key != operation.key {
             guard operation.kind == .create else { throw OutboxError.wrongKind(id: known.id, kind: operation.kind) }
@@ -42,14 +42,18 @@ extension StoreWriter {
             let part = parts[record], noted = try noted(mark, part, of: operation, record)
             try renewMark(noted, record, after: part)
             try showServerValues(noted, record, after: part)
+            try keepMark(mark, of: record, after: operation)
         }
         try removeValidators(ofOthersChangedBy: operation, own)
         try noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.
-        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty { _ = try removeRow(own) }
+        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty, try mark(of: own) == nil {
+            _ = try removeRow(own)
+        }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
         let adopted = ListedRecord(entity: root.id, storageKey: key.storageKey)
+        try displaceCreation(of: adopted, root, at: now)
         completion.knownVersion = try adopted.storageKey.withUnsafeBytes { key in
             try access.lending { try access.records.row(root, key)?.version }
         }
@@ -61,6 +65,8 @@ extension StoreWriter {
         completion.isDeleted =
             try operation.mayHaveArrived && !completion.isMerged
             && outbox.settledRecords(since: operation.queuedAt).contains(adopted)
+        // A key that the server has assigned again: earlier changes were of a record that is gone.
+        if !completion.wasKnown { try dropChanges(ofRecordBefore: operation.id, with: adopted) }
         completion.rekeyed = try adopt(root, operation.key, key, at: now)
         try noteSettled([adopted], at: now)
         return completion
@@ -109,9 +115,9 @@ extension StoreWriter {
             try rekeyReferences(rekeyed, &owned)
             try rekeyJoins(rekeyed, &owned)
             try rekeyOperations(rekeyed, &owned)
-            try putAlias(rekeyed.old, rekeyed.to, at: now)
             // The key belongs to this record now, also once that is deleted.
             try removeAlias(of: rekeyed.new)
+            try putAlias(rekeyed.old, rekeyed.to, at: now)
             result.append(
                 OutboxCompletion.Rekeyed(
                     entity: access.catalog.entity(id: rekeyed.root)?.name ?? "", from: rekeyed.from, to: rekeyed.to))
@@ -133,7 +139,7 @@ extension StoreWriter {
             mark = serverMark
         } else if let local {
             _ = try removeRow(rekeyed.old)
-            try storeRekeyed(rekeyed, local, server, mark: &mark)
+            try storeRekeyed(rekeyed, local, server, serverMark, mark: &mark)
         } else if let server, mark?.operation == .delete {
             // The record was deleted locally while the server created it.
             let keyFields = access.catalog.entity(id: server.kind)?.key ?? []
@@ -147,6 +153,9 @@ extension StoreWriter {
         if rekeyed.new.storageKey.count == StorageKey.digestLength { mark.wholeKey = rekeyed.to.tuple }
         if let serverMark {
             mark.since = min(mark.since, serverMark.since)
+            for (field, value) in serverMark.server where mark.serverValue(of: field) == nil {
+                _ = value.withUnsafeBytes { mark.remember(field, EncodedValue($0)) }
+            }
             if mark.operation == .update, serverMark.operation == .update, !mark.fields.isEmpty {
                 mark.fields = serverMark.fields.isEmpty ? [] : Set(mark.fields + serverMark.fields).sorted()
             }
@@ -181,8 +190,11 @@ extension StoreWriter {
     }
 
     /// Stores a row under its new key, merged with the row that has the key already.
+    ///
+    /// - Parameter serverMark: the mark of that row, whose local values are not the server's.
     private mutating func storeRekeyed(
-        _ rekeyed: RekeyedRecord, _ local: WholeRow, _ server: WholeRow?, mark: inout LocalMark?
+        _ rekeyed: RekeyedRecord, _ local: WholeRow, _ server: WholeRow?, _ serverMark: LocalMark?,
+        mark: inout LocalMark?
     ) throws {
         let kind = server?.kind ?? local.kind
         guard let entity = access.catalog.entity(id: kind) else { return }
@@ -194,7 +206,8 @@ extension StoreWriter {
             values[id] = value.withEncoded { $0.keepingPosition(of: local.values[id]) }
         }
         for field in covered {
-            if let value = known[field], value != values[field] {
+            let isLocal = serverMark?.covers(field) ?? false
+            if let value = isLocal ? serverMark?.serverValue(of: field) : known[field], value != values[field] {
                 _ = value.withUnsafeBytes { mark?.remember(field, EncodedValue($0)) }
             }
         }
@@ -330,7 +343,9 @@ extension StoreWriter {
             operation.rekey(rekeyed, access.state.outboxSchema)
             // A created record whose key has other temporary parts keeps them.
             if isOwn, known.kind != .create {
-                operation.hasTemporaryKey = try outbox.creation(of: rekeyed.old)?.hasTemporaryKey ?? false
+                // The creation, which is the first one, may have the new key by now.
+                let creation = try outbox.creation(of: rekeyed.old) ?? outbox.creation(of: rekeyed.new)
+                operation.hasTemporaryKey = creation?.hasTemporaryKey ?? false
             }
             // Before the new bytes are stored: the owned keys are found in the old ones.
             if !isOwn, let root = catalog.entity(id: known.record(catalog).entity),

@@ -127,11 +127,27 @@ extension StoreWriter {
         }
     }
 
-    /// Removes the alias of a key that another record has adopted.
+    /// Ends the alias of a key that another record has, or has had. Other keys that led to it were
+    /// keys of the record that it has led to, and keep leading there.
     mutating func removeAlias(of record: ListedRecord) throws {
-        guard try outbox.alias(record) != nil else { return }
-        try removeAlias(OutboxEntryKey.record(.alias, record), access.state.outboxTable())
-        try changeCounters { $0.aliases -= min($0.aliases, 1) }
+        guard let alias = try outbox.alias(record) else { return }
+        let table = try access.state.outboxTable()
+        try removeAlias(OutboxEntryKey.record(.alias, record), table)
+        var count: UInt64 = 1
+        for (key, other) in try outbox.aliases(leadingTo: record) {
+            if key
+                == OutboxEntryKey.record(.alias, ListedRecord(entity: record.entity, storageKey: alias.key.storageKey))
+            {
+                try removeAlias(key, table)
+                count += 1
+            } else {
+                try key.withUnsafeBytes {
+                    try OutboxAlias(alias.key, at: other.at).store(access.raw, table, $0, sequence: sequence)
+                }
+            }
+        }
+        let removed = count
+        try changeCounters { $0.aliases -= min($0.aliases, removed) }
     }
 
     private func expiredAliases(at now: Timestamp, _ table: Table) throws -> [[UInt8]] {

@@ -115,6 +115,10 @@ extension StoreWriter {
         if known.operation != .update, touch?.operation == .update, mark?.operation != known.operation {
             mark = LocalMark(known.operation, [], entity: known.entity, since: known.since)
         }
+        if mark == nil, known.operation != .delete, touch?.operation == .delete, try wholeRow(record) != nil {
+            // The program has stored the record again, without an operation.
+            mark = LocalMark(known.operation, known.fields, entity: known.entity, since: known.since)
+        }
         if ended.kind == .create, !ended.unsent.isEmpty, record == ended.record(catalog), mark?.operation != .delete {
             // No request has sent them.
             var left = mark ?? LocalMark(.update, ended.unsent.sorted(), entity: known.entity, since: known.since)
@@ -139,6 +143,23 @@ extension StoreWriter {
         mark.wholeKey = known.wholeKey
         mark.entity = known.entity
         try putMark(mark, record, source)
+    }
+
+    /// Keeps what the program has marked itself, without an operation, after one that is done.
+    ///
+    /// 1. A record that was deleted while its creation was queued is to be deleted at the server.
+    /// 2. A record that was stored again while its deletion was queued is to be created there.
+    ///
+    /// - Parameter before: the mark before the operation was done.
+    mutating func keepMark(_ before: LocalMark, of record: ListedRecord, after done: StoredOperation) throws {
+        let own = done.record(access.catalog), now = try mark(of: record)
+        if before.operation == .delete {
+            guard now == nil, done.kind == .create, record == own else { return }
+            try putMark(LocalMark(.delete, [], entity: before.entity, since: before.since), record, done)
+        } else if now?.operation == .update, (record == own && done.kind == .delete) || done.hasRow(of: record) {
+            guard try outbox.touching(record, except: done.id).isEmpty else { return }
+            try putMark(LocalMark(.create, [], entity: before.entity, since: before.since), record, done)
+        }
     }
 
     /// Stores a mark, with the whole key of a record that is stored under a digest.

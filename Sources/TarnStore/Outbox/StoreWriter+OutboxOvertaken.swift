@@ -11,7 +11,8 @@ extension StoreWriter {
     /// 3. Both lose the references and the members of lists that a later operation of another
     ///    record has changed: one that moves a member elsewhere, or that replaces the whole list.
     /// 4. A deletion fails with ``OutboxFailure/recreated`` if the operation creates the record
-    ///    again.
+    ///    again. Updates and changes of members of the record lose everything: they were of the
+    ///    record that had the key before. So they do if the server assigns its key to another one.
     ///
     /// An operation that is left without changes stays in the outbox until it is retried or
     /// discarded.
@@ -36,12 +37,32 @@ extension StoreWriter {
             default: continue
             }
         }
+        if sent.kind == .create { try dropChanges(ofRecordBefore: id, with: own) }
         let parts = SentParts(sent, own)
         for record in parts.records.sorted(by: ListedRecord.precedes) {
             for found in try outbox.deadOperations(touching: record, before: id) {
                 // What another one gets back may have changed it.
                 if let known = try outbox.stored(found.id) { try drop(parts, from: known) }
             }
+        }
+    }
+
+    /// Takes everything out of the dead updates and changes of members of the record that had the
+    /// key of a created one before.
+    ///
+    /// - Parameter id: the creation.
+    mutating func dropChanges(ofRecordBefore id: UInt64, with own: ListedRecord) throws {
+        guard try outbox.counters.counts.dead > 0 else { return }
+        for other in try outbox.ids(.own, own) where other < id {
+            guard let known = try outbox.stored(other), known.state == .dead else { continue }
+            switch known.kind {
+            case .update: try drop(Set(known.changes.filter { $0.record == nil }.map(\.field)), from: known)
+            case .add, .remove: try dropMembers(of: known)
+            case .create, .delete: continue
+            }
+            var gone = known
+            gone.id = 0
+            try renewMark(own, after: gone)
         }
     }
 
@@ -53,10 +74,7 @@ extension StoreWriter {
             let fields = Set(known.changes.filter { $0.record == nil }.map(\.field)).filter {
                 sent.fields.contains(RecordFieldPlace(record: own, field: $0))
             }
-            let known = try releaseOwners(of: known, fields)
-            var operation = known
-            operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
-            if operation != known { try replace(known, by: operation) }
+            try drop(fields, from: known)
         case .add, .remove:
             var gone: Set<[UInt8]> = []
             for change in known.changes {
@@ -74,6 +92,28 @@ extension StoreWriter {
             try replace(known, by: operation)
         case .create, .delete: break
         }
+    }
+
+    /// Takes all members out of a dead change of members of a record that was deleted since, and
+    /// rolls back what it has changed in other records.
+    private mutating func dropMembers(of known: StoredOperation) throws {
+        let own = known.record(access.catalog)
+        let others = known.touchedFields(own).filter { $0.record != own }
+        for place in others { _ = try rollBack(place, of: known) }
+        let left = try queued(known.id)
+        var operation = left, gone = known
+        operation.removeMembers(Set(known.members.map(\.storageKey)))
+        try replace(left, by: operation)
+        gone.id = 0
+        for record in Set(others.map(\.record)) { try renewMark(record, after: gone) }
+    }
+
+    /// Takes fields out of a dead update.
+    private mutating func drop(_ fields: Set<UInt16>, from known: StoredOperation) throws {
+        let known = try releaseOwners(of: known, fields)
+        var operation = known
+        operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
+        if operation != known { try replace(known, by: operation) }
     }
 }
 

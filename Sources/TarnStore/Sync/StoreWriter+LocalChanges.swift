@@ -38,7 +38,7 @@ extension StoreWriter {
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
         beginClearing()
-        try put(entity, key, key == given ? values : self.values(values, without: given, entity))
+        try putResolving(entity, key, key == given ? values : self.values(values, without: given, entity))
         try markUpdated(endClearing())
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
@@ -46,7 +46,7 @@ extension StoreWriter {
     /// Deletes a record, as ``delete(_:_:ifVersion:)-(String,_,_)`` does, and marks it.
     ///
     /// No import restores the record until the mark is cleared. If the record was created locally,
-    /// so that the server has never had it, no mark is left.
+    /// and its creation is not queued, so that the server never gets it, no mark is left.
     ///
     /// - Returns: whether the record was stored.
     /// - Throws: as `delete`.
@@ -57,8 +57,15 @@ extension StoreWriter {
         try access.checkForm(of: key, found)
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }
-        if known?.operation != .create { try markLocal(entity, key, .delete) }
+        let listed = ListedRecord(entity: found.root, storageKey: key.storageKey)
+        if try !isUnknownToServer(listed, known) { try markLocal(entity, key, .delete) }
         return true
+    }
+
+    /// Whether the server never gets a record that is deleted: it was created locally, and its
+    /// creation is not queued.
+    func isUnknownToServer(_ record: ListedRecord, _ mark: LocalMark?) throws -> Bool {
+        try mark?.operation == .create && outbox.creation(of: record) == nil
     }
 
     /// Marks a record as changed locally, within this transaction.
@@ -67,13 +74,15 @@ extension StoreWriter {
     /// was created locally stays so. A record that is created again after a local deletion is
     /// changed as a whole. A deletion has precedence over all other changes.
     ///
+    /// A temporary key that the server's key has replaced leads to the record.
+    ///
     /// - Parameter fields: names of attributes and relationships that are stored in the record;
     ///   empty for the whole record.
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
     public mutating func markLocal(
         _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
     ) throws {
-        let entity = try access.state.entity(entity)
+        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let ids = try fields.map { name in
             guard let id = entity.field(name)?.id else {
@@ -135,6 +144,8 @@ extension StoreWriter {
 
     /// Clears the mark of a record: its change has reached the server, or is abandoned.
     ///
+    /// A temporary key that the server's key has replaced leads to the record.
+    ///
     /// - Parameters:
     ///   - fields: the fields whose change is finished; the others stay marked. Nil for all.
     ///   - takingServer: whether these fields get the server's values from later responses. The
@@ -146,7 +157,7 @@ extension StoreWriter {
     public mutating func clearLocalChange(
         _ entity: String, _ key: RecordKey, fields: [String]? = nil, takingServer: Bool = false
     ) throws -> Bool {
-        let entity = try access.state.entity(entity)
+        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let done = try fields.map { fields in
             try fields.map { name in

@@ -217,6 +217,8 @@ public struct StoreWriter: ~Copyable {
         try storeLongLists()
         try access.responses.removeAll(listing: rules.root, key)
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
+        // Without this record, the key would lead to the one that had it before.
+        if try hasAliases() { try removeAlias(of: ListedRecord(rules.root, key)) }
     }
 
     /// Stores fields of a record, without a check of its version.

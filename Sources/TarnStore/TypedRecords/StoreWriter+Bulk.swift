@@ -71,7 +71,7 @@ extension StoreWriter {
         let key = buffers.storageKey.bytes
         // Once a record is held, later ones have to follow it.
         if bulk.batch.count == 0, try tail.isPast(key, rules.root, access.raw, bulk.table) {
-            _ = try merge(rules, key, body, isComplete: plan.isComplete)
+            _ = try mergeResolving(rules, key, body, isComplete: plan.isComplete)
             bulk.changed += 1
             return
         }
@@ -93,7 +93,7 @@ extension StoreWriter {
         for position in 0..<batch.count {
             let (key, body, isComplete) = batch.record(at: position)
             guard let body else { continue }
-            if case .unchanged = try merge(rules, key, body, isComplete: isComplete) { continue }
+            if case .unchanged = try mergeResolving(rules, key, body, isComplete: isComplete) { continue }
             changed += 1
         }
         batch.removeAll()

@@ -6,6 +6,7 @@ extension StoreWriter {
     /// Stores a record: sets the fields of the struct, and keeps those that it does not have.
     ///
     /// A temporary key that the server's key has replaced leads to the record, which keeps its key.
+    /// So do references to such keys.
     ///
     /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
     ///   If it is set, the record is stored only if it still has this version; 0 means that it does
@@ -23,13 +24,13 @@ extension StoreWriter {
         let present = try encoder.finish(key: nil) { key, body, isComplete -> RecordKey? in
             if hasAliases, let present = try access.outbox.replacingKey(rules.root, key) { return present }
             if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
-            _ = try merge(rules, key, body, isComplete: isComplete)
+            _ = try mergeResolving(rules, key, body, isComplete: isComplete)
             return nil
         }
         guard let present else { return }
         try encoder.finish(replacingKeyBy: present) { key, body, isComplete in
             if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }
-            _ = try merge(rules, key, body, isComplete: isComplete)
+            _ = try mergeResolving(rules, key, body, isComplete: isComplete)
         }
     }
 
@@ -64,7 +65,7 @@ extension StoreWriter {
         return try encoder.finish(key: key) { storageKey, body, _ in
             try check(version, rules.entity, storageKey)
             guard try access.records.row(rules.entity, storageKey) != nil else { return false }
-            _ = try merge(rules, storageKey, body, isComplete: false)
+            _ = try mergeResolving(rules, storageKey, body, isComplete: false)
             return true
         }
     }
@@ -100,7 +101,7 @@ extension StoreWriter {
     ) throws {
         let present = try writtenKey(entity, key)
         try check(version, entity, present, ofAnyKind: true)
-        try put(entity, present, present == key ? values : self.values(values, without: key, entity))
+        try putResolving(entity, present, present == key ? values : self.values(values, without: key, entity))
     }
 
     /// Returns values without those of a replaced key: they follow from the present one.

@@ -171,6 +171,22 @@ struct OutboxAdoptionTests {
         #expect(try store.record("Issue", 99)?["title"] == .string("server"))
     }
 
+    @Test("of two changed records that become one, what the server has is kept, and no local value is taken for it")
+    func mergedMarks() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.claim(1)
+        try bed.update(made, ["title": .string("later")])
+        try store.put("Issue", 99, ["title": .string("server"), "state": .string("open")])
+        try bed.update(99, ["title": .string("other"), "state": .string("closed")])
+        try bed.tell("Issue", 99, "state", .string("merged"))
+        try bed.complete(1, 99)
+        let change = try #require(try store.read { try $0.localChange("Issue", 99) })
+        #expect(change.fields == ["title", "state"])
+        #expect(change.server == [.init("title", .string("mine")), .init("state", .string("merged"))])
+        try bed.discard(3)
+        #expect(try store.record("Issue", 99)?["state"] == .string("merged"))
+    }
+
     @Test("a record that was deleted while its creation was sent stays deleted")
     func deleted() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key

@@ -225,6 +225,75 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("dead changes of a record that was deleted and created again are withdrawn by a retry")
+    func earlierRecord() throws {
+        try bed.update(17, ["title": .string("a"), "parent": .reference(17)])
+        try store.put("Note", 3)
+        _ = try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", 17) }
+        for id in [1, 2] as [UInt64] {
+            try bed.claim(id)
+            try bed.bury(id)
+        }
+        try bed.delete("Issue", 17)
+        try bed.complete(3)
+        try bed.create("Issue", .client(17), ["title": .string("again")])
+        try store.write { writer in
+            try writer.dropOvertakenChanges(by: 4)
+            _ = try writer.completeOperation(4)
+        }
+        #expect(try bed.operations() == ["1 update Issue 17", "2 add Issue 17 notes=[]"])
+        #expect(try bed.marks() == [])
+        for id in [1, 2] as [UInt64] { #expect(try store.write { try $0.retryOperation(id) } == nil) }
+        let record = try #require(try store.record("Issue", 17))
+        #expect(record["title"] == .string("again") && record["parent"] == nil)
+        #expect(try store.related("Issue", 17, "notes") == [])
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("dead changes of a deleted record are withdrawn by a retry once the server has assigned its key again")
+    func assignedAgain() throws {
+        try bed.update(17, ["title": .string("a")])
+        try bed.claim(1)
+        try bed.bury(1)
+        try bed.delete("Issue", 17)
+        try bed.complete(2)
+        let made = try bed.create("Issue", .temporary, ["title": .string("new")]).key
+        try bed.complete(3, 17)
+        #expect(try bed.operations() == ["1 update Issue 17"] && bed.marks() == [])
+        #expect(try store.write { try $0.retryOperation(1) } == nil)
+        #expect(try store.record("Issue", made)?["title"] == .string("new") && bed.counts.isEmpty)
+    }
+
+    @Test("a record that is deleted with a mark while its creation is queued stays deleted once that is sent")
+    func deletedWithMark() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        #expect(try store.write { try $0.deleteLocally("Issue", made) })
+        #expect(try bed.marks() == ["delete Issue \(made) "])
+        try bed.complete(1, 99)
+        #expect(try bed.marks() == ["delete Issue 99 "] && store.record("Issue", 99) == nil && bed.counts.isEmpty)
+        let other = try bed.create("Issue").key
+        #expect(try store.write { try $0.deleteLocally("Issue", other) })
+        try bed.discard(2)
+        #expect(try bed.marks() == ["delete Issue 99 "])
+    }
+
+    @Test("a record that is stored with a mark while its deletion is queued stays once that is sent or discarded")
+    func storedWithMark() throws {
+        func store(_ title: String) throws {
+            try self.store.write { try $0.putLocally("Issue", 17, [Record.Field("title", .string(title))]) }
+        }
+        try bed.delete("Issue", 17)
+        try store("again")
+        try bed.discard(1)
+        #expect(try self.store.record("Issue", 17)?["title"] == .string("again"))
+        #expect(try bed.marks() == ["update Issue 17 "])
+        try bed.delete("Issue", 17)
+        try store("once more")
+        try bed.complete(2)
+        #expect(try self.store.record("Issue", 17)?["title"] == .string("once more"))
+        #expect(try bed.marks() == ["create Issue 17 "] && bed.counts.isEmpty)
+    }
+
     @Test("a wait that was noted while the clock was ahead is over")
     func clockAhead() throws {
         let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now

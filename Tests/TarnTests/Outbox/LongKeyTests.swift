@@ -41,21 +41,23 @@ struct LongKeyTests {
         #expect(try place.field("title", of: RecordKey(Self.key)) == .string("b"))
     }
 
-    @Test("a forced value that is a reference to a missing record with a long key is an error, and is not sent")
-    func unknown() async throws {
+    @Test(
+        "a forced value with a reference to a missing record with a long key is an error, and is not sent",
+        arguments: [false, true])
+    func unknown(isList: Bool) async throws {
         let place = try ScriptedOutbox(
             """
             Label: { key: name, attributes: { name: string } }
             Issue:
               key: id
               attributes: { id: int, title: string }
-              relationships: { label: Label }
+              relationships: { label: \(isList ? "{ to: [Label] }" : "Label") }
               write: { update: { request: 'PATCH /issues/{id}', set: { ref: '{label}' } } }
             """
         ) { _ in Answer(status: "204 No Content") }
+        let key = RecordKey(Self.key), labels = isList ? Value.references([RecordKey("bug"), key]) : .reference(key)
         try await place.store.write { writer in
-            try writer.put(
-                "Issue", RecordKey(1), [.init("title", .string("a")), .init("label", .reference(RecordKey(Self.key)))])
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a")), .init("label", labels)])
         }
         let outbox = place.outbox()
         try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])

@@ -153,9 +153,9 @@ final class QueryWrite: @unchecked Sendable {
         guard let row = try writer.access.records.row(entity, key) else { return nil }
         let whole = try isLocal && StorageKey.isDigest(key) ? writer.access.wholeKey(entity, row.body)?.tuple : nil
         let known = try isLocal ? writer.access.localChanges.mark(entity.root, key) : nil, kind = row.entity
-        // A record created locally leaves no mark: the server never had it.
+        let isMarked = try isLocal && !writer.isUnknownToServer(ListedRecord(entity.root, key), known)
         func markLocally() throws {
-            if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) }
+            if isMarked { try writer.markDeleted(kind, key, known, whole: whole) }
         }
         guard !writer.access.state.deleteRules[row.entity].isEmpty else {
             try writer.remove(key, row)

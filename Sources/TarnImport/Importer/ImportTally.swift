@@ -65,6 +65,20 @@ struct ImportTally {
         }
     }
 
+    /// Uncounts the update of a record whose changes were all undone.
+    mutating func restored(_ plan: Int, _ key: [UInt8], draft: Int?) {
+        guard let draft else {
+            guard others[plan]?.remove(key) != nil else { return }
+            counts[plan].updated -= 1
+            otherUpdates.removeAll { $0.plan == plan && $0.key == key }
+            return
+        }
+        guard outcomes[draft] == .updated else { return }
+        outcomes[draft] = .unchanged
+        counts[plan].unchanged += 1
+        counts[plan].updated -= 1
+    }
+
     /// Counts an update of a record by a reference, after its draft (if any) was stored.
     mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
         guard let draft else {

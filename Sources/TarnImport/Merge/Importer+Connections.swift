@@ -45,7 +45,9 @@ extension Importer {
     /// Undoes the references that follow from dropped records, the last ones first.
     ///
     /// A reference that was changed again stays, and so does a record that was undone itself.
-    func undoConnections(of dropped: Set<ListedRecord>, _ writer: inout StoreWriter) throws {
+    func undoConnections(
+        of dropped: Set<ListedRecord>, _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws {
         for change in connected.reversed() where dropped.contains(change.cause) {
             let entity = plan.plans[change.plan].entity
             let record = ListedRecord(entity: entity.root, storageKey: change.record)
@@ -53,16 +55,38 @@ extension Importer {
                 try value(of: field.id, entity, change.record, writer.access) == change.after
             else { continue }
             // A one-to-one reference is null if its target has another owner by now.
-            let before = try isTaken(change, field, &writer) ? nil : change.before
-            var builder = BodyBuilder(), bytes = ByteWriter()
-            builder.field(field.id) { value in
-                if let before { value.append(before) } else { value.appendValueNull() }
+            let before =
+                try isTaken(change, field, &writer) ? nil : change.before.flatMap { $0 == [ValueTag.null] ? nil : $0 }
+            if try writer.takeBack(field.id, to: before, of: entity, change.record) {
+                uncountUpdated(change.plan, change.record, in: &tally)
             }
-            builder.finish(into: &bytes)
-            guard let body = RowBody(bytes.bytes, isWide: false) else { continue }
-            _ = try change.record.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
         }
         connected.removeAll { dropped.contains($0.cause) }
+    }
+
+    /// Undoes the references of nested objects in the lists of dropped records: their own drafts
+    /// have them.
+    func undoMembers(
+        of dropped: Set<ListedRecord>, _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws {
+        for list in drafter.derived.lists where !list.members.isEmpty {
+            let target = Array(drafter.derived.bytes(list.target))
+            let root = plan.plans[Int(list.plan)].entity.root
+            guard dropped.contains(ListedRecord(entity: root, storageKey: target)),
+                let relationship = relationship(of: list), !relationship.isListed, !relationship.isKey
+            else { continue }
+            let field = relationship.field.id, entity = relationship.owner
+            for member in drafter.derived.members[list.members] where !member.isUnset {
+                let record = Array(drafter.derived.bytes(member.key))
+                guard !dropped.contains(ListedRecord(entity: entity.root, storageKey: record)),
+                    let now = try value(of: field, entity, record, writer.access),
+                    now.withUnsafeBytes({ EncodedValue($0).reference.map { Array($0) } }) == target
+                else { continue }
+                if try writer.takeBack(field, of: entity, record) {
+                    uncountUpdated(relationship.ownerPlan, record, in: &tally)
+                }
+            }
+        }
     }
 
     /// Returns whether another record has the target that a one-to-one reference had.

@@ -104,7 +104,7 @@ extension Importer {
         if case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind { slot.seed } else { 0 }
     }
 
-    private func relationship(of list: DerivedList) -> DerivedRelationship? {
+    func relationship(of list: DerivedList) -> DerivedRelationship? {
         let from = plan.plans[Int(list.plan)], details = from.details[Int(list.slot)]
         return details.derived.map {
             DerivedRelationship(

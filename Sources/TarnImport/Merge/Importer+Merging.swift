@@ -16,6 +16,12 @@ extension Importer {
         tally.updated(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
     }
 
+    /// Uncounts the update of a record whose changes were all undone.
+    func uncountUpdated(_ plan: Int, _ key: [UInt8], in tally: inout ImportTally) {
+        let draft = key.withUnsafeBytes { drafter.list.find(plan, $0) }
+        tally.restored(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
+    }
+
     /// Returns the path and the document of a record's first occurrence in the unit.
     ///
     /// - Parameter entity: the id of the record's root entity.
@@ -165,13 +171,16 @@ extension Importer {
     }
 
     /// Removes records that have unique values of another record, and what follows from them.
-    private func droppedDuplicates(_ writer: inout StoreWriter) throws -> [DroppedRecord] {
+    private func droppedDuplicates(
+        _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws -> [DroppedRecord] {
         var all = try writer.dropDuplicates(), dropped: Set<ListedRecord> = [], next = 0
         while next < all.count {
             try writer.yieldTargets(of: Array(all[next...]))
             dropped.formUnion(all[next...].map { ListedRecord(entity: $0.entity, storageKey: $0.storageKey) })
             next = all.count
-            try undoConnections(of: dropped, &writer)
+            try undoConnections(of: dropped, &writer, &tally)
+            try undoMembers(of: dropped, &writer, &tally)
             // A reference may be part of a unique index.
             all += try writer.dropDuplicates()
         }
@@ -183,7 +192,7 @@ extension Importer {
     func dropDuplicates(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
-        for dropped in try droppedDuplicates(&writer) {
+        for dropped in try droppedDuplicates(&writer, &tally) {
             let plans = plan.plans.indices.filter { plan.plans[$0].entity.root == dropped.entity }
             let found = plans.lazy.compactMap { position in
                 dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }

@@ -22,6 +22,64 @@ extension StoreWriter {
         remembered[place]?.ordinals.append(changeCount)
     }
 
+    /// Gives a field of a record an earlier value.
+    ///
+    /// If nothing else of the record has changed in this part of the transaction, the record is
+    /// restored, and its changes are removed from the log.
+    ///
+    /// - Parameter value: the encoded value; nil for null.
+    /// - Returns: whether the record is as it was before this part of the transaction.
+    package mutating func takeBack(
+        _ field: UInt16, to value: [UInt8]?, of entity: Catalog.Entity, _ record: [UInt8]
+    ) throws -> Bool {
+        let place = RememberedKey(root: entity.root, key: record)
+        if try isRestored(by: field, value, place) { return try restore(place) != nil }
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(field) { writer in
+            if let value { writer.append(value) } else { writer.appendValueNull() }
+        }
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: false) else { return false }
+        _ = try record.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) }
+        return false
+    }
+
+    /// Gives a field of a record the value before this part of the transaction: null if the record
+    /// did not exist. A record that was not changed stays.
+    ///
+    /// - Returns: whether the record was changed, and is as it was before.
+    package mutating func takeBack(
+        _ field: UInt16, of entity: Catalog.Entity, _ record: [UInt8]
+    ) throws -> Bool {
+        guard let memory = remembered[RememberedKey(root: entity.root, key: record)] else { return false }
+        let before = memory.old.flatMap { old in
+            old.body.withUnsafeBytes { RowBody($0, isWide: old.isWide)?.value(of: field)?.unlessNull }
+        }
+        return try takeBack(field, to: before, of: entity, record)
+    }
+
+    /// Returns whether a record is as it was once a field has a value.
+    private func isRestored(by field: UInt16, _ value: [UInt8]?, _ place: RememberedKey) throws -> Bool {
+        guard let old = remembered[place]?.old, let root = catalog.entity(id: place.root) else { return false }
+        let access = access
+        return try access.lending {
+            try place.key.withUnsafeBytes { key in
+                guard let now = try access.records.row(root, key), now.entity == old.entity,
+                    now.isPartial == old.isPartial
+                else { return false }
+                let expanded = try access.expandingLongLists(now.body)
+                return old.body.withUnsafeBytes { bytes in
+                    guard let before = RowBody(bytes, isWide: old.isWide), before.value(of: field)?.unlessNull == value
+                    else { return false }
+                    guard let expanded else { return before.equals(now.body, except: field) }
+                    return expanded.bytes.withUnsafeBytes {
+                        RowBody($0, isWide: expanded.isWide).map { before.equals($0, except: field) } ?? false
+                    }
+                }
+            }
+        }
+    }
+
     /// Restores a record to its state before this transaction, and removes its changes from the
     /// log.
     mutating func restore(_ place: RememberedKey) throws -> Outcome? {
@@ -64,4 +122,23 @@ extension StoreWriter {
         for ordinal in memory.ordinals { try access.changes.remove(sequence, ordinal) }
         return memory.outcome
     }
+}
+
+extension RowBody {
+    /// Whether two bodies have the same values, but for one field.
+    fileprivate func equals(_ other: RowBody, except field: UInt16) -> Bool {
+        func values(_ body: RowBody) -> [UInt16: [UInt8]] {
+            var values: [UInt16: [UInt8]] = [:]
+            for index in 0..<body.count where body.id(at: index) != field {
+                values[body.id(at: index)] = body.value(at: index).map { Array($0.bytes) } ?? []
+            }
+            return values
+        }
+        return values(self) == values(other)
+    }
+}
+
+extension EncodedValue {
+    /// The encoded value; nil for null.
+    fileprivate var unlessNull: [UInt8]? { isNull ? nil : Array(bytes) }
 }

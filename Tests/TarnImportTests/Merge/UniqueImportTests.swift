@@ -175,6 +175,8 @@ struct UniqueImportTests {
         #expect(report.diagnostics.map(\.code) == [.notUnique])
         #expect(try test.record("User", 3) == nil && test.value("User", 1, "profile") == four)
         #expect(try test.related("Profile", 4, "user") == ["1"])
+        // Nothing is left of the unit: no record counts as changed.
+        #expect(report.updated == 0 && report.keys(.updated).isEmpty)
         let two = try profiles()
         let other = try two.take(
             #"[{"id": 9, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
@@ -194,8 +196,9 @@ struct UniqueImportTests {
 
     @Test("a record that is left out connects no other one to itself", arguments: ["1", #"{"id": 1}"#])
     func connectedByDropped(user: String) throws {
-        let test = try profiles()
+        let test = try profiles(), sequence = try test.sequence
         let report = try test.take(#"[{"id": 5, "code": "x", "user": \#(user)}]"#, "Profile")
+        #expect(try report.updated == 0 && report.keys(.updated).isEmpty && test.sequence == sequence)
         #expect(report.diagnostics.map(\.code) == [.notUnique])
         #expect(try test.record("Profile", 5) == nil)
         #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
@@ -203,5 +206,70 @@ struct UniqueImportTests {
         // A record that is stored connects it.
         try test.take(#"[{"id": 6, "code": "y", "user": \#(user)}]"#, "Profile")
         #expect(try test.value("User", 1, "profile") == .reference(RecordKey(6)))
+    }
+
+    @Test("a record that changes besides a reference that is undone counts as changed")
+    func partlyUndone() throws {
+        let test = try profiles()
+        let report = try test.take(
+            #"[{"id": 1, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(report.updated == 1 && report.keys(.updated).map(\.key) == [RecordKey(1)])
+        #expect(try test.value("User", 1, "login") == .string("c"))
+        #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
+    }
+
+    // MARK: Lists of members
+
+    /// Teams with members, who refer to them. Stored: team 4 with user 1, and user 2.
+    private func teams() throws -> TestStore {
+        let test = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Team", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int),
+                        AttributeDefinition("code", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("members", to: "User", many: true, inverse: "team")]),
+                EntityDefinition(
+                    "User", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("name", .string, optional: true),
+                    ],
+                    relationships: [RelationshipDefinition("team", to: "Team", inverse: "members")]),
+            ]))
+        try test.take(#"[{"id": 4, "code": "x", "members": [{"id": 1, "name": "A"}]}]"#, "Team")
+        try test.take(#"[{"id": 2, "name": "B"}]"#, "User")
+        return test
+    }
+
+    @Test(
+        "a record that is left out takes no members from another one, whether they are keys or objects",
+        arguments: ["1", #"{"id": 1}"#, #"{"id": 1, "name": "A"}"#])
+    func membersOfDropped(member: String) throws {
+        let test = try teams(), sequence = try test.sequence
+        let report = try test.take(#"[{"id": 5, "code": "x", "members": [\#(member)]}]"#, "Team")
+        #expect(report.diagnostics.map(\.code) == [.notUnique] && report.updated == 0)
+        #expect(try test.record("Team", 5) == nil && test.sequence == sequence)
+        #expect(try test.value("User", 1, "team") == .reference(RecordKey(4)))
+        #expect(try test.related("Team", 4, "members") == ["1"])
+        // A record that is stored takes them.
+        try test.take(#"[{"id": 6, "code": "y", "members": [\#(member)]}]"#, "Team")
+        #expect(try test.value("User", 1, "team") == .reference(RecordKey(6)))
+    }
+
+    @Test("members of a record that is left out keep their other values, and new ones belong to no record")
+    func valuesOfMembers() throws {
+        let test = try teams()
+        let report = try test.take(
+            #"[{"id": 5, "code": "x", "members": [{"id": 1, "name": "C"}, {"id": 3, "name": "D"}]}]"#, "Team")
+        #expect(report.updated == 1 && report.created == 1)
+        #expect(try test.value("User", 1, "name") == .string("C"))
+        #expect(try test.value("User", 1, "team") == .reference(RecordKey(4)))
+        #expect(try test.value("User", 3, "name") == .string("D") && test.value("User", 3, "team") == .null)
+        // Team 4 is stored, and its update is undone: it keeps the member that it has.
+        try test.take(#"[{"id": 7, "code": "z"}]"#, "Team")
+        try test.take(#"[{"id": 4, "code": "z", "members": [{"id": 1}, {"id": 2}]}]"#, "Team")
+        #expect(try test.related("Team", 4, "members") == ["1"] && test.value("Team", 4, "code") == .string("x"))
     }
 }

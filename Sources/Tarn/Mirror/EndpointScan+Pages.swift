@@ -114,6 +114,7 @@ extension EndpointScan {
         checkpoint.isCutOff = old?.isCutOff ?? false
         // That of progress that was forgotten is unknown.
         checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
+        checkpoint.hasReturned = old.map { $0.hasReturned || $0.plan != plan && $0.earlierPlan == plan } ?? false
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false

@@ -18,6 +18,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var plan: String
     /// The plan of the last scans before those of ``plan``; nil if there were none.
     package var earlierPlan: String?
+    /// Whether the list has returned from another plan to the one before that.
+    package var hasReturned = false
     /// The URL of the next page while the scan is under way.
     package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
@@ -185,7 +187,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, hasReturned: UInt16 = 47
     }
 
     package init?(_ row: EncodedRow) {
@@ -227,6 +229,7 @@ package struct Checkpoint: Sendable, Hashable {
         lastContent = row.unsigned(ID.lastContent)
         begunAfter = row.unsigned(ID.begunAfter)
         earlierPlan = row.text(ID.earlierPlan)
+        hasReturned = row.number(ID.hasReturned) == 1
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -276,6 +279,7 @@ package struct Checkpoint: Sendable, Hashable {
         if mayEndAtLimit { row.field(ID.mayEndAtLimit, 1) }
         row.field(ID.begunAfter, begunAfter)
         row.field(ID.earlierPlan, earlierPlan)
+        if hasReturned { row.field(ID.hasReturned, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 

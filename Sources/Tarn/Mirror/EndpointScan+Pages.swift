@@ -115,6 +115,7 @@ extension EndpointScan {
         // That of progress that was forgotten is unknown.
         checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
         checkpoint.hasReturned = old.map { $0.hasReturned || $0.plan != plan && $0.earlierPlan == plan } ?? false
+        checkpoint.earlierMembers = earlierMembers(old, plan: plan, identity)
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false

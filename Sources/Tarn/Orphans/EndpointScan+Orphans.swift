@@ -133,6 +133,7 @@ extension EndpointScan {
                 // A list that was repeated has a later scan.
                 let last = try client.store.read { try $0.checkpoint(scan.checkpointName)?.scan }
                 guard last == scan.scan else { continue }
+                if !isOpen { try await countUnlisted(after: scan) }
                 try await removeOrphans(scan, onlyAnswered: isOpen)
                 if !isOpen { done.append(scan) }
             }
@@ -152,20 +153,13 @@ extension EndpointScan {
     /// Of several lists, their new scans decide, when all of them are complete.
     ///
     /// If the description or the credentials have changed, the scan members of the old ones are
-    /// removed.
+    /// removed, but for those that a complete scan has to report.
     func finishOrphans(
         _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
     ) async throws {
         guard let old else { return }
-        if old.plan != plan {
-            // The progress of the list was forgotten: its members are those of the same plan.
-            guard !old.plan.isEmpty else { return }
-            let members = old.members ?? ScanIdentity.members(identity.responses, plan: old.plan)
-            let step = options.orphanStep
-            while try client.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
-                _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
-            }
-        } else if old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
+        try await removeObsoleteMembers(of: old, plan: plan, identity)
+        if old.plan == plan, old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
             try await lookForOrphans(
                 Batch.Completed(
                     identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
@@ -173,6 +167,7 @@ extension EndpointScan {
     }
 
     func lookForOrphans(_ completed: Batch.Completed) async throws {
+        try await countUnlisted(after: completed)
         try await removeOrphans(completed)
         try await noteNoOrphans([completed])
     }

@@ -40,6 +40,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var hasOrphans = false
     /// The name under which all pages of the scan have noted their records; nil if not all have.
     package var members: String?
+    /// The name under which the scans of an earlier plan have noted their records; nil if they were
+    /// compared with a complete scan.
+    package var earlierMembers: String?
     /// The sync in which the scan was last begun, completed or passed by; nil if there is none.
     ///
     /// In a sync's own checkpoint it is the id of that sync.
@@ -187,7 +190,8 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, hasReturned: UInt16 = 47
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, hasReturned: UInt16 = 47,
+            earlierMembers: UInt16 = 48
     }
 
     package init?(_ row: EncodedRow) {
@@ -230,6 +234,7 @@ package struct Checkpoint: Sendable, Hashable {
         begunAfter = row.unsigned(ID.begunAfter)
         earlierPlan = row.text(ID.earlierPlan)
         hasReturned = row.number(ID.hasReturned) == 1
+        earlierMembers = row.text(ID.earlierMembers)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -280,6 +285,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.begunAfter, begunAfter)
         row.field(ID.earlierPlan, earlierPlan)
         if hasReturned { row.field(ID.hasReturned, 1) }
+        row.field(ID.earlierMembers, earlierMembers)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -55,8 +55,7 @@ extension Importer {
                 try value(of: field.id, entity, change.record, writer.access) == change.after
             else { continue }
             // A one-to-one reference is null if its target has another owner by now.
-            let before =
-                try isTaken(change, field, &writer) ? nil : change.before.flatMap { $0 == [ValueTag.null] ? nil : $0 }
+            let before = try isTaken(change, field, &writer) ? nil : change.before
             if try writer.takeBack(field.id, to: before, of: entity, change.record) {
                 uncountUpdated(change.plan, change.record, in: &tally)
             }

@@ -33,6 +33,7 @@ extension StoreWriter {
         _ field: UInt16, to value: [UInt8]?, of entity: Catalog.Entity, _ record: [UInt8]
     ) throws -> Bool {
         let place = RememberedKey(root: entity.root, key: record)
+        let value = value.flatMap { $0 == [ValueTag.null] ? nil : $0 }
         if try isRestored(by: field, value, place) { return try restore(place) != nil }
         var builder = BodyBuilder(), bytes = ByteWriter()
         builder.field(field) { writer in

@@ -53,8 +53,8 @@ struct PassedByParents {
 
     /// The way out if the server has no list of a record that is stored.
     ///
-    /// It may have deleted the record without a scan that would have found it as an orphan: what the
-    /// list had refers to it.
+    /// It may have deleted the record without a scan that would have found it as an orphan. The
+    /// records of the list refer to it, and keep it.
     private static func wayOut(_ kind: String, _ entity: String) -> String {
         guard ["404", "410"].contains(kind), entity != "partition" else { return "" }
         return "; if the server has deleted the \(entity), and no sync removes it: tarn cache purge --prefix URL, "

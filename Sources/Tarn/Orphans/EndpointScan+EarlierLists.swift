@@ -142,7 +142,7 @@ extension EndpointScan {
         }
     }
 
-    /// Removes the progress and the members of lists, those of some in each of several transactions.
+    /// Removes the progress and the members of lists, some in each of several transactions.
     private func remove(_ lists: [FormerList]) async throws {
         let step = options.orphanStep
         var rest = lists[...]

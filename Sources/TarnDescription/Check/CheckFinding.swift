@@ -28,7 +28,7 @@ package struct CheckFinding: Sendable, Hashable {
         case entityNested = "entity.nested"
         /// Records of a relationship's destination are never fetched.
         case relationshipUnreachable = "relationship.unreachable"
-        /// The records of an endpoint with orphans stay if the record is deleted that they belong to.
+        /// The records of an endpoint with orphans stay when their owner is deleted.
         case ownerWithoutRule = "orphans.owner"
         /// The server does not answer as the description expects.
         case endpointFailed = "endpoint.failed"

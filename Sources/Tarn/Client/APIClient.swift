@@ -375,16 +375,16 @@ public struct APIClient: Sendable {
     // MARK: Limits of servers
 
     /// The hash of the credentials for which limits are kept: as ``authScope()``, but it neither
-    /// runs programs nor sends requests. Empty without authentication.
-    private static func scope(of api: APIDescription, _ store: Store, _ environment: [String: String]) -> String {
+    /// runs programs nor sends requests. Empty without authentication, nil if it is unknown.
+    private static func scope(of api: APIDescription, _ store: Store, _ environment: [String: String]) -> String? {
         do {
             guard let secret = try api.authentication.scope(account: api.account, environment: environment) else {
                 return ""
             }
             return hash(ofCredentials: secret.exposed, try store.read { try $0.responseOrigin })
         } catch {
-            // The first request fails, or reads what could not be read yet.
-            return "unknown"
+            // The first request fails, or reads what can be read only once, such as a pipe.
+            return nil
         }
     }
 

@@ -14,8 +14,8 @@ final class BudgetKeeper: Sendable {
     let restored: [String: RateBudget]
     /// The limits of this keeper that are stored now.
     private let saved: Guarded<[String: RateBudget]>
-    /// The hash of the credentials; empty without any.
-    private let scope: Guarded<String>
+    /// The hash of the credentials; empty without any, nil if it is unknown.
+    private let scope: Guarded<String?>
     /// The origins that get the credentials.
     private let origins: Set<String>
 
@@ -23,9 +23,10 @@ final class BudgetKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - stored: the ``limits(of:)`` of the store.
-    ///   - scope: the hash of the credentials; empty without any.
+    ///   - scope: the hash of the credentials; empty without any, nil if it is unknown. The limits
+    ///     of unknown credentials are not kept: the next ones may be others.
     ///   - origins: the origins that get them.
-    init(_ stored: [String: RateBudget], scope: String, origins: Set<String>) {
+    init(_ stored: [String: RateBudget], scope: String?, origins: Set<String>) {
         self.scope = Guarded(scope)
         self.origins = origins
         var own: [String: RateBudget] = [:]
@@ -51,9 +52,11 @@ final class BudgetKeeper: Sendable {
         text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
     }
 
-    /// The key of stored limits: the origin and, after a space, the hash of the credentials.
-    private static func key(of origin: String, _ scope: String, _ origins: Set<String>) -> String {
-        scope.isEmpty || !origins.contains(origin) ? origin : "\(origin) \(scope)"
+    /// The key of stored limits: the origin and, after a space, the hash of the credentials; nil if
+    /// it is unknown.
+    private static func key(of origin: String, _ scope: String?, _ origins: Set<String>) -> String? {
+        guard origins.contains(origin), scope != "" else { return origin }
+        return scope.map { "\(origin) \($0)" }
     }
 
     func isNew(_ budgets: [String: RateBudget]) -> Bool {
@@ -74,7 +77,7 @@ final class BudgetKeeper: Sendable {
         merged = merged.filter { !$0.value.isOver(at: now) }
         let scope = scope.withLock(\.self)
         for (origin, budget) in changes {
-            let key = BudgetKeeper.key(of: origin, scope, origins)
+            guard let key = BudgetKeeper.key(of: origin, scope, origins) else { continue }
             // A budget that is over here may be known better there.
             if budget == nil, BudgetKeeper.differ(merged[key], known[origin]) { continue }
             merged[key] = budget

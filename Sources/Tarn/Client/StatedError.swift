@@ -50,15 +50,20 @@ package struct StatedError: Sendable, Hashable {
         _ members: [JSONValue.Member], _ steps: [JSONPath.Step], but lists: Set<[JSONPath.Step]>,
         _ rule: PageEvidence.Rule
     ) -> StatedError? {
-        for member in members {
-            let isFailure = statesFailure(member)
-            guard isFailure || names.contains(member.key.lowercased()) && isStated(member.value) else { continue }
-            let steps = steps + [.key(member.key)], path = JSONPath(.record, steps: steps).description
-            guard !lists.contains(where: { $0.starts(with: steps) }), !rule.ignores(path) else { continue }
-            // The state is a word, and the message is beside it.
-            let message = isFailure ? members.first { $0.key.lowercased() == "message" } : nil
-            let line = firstText(of: (message ?? member).value).split(whereSeparator: \.isWhitespace)
-                .joined(separator: " ")
+        let state = members.first(where: statesFailure)
+        // The state is a word. The error, or else the message, is beside it.
+        let errors = members.filter { names.contains($0.key.lowercased()) && isStated($0.value) }
+        let message = state.flatMap { _ in members.first { $0.key.lowercased() == "message" } }
+        func path(_ member: JSONValue.Member) -> JSONPath? {
+            let steps = steps + [.key(member.key)]
+            return lists.contains { $0.starts(with: steps) } ? nil : JSONPath(.record, steps: steps)
+        }
+        let stated = errors.contains { path($0) != nil } ? errors : [state].compactMap(\.self)
+        for member in stated {
+            guard let path = path(member)?.description, !rule.ignores(path) else { continue }
+            let own = member.key == state?.key ? "" : firstText(of: member.value)
+            let text = own.isEmpty ? firstText(of: (message ?? member).value) : own
+            let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             return StatedError(path: path, text: line.count > 160 ? line.prefix(160) + "…" : line)
         }
         return nil

@@ -39,10 +39,12 @@ extension EndpointScan {
 
     /// Notes that another description with an endpoint of this name scans into the store in turn:
     /// each of them begins its list anew after the other.
+    ///
+    /// The first return to the plan before may be an edit of one description that was taken back.
     func noteOtherDescription(_ old: Checkpoint, plan: String, _ identity: ScanIdentity) {
         let isContinuable = old.state == .underWay && old.pages > 0 && old.nextURL != nil
         guard !report.hasOtherCredentials, old.plan != plan, old.earlierPlan == plan,
-            old.scanned == identity.responses,
+            old.hasReturned, old.scanned == identity.responses,
             old.since != nil || isContinuable || endpoint.orphans != nil, !options.isFull, !options.beginsAnew,
             !endpoint.isTypedRequest
         else { return }

@@ -8,8 +8,6 @@ extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     func askFirst() {
         guard !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
-        // Records that come into the store before the scan's turn may be missing on the page.
-        (began, begunAfter) = (client.now, client.lastCommit)
         first = try? ask(pages.request, request)
     }
 
@@ -49,14 +47,16 @@ extension EndpointScan {
         }
         pipeline.configure { $0.hooks = hooks }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
-        let before = scans[first].report
+        let before = scans[first].report, measured = scans[first].measured
         await scans[first].end()
         guard scans[first].overtaken.isEmpty else { return false }
         guard scans[first].report.failures.isEmpty else { return true }
         // Each scan counts its own pages.
-        (scans[first].report.pages, scans[first].report.listed, scans[first].report.notModified) = (
-            before.pages, before.listed, before.notModified
+        (scans[first].report.pages, scans[first].report.listed, scans[first].report.skipped) = (
+            before.pages, before.listed, before.skipped
         )
+        (scans[first].report.notModified, scans[first].report.confirmed) = (before.notModified, before.confirmed)
+        scans[first].measured = measured
         for (index, batch) in zip(scans.indices, held) {
             for page in batch.pages { scans[index].count(page) }
         }

@@ -45,7 +45,8 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = try beginning(at: pages.position, after: old, sequence, plan: plan, identity)
+        var checkpoint = try beginning(
+            at: pages.position, after: old, sequence, plan: plan, identity, listing)
         (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
@@ -111,7 +112,8 @@ extension EndpointScan {
     ///
     /// - Parameter sequence: the last commit before it.
     private func beginning(
-        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity
+        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity,
+        _ listing: String?
     ) throws -> Checkpoint {
         // A repair removes a damaged checkpoint, but not what its scans have noted. A scan with an
         // earlier number would not find what it misses.
@@ -124,6 +126,8 @@ extension EndpointScan {
         checkpoint.isCutOff = old?.isCutOff ?? false
         // That of progress that was forgotten is unknown.
         checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
+        checkpoint.hasReturned = old.map { $0.hasReturned || $0.plan != plan && $0.earlierPlan == plan } ?? false
+        checkpoint.earlierMembers = earlierMembers(old, plan: plan, identity, listing)
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false

@@ -153,12 +153,12 @@ final class EndpointScan {
         stop?.wakes(arrivals)
         do {
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
-            var parents: [ParentRecord?] = [nil]
+            var parents: [ParentRecord?] = [nil], lacking: [RecordKey] = []
             if let given = givenParents {
                 parents = given
             } else if let forEach = endpoint.forEach {
                 let found = try request.parents(forEach)
-                (parents, report.skippedParents) = (found.parents, found.skipped)
+                (parents, lacking, report.skippedParents) = (found.parents, found.lacking, found.skipped)
                 try await forgetLists(butOf: found.parents)
                 // They are requested again when their records have the values.
                 scannedLists.formUnion(request.lists(of: found.lacking))
@@ -173,6 +173,7 @@ final class EndpointScan {
             await scan(partitions, parents)
             try await notePass(over: parents)
             await removeLostPages()
+            await removeFormerLists(of: parents.map { $0?.key } + lacking)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }

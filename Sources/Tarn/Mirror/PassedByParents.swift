@@ -45,6 +45,19 @@ struct PassedByParents {
 
     /// One failure for each kind, in the order in which the kinds first occurred.
     func failures(of entity: String) -> [MirrorError] {
-        kinds.map { .parents(entity: entity, count: $0.count, first: $0.first) }
+        kinds.map { kind in
+            .parents(
+                entity: entity, count: kind.count, first: kind.first + PassedByParents.wayOut(kind.kind, entity))
+        }
+    }
+
+    /// The way out if the server has no list of a record that is stored.
+    ///
+    /// It may have deleted the record without a scan that would have found it as an orphan. The
+    /// records of the list refer to it, and keep it.
+    private static func wayOut(_ kind: String, _ entity: String) -> String {
+        guard ["404", "410"].contains(kind), entity != "partition" else { return "" }
+        return "; if the server has deleted the \(entity), and no sync removes it: tarn cache purge --prefix URL, "
+            + "with that of the list, then tarn cache collect --roots ENTITY,… without \(entity)"
     }
 }

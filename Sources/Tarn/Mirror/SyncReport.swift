@@ -78,6 +78,11 @@ public struct SyncReport: Sendable {
         /// Whether everything was requested because another description has an endpoint of the same
         /// name, and scans into the store in turn.
         package var hasOtherDescription = false
+        /// Records that lists had before the description or the credentials changed, and that no
+        /// list has now. They stay.
+        package var unlisted = 0
+        /// Records of lists that are no longer requested, and that no other list has. They stay.
+        package var ofFormerLists = 0
         /// The time when the complete scan before this one began; nil if there was none.
         ///
         /// Of several lists it is the earliest one.

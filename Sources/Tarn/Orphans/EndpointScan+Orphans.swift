@@ -133,6 +133,7 @@ extension EndpointScan {
                 // A list that was repeated has a later scan.
                 let last = try client.store.read { try $0.checkpoint(scan.checkpointName)?.scan }
                 guard last == scan.scan else { continue }
+                if !isOpen { try await countUnlisted(after: scan) }
                 try await removeOrphans(scan, onlyAnswered: isOpen)
                 if !isOpen { done.append(scan) }
             }
@@ -152,17 +153,17 @@ extension EndpointScan {
     /// Of several lists, their new scans decide, when all of them are complete.
     ///
     /// After a change of the description or of the credentials, the members of the scans before it
-    /// are taken over, or removed.
+    /// are taken over, or removed, but for those that a complete scan has to report.
     func finishOrphans(
         _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String,
         _ listing: String?
     ) async throws {
         guard let old else { return }
-        if old.plan != plan {
-            // The progress of the list was forgotten: its members are those of the same plan.
-            guard !old.plan.isEmpty else { return }
+        if old.plan != plan, !old.plan.isEmpty {
             try await identity.takeOverMembers(of: old, listing, in: client.store, step: options.orphanStep)
-        } else if old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
+        }
+        try await removeObsoleteMembers(of: old, plan: plan, identity, listing)
+        if old.plan == plan, old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
             try await lookForOrphans(
                 Batch.Completed(
                     identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
@@ -170,6 +171,7 @@ extension EndpointScan {
     }
 
     func lookForOrphans(_ completed: Batch.Completed) async throws {
+        try await countUnlisted(after: completed)
         try await removeOrphans(completed)
         try await noteNoOrphans([completed])
     }

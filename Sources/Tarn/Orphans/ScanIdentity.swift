@@ -41,20 +41,18 @@ struct ScanIdentity: Sendable {
 
     static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }
 
-    /// Makes the members of scans with another plan members of this one if both list the same
-    /// records, and else removes them: another description may list others.
+    /// Makes the members of scans with another plan members of this one, if both list the same
+    /// records: another description may list others.
     ///
     /// - Parameters:
     ///   - old: the progress of these scans.
     ///   - listing: the digest of what this one lists.
     func takeOverMembers(of old: Checkpoint, _ listing: String?, in store: Store, step: Int) async throws {
-        let earlier = old.members ?? ScanIdentity.members(responses, plan: old.plan), members = members
-        let isSame = old.members != nil && listing != nil && old.listing == listing
+        guard let earlier = old.members, old.lists(listing) else { return }
+        let members = members
         while try store.read({ try $0.access.scans.hasMembers(of: earlier) }) {
-            _ = try await store.write(alone: true) { writer in
-                isSame
-                    ? try writer.moveScanMembers(of: earlier, to: members, limit: step, numberedAlike: true)
-                    : try writer.removeScanMembers(of: earlier, limit: step)
+            _ = try await store.write(alone: true) {
+                try $0.moveScanMembers(of: earlier, to: members, limit: step, numberedAlike: true)
             }
         }
     }
@@ -66,4 +64,9 @@ struct ScanIdentity: Sendable {
         if let scan { return scan == responses }
         return !isForEach && request.authScope == authScope && request.endpoint.hasPrefix(endpoint + " ")
     }
+}
+
+extension Checkpoint {
+    /// Whether the list has the records that a digest stands for.
+    func lists(_ listing: String?) -> Bool { listing != nil && self.listing == listing }
 }

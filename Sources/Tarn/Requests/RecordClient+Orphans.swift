@@ -109,7 +109,13 @@ extension RecordClient {
         let listing = EndpointScan.listing(of: first, target)
         let identity = ScanIdentity(name: name, target, plan: plan)
         if let old = try store.read({ try $0.checkpoint(name) }), old.plan != plan {
-            try await identity.takeOverMembers(of: old, listing, in: store, step: APIMirror.Options().orphanStep)
+            let step = APIMirror.Options().orphanStep
+            try await identity.takeOverMembers(of: old, listing, in: store, step: step)
+            // Those of another mapping or URL are no orphans.
+            let members = ScanIdentity.members(identity.responses, plan: old.plan)
+            while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
+                _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
+            }
         }
         let siblings = SiblingLists(name, target, request.options.transfer.hooks, uses: cache.uses.all)
         let earlier = try await takeOver(siblings, identity, firstURL: target.key(of: first).url)

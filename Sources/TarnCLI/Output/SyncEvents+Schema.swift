@@ -151,6 +151,8 @@ extension SyncEvents {
                 "in_doubt_again": {"type": "integer", "minimum": 1},
                 "other_credentials": {"type": "boolean"},
                 "other_description": {"type": "boolean"},
+                "unlisted": {"type": "integer", "minimum": 1},
+                "of_former_lists": {"type": "integer", "minimum": 1},
                 "other_records": {"type": "object"},
                 "repeated": {"type": "object"},
                 "skipped_parents": {"type": "array"},

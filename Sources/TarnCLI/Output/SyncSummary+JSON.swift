@@ -53,6 +53,8 @@ extension SyncSummary {
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
+        if endpoint.unlisted > 0 { text += ",\"unlisted\":\(endpoint.unlisted)" }
+        if endpoint.ofFormerLists > 0 { text += ",\"of_former_lists\":\(endpoint.ofFormerLists)" }
         if let repeated = endpoint.repeated {
             text += ",\"repeated\":{\"listed\":\(repeated.listed),\"different\":\(repeated.different)}"
         }

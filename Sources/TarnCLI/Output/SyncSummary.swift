@@ -200,6 +200,28 @@ struct SyncSummary {
                         + "again: check field and format under since")
             }
             lines += sinceLines(endpoint)
+            lines += unlistedLines(endpoint)
+        }
+        return lines
+    }
+
+    /// The records that no list has any more, and that are no orphans.
+    private func unlistedLines(_ endpoint: SyncReport.Endpoint) -> [String] {
+        var lines: [String] = []
+        let wayOut = "tarn cache collect STORE --roots ENTITY,… --dry-run, with the entities that have to stay"
+        if endpoint.unlisted > 0 {
+            lines.append(
+                "\(endpoint.name): the description or the credentials have changed, so that this scan looked for no "
+                    + "orphans: \(countText(endpoint.unlisted, "record")) of its lists before "
+                    + "\(endpoint.unlisted == 1 ? "is" : "are") in no list now, and "
+                    + "\(endpoint.unlisted == 1 ? "stays" : "stay"); if the server has deleted them: \(wayOut)")
+        }
+        if endpoint.ofFormerLists > 0 {
+            lines.append(
+                "\(endpoint.name): \(countText(endpoint.ofFormerLists, "record")) of lists that are no longer requested, "
+                    + "such as those of deleted records, \(endpoint.ofFormerLists == 1 ? "is" : "are") in no other list, and "
+                    + "\(endpoint.ofFormerLists == 1 ? "stays" : "stay"); to delete records with their owner, set "
+                    + "on_delete: cascade at its relationship; for these: \(wayOut)")
         }
         return lines
     }

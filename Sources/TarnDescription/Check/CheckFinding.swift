@@ -28,6 +28,8 @@ package struct CheckFinding: Sendable, Hashable {
         case entityNested = "entity.nested"
         /// Records of a relationship's destination are never fetched.
         case relationshipUnreachable = "relationship.unreachable"
+        /// The records of an endpoint with orphans stay when their owner is deleted.
+        case ownerWithoutRule = "orphans.owner"
         /// The server does not answer as the description expects.
         case endpointFailed = "endpoint.failed"
         /// A page of an endpoint was fetched.

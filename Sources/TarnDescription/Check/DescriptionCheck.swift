@@ -45,6 +45,7 @@ package struct DescriptionCheck: Sendable {
         let places = DescriptionPlaces(description)
         checkStore(description, places, &report)
         report.findings += EntityReach(description).findings(places)
+        report.findings += OwnerRules(description).findings(places)
         return report
     }
 

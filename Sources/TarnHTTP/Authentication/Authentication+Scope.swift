@@ -31,6 +31,11 @@ extension Authentication {
     ///
     /// - Throws: `SecretError` if a secret cannot be read.
     package func scope(account: String?, environment: [String: String]) throws(SecretError) -> Secret? {
+        switch self {
+        // The name of the account stands for its secrets.
+        case .bearer, .basic, .apiKey: if let account { return scope(of: [], account: account) }
+        case .none, .oauth2, .signer: break
+        }
         var rotating: SecretSource?
         if case .oauth2(let settings) = self, case .refreshToken(let source) = settings.grant { rotating = source }
         var secrets: [Secret] = []

@@ -163,19 +163,25 @@ public struct ImportReport: Sendable, Hashable {
     /// had some of them.
     func following(_ first: ImportReport) -> ImportReport {
         var report = self
+        // Their keys are known up to the limit.
+        let known = Set(first.keys(.created) + first.keys(.updated)),
+            changedAgain = Set(keys(.updated)).intersection(known)
         for (entity, before) in first.entities {
             let after = entities[entity] ?? Counts()
             let total = after.created + after.updated + after.unchanged
             var counts = after
             counts.created = before.created + after.created
-            counts.updated = min(before.updated + after.updated, max(0, total - counts.created))
+            let again = changedAgain.count { $0.entity == entity }
+            counts.updated = min(before.updated + after.updated - again, max(0, total - counts.created))
             counts.unchanged = max(0, total - counts.created - counts.updated)
             counts.partial = before.partial + after.partial
             report.entities[entity] = counts
         }
         report.leftOut.formUnion(first.leftOut)
+        var own = outcomeKeys
+        own.updated.remove(changedAgain)
         report.outcomeKeys = first.outcomeKeys
-        report.outcomeKeys.add(outcomeKeys, limit: keyLimit)
+        report.outcomeKeys.add(own, limit: keyLimit)
         return report
     }
 

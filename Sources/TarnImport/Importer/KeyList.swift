@@ -43,6 +43,16 @@ struct KeyList: Sendable, Hashable {
         }
     }
 
+    /// Removes keys.
+    mutating func remove(_ keys: Set<ImportedKey>) {
+        guard !keys.isEmpty else { return }
+        let all = self.keys
+        self = KeyList()
+        for key in all where !keys.contains(key) {
+            key.key.storageKey.withUnsafeBytes { append($0, of: key.entity) { key.key } }
+        }
+    }
+
     private mutating func number(of name: String) -> Int32 {
         if let last = entries.last, names[Int(last.name)] == name { return last.name }
         if let known = names.firstIndex(of: name) { return Int32(known) }

@@ -21,6 +21,8 @@ package struct Checkpoint: Sendable, Hashable {
     /// A digest of what determines which records the list has, apart from their values; nil if it
     /// is unknown. Scans of other plans with the same one list the same records.
     package var listing: String?
+    /// Whether the list has returned from another plan to the one before that.
+    package var hasReturned = false
     /// The URL of the next page while the scan is under way.
     package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
@@ -41,6 +43,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var hasOrphans = false
     /// The name under which all pages of the scan have noted their records; nil if not all have.
     package var members: String?
+    /// The name under which the scans of an earlier plan have noted their records; nil if they were
+    /// compared with a complete scan.
+    package var earlierMembers: String?
     /// The sync in which the scan was last begun, completed or passed by; nil if there is none.
     ///
     /// In a sync's own checkpoint it is the id of that sync.
@@ -200,8 +205,8 @@ package struct Checkpoint: Sendable, Hashable {
         static let settledScan: UInt16 = 38, awaitedScan: UInt16 = 39, awaitedSince: UInt16 = 40
         static let resumedScan: UInt16 = 41, pagination: UInt16 = 42, lastContent: UInt16 = 43,
             mayEndAtLimit: UInt16 = 44
-        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47,
-            listing: UInt16 = 48
+        static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47, listing: UInt16 = 48
+        static let hasReturned: UInt16 = 49, earlierMembers: UInt16 = 50
     }
 
     package init?(_ row: EncodedRow) {
@@ -245,6 +250,8 @@ package struct Checkpoint: Sendable, Hashable {
         earlierPlan = row.text(ID.earlierPlan)
         headers = row.text(ID.headers)
         listing = row.text(ID.listing)
+        hasReturned = row.number(ID.hasReturned) == 1
+        earlierMembers = row.text(ID.earlierMembers)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -296,6 +303,8 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.earlierPlan, earlierPlan)
         row.field(ID.headers, headers)
         row.field(ID.listing, listing)
+        if hasReturned { row.field(ID.hasReturned, 1) }
+        row.field(ID.earlierMembers, earlierMembers)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -161,6 +161,37 @@ struct CheckCommandTests {
         #expect(alone.status == 2 && alone.error.contains("require --online"))
     }
 
+    @Test(
+        "an endpoint with orphans whose records stay when their owner is deleted has a note",
+        arguments: ["", ", on_delete: cascade"])
+    func ownerWithoutRule(rule: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.test.example' }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int }
+                relationships: { notes: { to: [Note], inverse: item\(rule) } }
+              Note:
+                key: id
+                attributes: { id: int }
+                relationships: { item: { to: Item, inverse: notes } }
+            endpoints:
+              items: { path: /items, entity: Item }
+              notes: { path: '/items/{item.id}/notes', for_each: { entity: Item, parent: item }, entity: Note, orphans: after_two_scans }
+              others: { path: '/others/{item.id}/notes', for_each: { entity: Item, parent: item }, entity: Note }
+            """)
+        let result = try await tarn("check", "--file", file)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        let isNoted = result.output.contains("13:3: note: endpoints.notes: if a record of Item is deleted")
+        #expect(isNoted == rule.isEmpty, "\(result.output)")
+        #expect(result.output.contains("set on_delete: cascade at Item.notes") == rule.isEmpty, "\(result.output)")
+        #expect(!result.output.contains("endpoints.others"), "\(result.output)")
+    }
+
     @Test("--online requests one list of for_each, partitions, children and templates, and says what it left out")
     func onlineLists() async throws {
         let folder = try TemporaryFolder()

@@ -137,6 +137,35 @@ struct SyncScopeTests {
         #expect(endpoints?.first?["repeated"] as? [String: Int] == ["listed": 40, "different": 25])
     }
 
+    @Test("records that are in no list since the description has changed are told, with the way out")
+    func unlisted() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            .init(body: request.target.contains("per_page=7") ? #"[{"id":1},{"id":2},{"id":3}]"# : #"[{"id":1}]"#)
+        }
+        func sync(_ size: Int) async throws -> (error: String, endpoint: [String: Any]?) {
+            let file = try folder.write(
+                "tarn.yaml",
+                """
+                store: s.tarn
+                api: { base: '\(server.base)' }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                  items: { path: /items, with: { per_page: \(size) }, entity: Item, paginate: single_page, orphans: after_two_scans }
+                """)
+            let result = try await tarn("sync", "--file", file, "--json")
+            #expect(result.status == 0, "\(result.error)")
+            let summary = try json(try #require(result.lines.last))
+            return (result.error, (summary["endpoints"] as? [[String: Any]])?.first)
+        }
+        #expect(try await sync(7).endpoint?["unlisted"] == nil)
+        let (error, endpoint) = try await sync(3)
+        #expect(endpoint?["unlisted"] as? Int == 2)
+        #expect(error.contains("2 records of its lists before are in no list now, and stay"), "\(error)")
+        #expect(error.contains("tarn cache collect STORE --roots"), "\(error)")
+        #expect(try await sync(3).endpoint?["unlisted"] == nil)
+    }
+
     @Test("--missing fetches the targets of references, and says what it cannot fetch")
     func missing() async throws {
         let bed = try Bed()

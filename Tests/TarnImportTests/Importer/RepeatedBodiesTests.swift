@@ -196,6 +196,7 @@ struct RepeatedBodiesTests {
         let report = try store.take(page([issue(1, author: renamed), issue(2), stale, issue(4), issue(5)]))
         #expect(try store.bed.value("User", 1, "login") == .string("ada") && store.bed.importer.draftedAgain == 1)
         #expect(report.entities == ["Issue": .init(unchanged: 5), "User": .init(updated: 1)] && report.listed == 5)
+        #expect(report.keys(.updated).map(\.key) == [RecordKey(1)])
         try store.take(page([issue(1), issue(2), stale, issue(4), issue(5, author: renamed)]))
         #expect(try store.bed.value("User", 1, "login") == .string("new") && store.bed.importer.draftedAgain == 2)
     }

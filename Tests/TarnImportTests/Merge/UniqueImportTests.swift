@@ -175,6 +175,8 @@ struct UniqueImportTests {
         #expect(report.diagnostics.map(\.code) == [.notUnique])
         #expect(try test.record("User", 3) == nil && test.value("User", 1, "profile") == four)
         #expect(try test.related("Profile", 4, "user") == ["1"])
+        // Nothing is left of the unit: no record counts as changed.
+        #expect(report.updated == 0 && report.keys(.updated).isEmpty)
         let two = try profiles()
         let other = try two.take(
             #"[{"id": 9, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
@@ -242,8 +244,9 @@ struct UniqueImportTests {
 
     @Test("a record that is left out connects no other one to itself", arguments: ["1", #"{"id": 1}"#])
     func connectedByDropped(user: String) throws {
-        let test = try profiles()
+        let test = try profiles(), sequence = try test.sequence
         let report = try test.take(#"[{"id": 5, "code": "x", "user": \#(user)}]"#, "Profile")
+        #expect(try report.updated == 0 && report.keys(.updated).isEmpty && test.sequence == sequence)
         #expect(report.diagnostics.map(\.code) == [.notUnique])
         #expect(try test.record("Profile", 5) == nil)
         #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
@@ -251,5 +254,15 @@ struct UniqueImportTests {
         // A record that is stored connects it.
         try test.take(#"[{"id": 6, "code": "y", "user": \#(user)}]"#, "Profile")
         #expect(try test.value("User", 1, "profile") == .reference(RecordKey(6)))
+    }
+
+    @Test("a record that changes besides a reference that is undone counts as changed")
+    func partlyUndone() throws {
+        let test = try profiles()
+        let report = try test.take(
+            #"[{"id": 1, "login": "c", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
+        #expect(report.updated == 1 && report.keys(.updated).map(\.key) == [RecordKey(1)])
+        #expect(try test.value("User", 1, "login") == .string("c"))
+        #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
     }
 }

@@ -25,7 +25,7 @@ struct BudgetKeeperTests {
     }
 
     /// The keeper of a client whose credentials are for the first server.
-    private func keeper(_ store: Store, scope: String = "") -> BudgetKeeper {
+    private func keeper(_ store: Store, scope: String? = "") -> BudgetKeeper {
         BudgetKeeper(BudgetKeeper.limits(of: store), scope: scope, origins: [Self.first])
     }
 
@@ -59,6 +59,24 @@ struct BudgetKeeperTests {
         try await store.write { try last.save([:], now: Self.before, &$0) }
         #expect(keeper(store).restored.isEmpty)
     }
+
+    @Test("limits of credentials that are unknown, such as a token from a pipe, are not kept; others are")
+    func ofUnknownCredentials() async throws {
+        let mirror = try Self.store(), store = try mirror.open()
+        try await save(Self.paused(Self.first, until: 800_000_000), in: store)
+        let budget = try #require(keeper(store).restored[Self.first])
+        try await save("{}", in: store)
+        let one = keeper(store, scope: nil)
+        try await store.write {
+            try one.save([Self.first: budget, Self.second: budget], now: Self.before, &$0)
+        }
+        #expect(keeper(store, scope: nil).restored.keys.sorted() == [Self.second])
+        #expect(keeper(store).restored.keys.sorted() == [Self.second])
+        // Limits that an earlier version has kept for all of them.
+        try await save(Self.paused("\(Self.first) unknown", until: 800_000_000), in: store)
+        #expect(keeper(store, scope: nil).restored.isEmpty)
+    }
+
     @Test("limits of other credentials are neither used nor overwritten, and are removed when they are over")
     func ofOtherCredentials() async throws {
         let mirror = try Self.store(), store = try mirror.open()

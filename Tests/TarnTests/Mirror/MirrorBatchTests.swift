@@ -66,6 +66,20 @@ struct MirrorBatchTests {
         // Each has its own progress and entries.
         let again = try await mirror(store, server).sync(batch: Self.group, isAtomic: isAtomic)
         #expect(again.notModified == 3 && again.failures.isEmpty, "\(again.texts)")
+        #expect(again.endpoints.map(\.confirmed) == [3, 1, 0])
+    }
+
+    @Test("each request of a group counts its own skipped records", arguments: [false, true])
+    func skipped(isAtomic: Bool) async throws {
+        let answers = [
+            recording("/v1/items/a", #"[{"id":1,"name":"a"},{"name":"none"}]"#),
+            recording("/v1/items/b", #"[{"id":2,"name":"b"},{"name":"none"},{"name":"none"}]"#),
+            recording("/v1/users", #"[{"id":9}]"#),
+        ]
+        let server = try LocalServer(answers), store = try MirrorStore(yaml: Self.yaml)
+        let report = try await mirror(store, server).sync(batch: Self.group, isAtomic: isAtomic)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(report.endpoints.map(\.skipped) == [1, 2, 0] && report.endpoints.map(\.listed) == [2, 3, 1])
     }
 
     @Test("a failure is that request's own: the others are stored; of an atomic group nothing is")

@@ -72,7 +72,8 @@ struct MirrorUnsignedEndTests {
         "a page without records that states an error is no end of the list, first or later",
         arguments: [
             #""error":"timeout""#, #""Errors":[{"code":5,"message":"timeout"}]"#,
-            #""status":"error","message":"timeout""#,
+            #""status":"error","message":"timeout""#, #""status":"error","error":"timeout","message":"failed""#,
+            #""status":"error","error":true,"message":"timeout""#,
         ], [1, 2])
     func statedError(member: String, page: Int) async throws {
         let transport = ClosureTransport { request in
@@ -86,7 +87,7 @@ struct MirrorUnsignedEndTests {
         #expect(report.failures.count == 1)
         #expect(report.texts.first?.contains("says \"timeout\"; sync again later") == true, "\(report.texts)")
         #expect(try store.items().count == page - 1)
-        let name = member.contains("Errors") ? "Errors" : member.contains("status") ? "status" : "error"
+        let name = member.contains("Errors") ? "Errors" : member.contains("error\":") ? "error" : "status"
         let other = try MirrorStore(yaml: itemsYAML(style + "\n    more: { ignore: [\(name)] }"))
         #expect(try await other.sync(nil, transport: transport).failures.isEmpty)
     }

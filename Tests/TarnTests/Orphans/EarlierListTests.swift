@@ -1,0 +1,179 @@
+// Lists that an endpoint had before: their records are counted, and their responses removed.
+
+import Tarn
+import TarnStore
+import TestSupport
+import Testing
+
+@Suite("Mirror: lists that an endpoint had before", .timeLimit(.minutes(5)))
+struct EarlierListTests {
+    private static let single = "path: /items"
+    private static let ofBoxes = "path: '/boxes/{box.id}/items', for_each: { entity: Box, parent: box }"
+
+    private static func yaml(
+        _ items: String, id: String = "int", name: String = "string", orphans: String = "after_one_scan"
+    ) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Box: { key: id, attributes: { id: int } }
+          Item: { key: id, attributes: { id: \(id), name: \(name) }, relationships: { box: Box } }
+        endpoints:
+          boxes: { path: /boxes, entity: Box, paginate: header_link, orphans: after_one_scan }
+          items: { \(items), entity: Item, paginate: header_link, orphans: \(orphans) }
+        """
+    }
+
+    /// Changes the description of a store.
+    private func describe(_ store: inout MirrorStore, _ yaml: String) throws {
+        let path = store.path
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = path
+    }
+
+    /// A sync of boxes and of the items at paths.
+    private func sync(
+        _ store: MirrorStore, boxes: [Int] = [1], _ items: [String: [Int]]
+    ) async throws -> SyncReport {
+        let pages = items.flatMap { writtenPages([$0.value], path: $0.key) }
+        return try await store.sync(nil, transport: try WrittenTransport(writtenPages([boxes], path: "/boxes") + pages))
+    }
+
+    private func unlisted(_ report: SyncReport) -> Int? { report.endpoint("items")?.unlisted }
+    private func ofFormerLists(_ report: SyncReport) -> Int? { report.endpoint("items")?.ofFormerLists }
+
+    /// The paths of the stored responses.
+    private func responses(_ store: MirrorStore) throws -> [String] {
+        try store.read { reader in
+            var paths: [String] = []
+            try reader.access.responses.forEach { view in
+                if let url = view.entry?.request.url {
+                    paths.append(url.replacing("https://api.test.example/v1", with: ""))
+                }
+                return true
+            }
+            return paths.sorted()
+        }
+    }
+
+    // MARK: Earlier descriptions
+
+    @Test(
+        "after a change of the request or of keys, one scan counts the records that are in no list now",
+        arguments: [true, false])
+    func changed(isRequest: Bool) async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        #expect(unlisted(try await sync(store, ["/items": [10, 11, 12]])) == 0)
+        let changed =
+            isRequest
+            ? Self.yaml(Self.single + ", with: { a: b }")
+            : Self.yaml(Self.single, id: "{ type: int, from: [number, id] }")
+        try describe(&store, changed)
+        let path = isRequest ? "/items?a=b" : "/items"
+        let report = try await sync(store, [path: [10, 12]])
+        #expect(unlisted(report) == 1 && found(report) == [:])
+        #expect(unlisted(try await sync(store, [path: [10]])) == 0)
+        // Of the list as it is now, orphans are looked for.
+        #expect(try store.items() == [10, 11])
+        #expect(try store.read { try $0.access.scans.count } == 2)
+    }
+
+    @Test(
+        "after a change of other fields or of indexes, orphans of what earlier scans have listed are found",
+        arguments: [Self.single, Self.ofBoxes],
+        ["{ type: string, from: [title, name] }", "{ type: string, index: true, unique: true }"])
+    func changedFields(list: String, name: String) async throws {
+        var store = try MirrorStore(yaml: Self.yaml(list, orphans: "after_two_scans"))
+        let path = list == Self.single ? "/items" : "/boxes/1/items"
+        _ = try await sync(store, [path: [10, 11, 12]])
+        #expect(found(try await sync(store, [path: [10, 12]])) == ["candidates": 1, "waiting": 1])
+        try describe(&store, Self.yaml(list, name: name, orphans: "after_two_scans"))
+        let report = try await sync(store, [path: [10]])
+        #expect(found(report) == ["candidates": 2, "waiting": 1, "deleted": 1] && unlisted(report) == 0)
+        #expect(try store.items() == [10, 12])
+        #expect(found(try await sync(store, [path: [10]])) == ["candidates": 1, "deleted": 1])
+    }
+
+    @Test("a scan that is interrupted after the change is followed by one that counts")
+    func interrupted() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, Self.yaml(Self.single + ", with: { a: b }"))
+        let link = "Link: <https://api.test.example/v1/items?a=b&page=2>; rel=\"next\""
+        let boxes = writtenPages([[1]], path: "/boxes"),
+            first = recording("/v1/items?a=b", #"[{"id":10,"name":"n"}]"#, link)
+        let cut = try await store.sync(nil, transport: try WrittenTransport(boxes + [first]))
+        #expect(cut.failures.count == 1 && unlisted(cut) == 0)
+        let rest = recording("/v1/items?a=b&page=2", #"[{"id":12,"name":"n"}]"#)
+        let report = try await store.sync(nil, transport: try WrittenTransport(boxes + [first, rest]))
+        #expect(report.failures.isEmpty && unlisted(report) == 1, "\(report.texts)")
+        #expect(try store.items() == [10, 11, 12])
+    }
+
+    @Test("a record that another list has is in a list, and records that are kept are not counted")
+    func counted() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.ofBoxes))
+        _ = try await sync(store, boxes: [1, 2], ["/boxes/1/items": [10, 11], "/boxes/2/items": [20, 21]])
+        try describe(&store, Self.yaml(Self.ofBoxes, id: "{ type: int, from: [number, id] }"))
+        // Item 11 has moved; item 21 is gone.
+        let report = try await sync(store, boxes: [1, 2], ["/boxes/1/items": [10], "/boxes/2/items": [20, 11]])
+        #expect(unlisted(report) == 1 && found(report) == [:])
+        var kept = try MirrorStore(yaml: Self.yaml(Self.single, orphans: "keep"))
+        _ = try await sync(kept, ["/items": [10, 11]])
+        try describe(&kept, Self.yaml(Self.single + ", with: { a: b }", orphans: "keep"))
+        #expect(unlisted(try await sync(kept, ["/items?a=b": [10]])) == 0)
+    }
+
+    // MARK: Lists that are no longer requested
+
+    @Test("after for_each has become a single list, its lists keep no records, and their responses are removed")
+    func fromSeveralLists() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.ofBoxes))
+        _ = try await sync(store, ["/boxes/1/items": [10, 11]])
+        try describe(&store, Self.yaml(Self.single))
+        #expect(found(try await sync(store, ["/items": [10, 11]])) == [:])
+        // Until a complete scan has begun after the responses, another description may use them.
+        let report = try await sync(store, ["/items": [10]])
+        #expect(found(report) == ["candidates": 1, "elsewhere": 1] && ofFormerLists(report) == 0)
+        #expect(try responses(store) == ["/boxes", "/items"])
+        #expect(found(try await sync(store, ["/items": [10]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10] && store.checkpoint("items 1") == nil)
+    }
+
+    @Test("after a single list has become for_each, it keeps no records, and its responses are removed")
+    func toSeveralLists() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11]])
+        try describe(&store, Self.yaml(Self.ofBoxes))
+        #expect(found(try await sync(store, ["/boxes/1/items": [10, 11]])) == [:])
+        #expect(found(try await sync(store, ["/boxes/1/items": [10]])) == ["candidates": 1, "deleted": 1])
+        #expect(try responses(store) == ["/boxes", "/boxes/1/items"] && store.checkpoint("items") == nil)
+    }
+
+    @Test("lists of deleted records are removed after two complete scans, and the records that stay are counted once")
+    func ofDeletedRecords() async throws {
+        let store = try MirrorStore(yaml: Self.yaml(Self.ofBoxes))
+        let both = ["/boxes/1/items": [10], "/boxes/2/items": [20, 21]]
+        _ = try await sync(store, boxes: [1, 2], both)
+        #expect(try store.checkpoint("items 2") != nil)
+        var counts: [Int?] = []
+        for _ in 0..<3 { counts.append(ofFormerLists(try await sync(store, both))) }
+        #expect(counts.compactMap(\.self).reduce(0, +) == 2 && counts.last == 0)
+        #expect(try responses(store) == ["/boxes", "/boxes/1/items"] && store.checkpoint("items 2") == nil)
+        #expect(try store.items() == [10, 20, 21] && store.read { try $0.access.scans.count } == 2)
+        // The record comes back: its list is requested as any new one.
+        let report = try await sync(store, boxes: [1, 2], both)
+        #expect(report.failures.isEmpty && report.endpoint("items")?.pages == 2, "\(report.texts)")
+    }
+
+    @Test("the failure of a list that the server does not have names the way out")
+    func gone() async throws {
+        let store = try MirrorStore(yaml: Self.yaml(Self.ofBoxes))
+        let gone = recording("/v1/boxes/1/items", "{}", status: "404 Not Found")
+        let transport = try WrittenTransport(writtenPages([[1]], path: "/boxes") + [gone])
+        let report = try await store.sync(nil, transport: transport)
+        #expect(
+            report.texts.contains { $0.contains("skipped 1 Box") && $0.contains("tarn cache purge") }, "\(report.texts)"
+        )
+    }
+}

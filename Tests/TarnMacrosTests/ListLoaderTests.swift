@@ -288,6 +288,24 @@ struct ListLoaderTests {
         #expect(try second.deleted == 1 && api.stored() == [1, 3, 4, 7, 8, 9])
     }
 
+    @Test("a record that something else stores while a list is loaded is no orphan of that list")
+    func storedMeanwhile() async throws {
+        let api = try ListAPI()
+        let list = try await api.client.list(RecordRequest.entries().removingOrphans(Orphans(.entity, scans: 1)))
+        api.list.set(1, 2)
+        api.list.isHeld.withLock { $0 = true }
+        async let load = list.loadFirst()
+        try await api.list.gate.reached()
+        try await api.client.store.write { try $0.put(Entry(id: 9, rank: nil, title: "other")) }
+        api.list.isHeld.withLock { $0 = false }
+        api.list.gate.open()
+        guard case .loaded(_, orphans: let report?) = try await load else {
+            Testing.Issue.record("the complete list has no report")
+            return
+        }
+        #expect(try report.deleted == 0 && api.stored() == [1, 2, 9])
+    }
+
     @Test("a query orders the items, shows local records, and hides those that the complete list lacks")
     func query() async throws {
         let api = try ListAPI()

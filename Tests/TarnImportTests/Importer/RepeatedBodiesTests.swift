@@ -199,6 +199,26 @@ struct RepeatedBodiesTests {
         #expect(report.keys(.updated).map(\.key) == [RecordKey(1)])
         try store.take(page([issue(1), issue(2), stale, issue(4), issue(5, author: renamed)]))
         #expect(try store.bed.value("User", 1, "login") == .string("new") && store.bed.importer.draftedAgain == 2)
+        // Only the first of both merges changes the title.
+        let other = try RecognizingStore()
+        try other.take(page([issue(1), issue(2), stale, issue(4), issue(5)]))
+        let changed = issue(2, title: "changed", author: renamed)
+        let both = try other.take(page([issue(1, author: renamed), changed, stale, issue(4), issue(5)]))
+        #expect(other.bed.importer.draftedAgain == 1 && both.keys(.updated, of: "Issue") == [RecordKey(2)])
+    }
+
+    @Test("the report of a unit that is merged again has what the first merge has changed and left out")
+    func mergedAgain() {
+        var first = ImportReport(), second = ImportReport()
+        var counts = ImportReport.Counts(created: 1, updated: 1)
+        counts.partial = 1
+        first.entities["User"] = counts
+        first.leftOut = [ListedRecord(entity: 1, storageKey: [1])]
+        first.note([0x15, 1], of: "User", .created, whole: RecordKey(1))
+        second.entities["User"] = .init(unchanged: 2)
+        let report = second.following(first)
+        #expect(report.entities == ["User": counts])
+        #expect(report.leftOut == first.leftOut && report.keys(.created, of: "User") == [RecordKey(1)])
     }
 
     @Test("invalid JSON beside known elements is an error with its place in the whole body")

@@ -53,6 +53,31 @@ struct ImportPlanKeeperTests {
         }
     }
 
+    @Test("no importer of a plan keeps ignored keys of nested objects, however many there are")
+    func ignoredNestedKeys() throws {
+        let attributes = [
+            AttributeDefinition("id", .int), AttributeDefinition("v", .string, optional: true),
+            AttributeDefinition("extra", .json, optional: true),
+        ]
+        let thing = EntityMapping {
+            $0.paths = ["v": ["deep.v"]]
+            $0.rest = "extra"
+            $0.ignored = ["deep.custom_*"]
+        }
+        let bed = try TestStore(
+            Schema([EntityDefinition("Thing", key: ["id"], attributes: attributes)]),
+            Mapping(entities: ["Thing": thing]))
+        let keeper = ImportPlanKeeper(), catalog = bed.store.catalog
+        let importers = try (0..<2).map { _ in try Importer(keeper.plan(bed.mapping, catalog), catalog) }
+        let ignored = (0..<2100).map { #""custom_\#($0)":0"# }.joined(separator: ",")
+        for (id, importer) in importers.enumerated() {
+            _ = try importer.add(
+                Array(#"[{"id":\#(id),"deep":{"v":"x","y":1,\#(ignored)}}]"#.utf8), entity: "Thing")
+            _ = try bed.store.write { try importer.commit(into: &$0) }
+            #expect(try bed.value("Thing", Int64(id), "extra") == .json(#"{"deep":{"y":1}}"#), "\(id)")
+        }
+    }
+
     @Test("importers of one plan draft at the same time")
     func sideBySide() async throws {
         let mapping = try Self.mapping(), bed = try TestStore(Self.schema, mapping), catalog = bed.store.catalog

@@ -267,6 +267,10 @@ struct MergePolicyTests {
         try bed.add(#"[{"id":9,"task":{"id":4}}]"#, "Note")
         try bed.add(#"[{"id":4,"dead":true}]"#, "Task")
         #expect(try bed.commit().deleted == 1 && bed.record("Task", 4) == nil)
+        try bed.take(#"[{"id":5,"name":"h"}]"#, "Task")
+        try bed.add(#"[{"id":9,"task":{"id":5,"dead":true}}]"#, "Note")
+        try bed.add(#"[{"id":5,"name":"i"}]"#, "Task")
+        #expect(try bed.commit().deleted == 1 && bed.record("Task", 5) == nil)
     }
 
     @Test("an older tombstone deletes nothing, in the store and in a unit")

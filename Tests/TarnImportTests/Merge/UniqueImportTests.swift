@@ -2,9 +2,10 @@
 // of the unit stays.
 
 import Foundation
-import TarnImport
 import TarnStore
 import Testing
+
+@testable import TarnImport
 
 @Suite("Import of unique values")
 struct UniqueImportTests {
@@ -139,6 +140,102 @@ struct UniqueImportTests {
         let report = try test.commit()
         #expect(report.diagnostics.map(\.code) == [.relationshipConflict, .notUnique] && report.diagnosticCount == 2)
         #expect(try test.related("Profile", 4, "user") == ["8"] && test.count("User") == 4)
+    }
+
+    @Test("a strict unit drops no record: of two that refer to one target, the loser is reported at once")
+    func strictConflict() throws {
+        let test = try profiles()
+        test.importer.isStrict = true
+        let report = try test.take(
+            #"[{"id": 7, "login": "c", "profile": 4}, {"id": 8, "login": "d", "profile": 4}]"#, "User")
+        #expect(report.diagnostics.map(\.code) == [.relationshipConflict])
+        #expect(try test.related("Profile", 4, "user") == ["8"])
+    }
+
+    @Test("references that a merge has noted before it failed are none of the next merge")
+    func connectedByFailed() throws {
+        let test = try profiles()
+        try test.add(#"[{"id": 9, "login": "c"}]"#, "User")
+        // A failure of the store has ended the merge after it.
+        test.importer.connected = [
+            ConnectedReference(
+                cause: ListedRecord(entity: 0, storageKey: []), plan: 0, field: 0, record: [], before: nil, after: nil,
+                conflict: Diagnostic(
+                    code: .relationshipConflict, path: "$", entity: "Profile", key: "4", field: "user", message: ""))
+        ]
+        #expect(try test.commit().diagnostics.isEmpty)
+    }
+
+    // MARK: Lists
+
+    /// Authors, unique by their logins, with books. Stored: author 4 "ada", and author 5 "b" with
+    /// book 1 "T" of code "x".
+    ///
+    /// - Parameter isComposite: whether the login is unique within a team.
+    private func library(isComposite: Bool = false) throws -> TestStore {
+        let test = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Author", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("team", .int, optional: true),
+                        AttributeDefinition("login", .string, optional: true, unique: !isComposite),
+                    ],
+                    relationships: [RelationshipDefinition("books", to: "Book", many: true, inverse: "author")],
+                    indexes: isComposite ? [IndexDefinition("byLogin", on: "team", "login", unique: true)] : []),
+                EntityDefinition(
+                    "Book", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("title", .string, optional: true),
+                        AttributeDefinition("code", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("author", to: "Author", inverse: "books")],
+                    indexes: [IndexDefinition("byTitle", on: "author", "title", unique: true)]),
+            ]), Mapping(entities: ["Author": EntityMapping(declared: ["books"])]))
+        try test.take(
+            #"[{"id": 4, "team": 1, "login": "ada"}, {"id": 5, "team": 1, "login": "b"}]"#, "Author")
+        try test.take(#"[{"id": 1, "title": "T", "code": "x", "author": 5}]"#, "Book")
+        #expect(try test.related("Author", 5, "books") == ["1"])
+        return test
+    }
+
+    private static let five = Value.reference(RecordKey(5))
+
+    @Test("the list of a record that is undone takes no member from it", arguments: [false, true])
+    func listOfUndone(isComposite: Bool) throws {
+        let test = try library(isComposite: isComposite)
+        let report = try test.take(#"[{"id": 5, "team": 1, "login": "ada", "books": []}]"#, "Author")
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(try test.value("Book", 1, "author") == Self.five && test.related("Author", 5, "books") == ["1"])
+    }
+
+    @Test("a member that another list has taken meanwhile does not come back to a record that is undone")
+    func memberOfAnother() throws {
+        let test = try library()
+        let report = try test.take(
+            #"[{"id": 5, "login": "ada", "books": []}, {"id": 6, "login": "c", "books": [1]}]"#, "Author")
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(try test.value("Book", 1, "author") == .reference(RecordKey(6)))
+    }
+
+    @Test("a member that is undone itself keeps the reference that it had before the unit")
+    func undoneMember() throws {
+        let test = try library()
+        try test.take(#"[{"id": 3, "title": "U", "code": "y"}]"#, "Book")
+        let before = try test.record("Book", 1)
+        try test.add(#"[{"id": 1, "code": "y", "author": 6}]"#, "Book")
+        try test.add(#"[{"id": 5, "login": "ada", "books": [1]}]"#, "Author")
+        #expect(try test.commit().diagnostics.map(\.code) == [.notUnique, .notUnique])
+        #expect(try test.value("Book", 1, "author") == Self.five && test.record("Book", 1) == before)
+    }
+
+    @Test("a member that comes back to a record that is undone may drop one that has taken its unique values")
+    func droppedByUndone() throws {
+        let test = try library()
+        let report = try test.take(
+            #"[{"id": 5, "login": "ada", "books": [{"id": 2, "title": "T"}]}]"#, "Author")
+        #expect(report.diagnostics.map(\.code) == [.notUnique, .notUnique])
+        #expect(try test.value("Book", 1, "author") == Self.five && test.record("Book", 2) == nil)
     }
 
     // MARK: One-to-one relationships

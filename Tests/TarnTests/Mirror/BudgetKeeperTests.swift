@@ -77,6 +77,35 @@ struct BudgetKeeperTests {
         #expect(keeper(store, scope: nil).restored.isEmpty)
     }
 
+    @Test("a limit of credentials that is over goes, unless another sync has noted it anew for these credentials")
+    func overForCredentials() async throws {
+        let mirror = try Self.store(), store = try mirror.open(), own = "\(Self.first) a"
+        try await save(Self.paused(own, until: 800_000_000), in: store)
+        let late = keeper(store, scope: "a")
+        try #require(late.restored.count == 1)
+        let again = Self.paused(own, until: 900_000_000), others = Self.paused(Self.first, until: 800_000_000)
+        try await save("\(again.dropLast()),\(others.dropFirst())", in: store)
+        try await store.write { try late.save([:], now: Self.before, &$0) }
+        #expect(keeper(store, scope: "a").restored.count == 1 && keeper(store).restored.count == 1)
+    }
+
+    @Test("credentials that could not be read at first do not have the limits of requests without credentials")
+    func unreadableCredentials() async throws {
+        let folder = try TemporaryFolder(), token = folder.path + "/token"
+        let mirror = try MirrorStore(
+            yaml: itemsYAML("paginate: single_page", api: "  auth: { bearer: { file: '\(token)' } }"))
+        let store = try mirror.open()
+        try await save(Self.paused("https://api.test.example", until: 800_000_000), in: store)
+        var options = APIClient.Options()
+        options.retry = .never
+        options.time = TimeSource(now: { Self.before }, sleep: { _ in throw CancellationError() }, random: { 0 })
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array("[]".utf8)) }
+        let client = try APIClient(mirror.description, store: store, transport: transport, options: options)
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: token))
+        let report = await APIMirror(client).sync()
+        #expect(report.failures.isEmpty, "\(report.texts)")
+    }
+
     @Test("limits of other credentials are neither used nor overwritten, and are removed when they are over")
     func ofOtherCredentials() async throws {
         let mirror = try Self.store(), store = try mirror.open()

@@ -158,6 +158,98 @@ struct LateNotModifiedTests {
         #expect(try fixture.record("Card", 1)["text"] == .string("1"))
     }
 
+    /// Removes the pages that a 304 confirms, as another writer.
+    private func removeResponses(_ prefix: String, _ fixture: MirrorStore) async throws {
+        try await fixture.open().write { writer in
+            var ids: [UInt64] = []
+            try writer.access.responses.forEachID(withPrefix: prefix, scope: "") { id in
+                ids.append(id)
+                return true
+            }
+            for id in ids { try writer.removeResponse(id: id) }
+        }
+    }
+
+    /// The first page of a list, whose 304 comes after another writer has removed what it confirms.
+    private func voidPage(_ request: TransportRequest, _ fixture: MirrorStore) async throws -> TransportResponse {
+        var headers = TransportHeaders()
+        headers["ETag"] = "\"a\""
+        guard request.headers["If-None-Match"] != nil else {
+            return TransportResponse(status: 200, headers: headers, body: Array(#"[{"id":1}]"#.utf8))
+        }
+        try await removeResponses(request.url, fixture)
+        return TransportResponse(status: 304, headers: headers)
+    }
+
+    @Test(
+        "the failure of a list that cannot begin is not lost with a unit that a late 304 voids, before or beside it",
+        arguments: [1, 2])
+    func failureBesideVoidUnit(pages: Int) async throws {
+        let fixture = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, url: url } }
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  content: { url: '{box.url}', for_each: Box, entity: Item }
+                """)
+        let boxes = [
+            #"{"id":1,"url":"https://api.test.example/v1/boxes/1"}"#, #"{"id":2,"url":"https://elsewhere.example/2"}"#,
+        ]
+        let count = Mutex(1), asked = Mutex(0)
+        let transport = ClosureTransport { request in
+            if request.url.hasSuffix("/boxes") {
+                let list = boxes.prefix(count.withLock(\.self)).joined(separator: ",")
+                return TransportResponse(status: 200, body: Array("[\(list)]".utf8))
+            }
+            asked.withLock { $0 += 1 }
+            return try await self.voidPage(request, fixture)
+        }
+        #expect(try await fixture.sync(nil, transport: transport).failures.isEmpty)
+        count.withLock { $0 = 2 }
+        let report = try await fixture.sync(nil, transport: transport) { options in
+            options.commitUnit = .pages(pages)
+            options.concurrency = 1
+        }
+        #expect(asked.withLock(\.self) == 3 && report.failures.count == 1, "\(report.texts)")
+        #expect(try fixture.checkpoint("content 1")?.state == .complete)
+        #expect(try fixture.checkpoint("content 2")?.failure != nil)
+    }
+
+    @Test("the doubtful end of a list that is scanned again because of a late 304 counts once")
+    func doubtInVoidUnit() async throws {
+        let fixture = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                  items: { path: '/lists/{list}', partitions: { list: [1, 2] }, entity: Item, paginate: header_link }
+                """)
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            guard request.url.contains("/lists/2") else { return try await self.voidPage(request, fixture) }
+            log.withLock { $0.append(request.url) }
+            var headers = TransportHeaders()
+            if request.url.hasSuffix("page=2") { return TransportResponse(status: 200, body: Array("[]".utf8)) }
+            headers["Link"] = "<https://api.test.example/v1/lists/2?page=2>; rel=\"next\""
+            return TransportResponse(status: 200, headers: headers, body: Array(#"[{"id":20}]"#.utf8))
+        }
+        var doubts: [[EndDoubt: Int]?] = []
+        for _ in 0..<2 {
+            let report = try await fixture.sync(nil, transport: transport) { options in
+                options.commitUnit = .pages(3)
+                options.concurrency = 1
+            }
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            doubts.append(report.endpoint("items")?.doubts)
+        }
+        // Two pages in the first sync, and in each of both rounds of the second one.
+        #expect(log.withLock(\.count) == 6)
+        #expect(doubts[0]?.isEmpty == false && doubts[1] == doubts[0])
+    }
+
     @Test("a list that has only ended in a unit that a late 304 voids is scanned again in the same sync")
     func endedListInVoidUnit() async throws {
         let isGone = Mutex(false), gate = ThreadGate()
@@ -187,17 +279,7 @@ struct LateNotModifiedTests {
         isGone.withLock { $0 = true }
         async let late = fixture.sync(base, options: { $0.commitUnit = .pages(2) })
         try await gate.reached()
-        // Another writer removes the page that the 304 confirms.
-        try await fixture.open().write { writer in
-            var ids: [UInt64] = []
-            try writer.access.responses.forEachID(
-                withPrefix: "https://api.test.example/boards/1/cards", scope: ""
-            ) { id in
-                ids.append(id)
-                return true
-            }
-            for id in ids { try writer.removeResponse(id: id) }
-        }
+        try await removeResponses("https://api.test.example/boards/1/cards", fixture)
         gate.open()
         let report = try await late
         #expect(report.failures.isEmpty, "\(report.texts)")

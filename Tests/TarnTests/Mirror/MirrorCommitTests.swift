@@ -57,6 +57,39 @@ struct MirrorCommitTests {
         }
     }
 
+    @Test("a list that has only ended in a unit that is lost with another list is requested again")
+    func endedListInLostUnit() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example, keyless: fail }
+                entities:
+                  Board: { key: id, attributes: { id: int } }
+                  Card: { key: id, attributes: { id: int } }
+                endpoints:
+                  boards: { path: /boards, entity: Board }
+                  cards:
+                    path: '/boards/{board.id}/cards'
+                    for_each: Board
+                    entity: Card
+                    responses: [{ status: 404, then: ignore }]
+                """)
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            log.withLock { $0.append(request.url.replacing("https://api.test.example", with: "")) }
+            if request.url.hasSuffix("/1/cards") { return TransportResponse(status: 404) }
+            let body = request.url.hasSuffix("/boards") ? #"[{"id":1},{"id":2}]"# : #"[{"text":"no key"}]"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport) { options in
+            options.commitUnit = .pages(2)
+            options.concurrency = 1
+        }
+        #expect(report.failures.count == 1 && report.endpoint("cards")?.ignored == 1, "\(report.texts)")
+        #expect(
+            log.withLock(\.self) == ["/boards", "/boards/1/cards", "/boards/2/cards", "/boards/1/cards"])
+        #expect(try store.checkpoint("cards 1")?.failure?.kind == "ignored 404")
+    }
+
     @Test("what a program says goes before the description")
     func option() async throws {
         let store = try store("page")

@@ -98,6 +98,22 @@ struct MirrorFailureTests {
         #expect(try store.checkpoint("items")?.state == .complete)
     }
 
+    @Test(
+        "an optional list is proposed only for a path with a wildcard of which something was found, as YAML",
+        arguments: [
+            (#"{"data":{"list":[]}}"#, "data.items", nil), (#"{"name":"a"}"#, "groups.*.items", nil),
+            (
+                #"{"groups":[{"name":"a"}]}"#, "groups.*.'the.items'",
+                "records: { 'groups.*.''the.items''': { entity: NAME, optional: true } }"
+            ),
+        ] as [(String, String, String?)])
+    func proposedOptional(body: String, records: String, way: String?) async throws {
+        let server = try LocalServer([recording("/v1/items", body)])
+        let store = try MirrorStore(yaml: itemsYAML("records: \"\(records)\""))
+        let text = try #require(try await store.sync(server.base + "/v1").texts.first)
+        #expect(text.contains("optional: true") == (way != nil) && text.contains(way ?? ""), "\(text)")
+    }
+
     @Test("groups that all leave out their list have no records, if it is declared optional")
     func optionalInGroups() async throws {
         let server = try LocalServer([recording("/v1/items", #"{"groups":[{"name":"a"},{"name":"b"}]}"#)])

@@ -39,7 +39,7 @@ private struct Item: MappedRecord {
 @Suite("Mirror: two mappings in one store", .timeLimit(.minutes(5)))
 struct MirrorOtherMappingTests {
     /// A mirror with an endpoint of its own; the label of a record comes from a member of its JSON.
-    private static func yaml(_ endpoint: String, label: String, path: String? = nil) -> String {
+    static func yaml(_ endpoint: String, label: String, path: String? = nil) -> String {
         """
         api: { base: https://api.test.example/v1 }
         entities:
@@ -51,14 +51,14 @@ struct MirrorOtherMappingTests {
         """
     }
 
-    private static func items(_ names: String...) -> String {
+    static func items(_ names: String...) -> String {
         "["
             + names.enumerated().map { #"{"id":\#($0.offset + 1),"name":"\#($0.element)","note":"x"}"# }
             .joined(separator: ",") + "]"
     }
 
     /// A second mirror in the store of a first one.
-    private func mirror(_ yaml: String, with other: MirrorStore) throws -> MirrorStore {
+    func mirror(_ yaml: String, with other: MirrorStore) throws -> MirrorStore {
         var store = other
         store.description = try Description.parse(yaml, file: "tarn.yaml")
         store.description.storePath = other.path
@@ -216,22 +216,61 @@ struct MirrorOtherMappingTests {
         #expect(try await first.sync(server.base + "/v1", names: ["items"]).notModified == 1)
     }
 
-    @Test("a list that another description with an endpoint of the same name resets in turn is reported")
-    func sameName() async throws {
-        func yaml(_ label: String) -> String {
-            Self.yaml("items", label: label).replacing(
-                "entity: Item, paginate: single_page",
-                with: "entity: Item, paginate: single_page, orphans: after_two_scans")
+    /// A description of one endpoint, whose items have a time.
+    private static func timed(_ endpoint: String, label: String) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Item:
+            key: id
+            attributes: { id: int, at: int, label: { type: string?, from: \(label) } }
+            ignore: ['*']
+        endpoints:
+          \(endpoint)
+        """
+    }
+
+    @Test("what another mapping changes between two pages of the first scan is listed again by the next one")
+    func changedBetweenPages() async throws {
+        let state = Mutex((isHeld: true, log: [String]()))
+        let transport = ClosureTransport { request in
+            let first = #"{"id":1,"name":"one","note":"x","at":1}"#,
+                second = #"{"id":2,"name":"two","note":"x","at":2}"#
+            guard request.url.contains("/items") else {
+                return TransportResponse(status: 200, body: Array("[\(first)]".utf8))
+            }
+            let query = URLComponents(string: request.url)?.queryItems ?? []
+            if query.contains(where: { $0.name == "page" }) {
+                while state.withLock(\.isHeld) { try await Task.sleep(for: .milliseconds(2)) }
+                return TransportResponse(status: 200, body: Array("[\(second)]".utf8))
+            }
+            let since = query.first { $0.name == "since" }?.value
+            state.withLock { $0.log.append(since ?? "all") }
+            guard since == nil else { return TransportResponse(status: 200, body: Array("[\(second)]".utf8)) }
+            var headers = TransportHeaders()
+            headers["Link"] = "<https://api.test.example/v1/items?page=2>; rel=\"next\""
+            return TransportResponse(status: 200, headers: headers, body: Array("[\(first)]".utf8))
         }
-        let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
-        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
-        // The first return may be an edit that was taken back.
-        let syncs = [(first, false), (second, false), (first, false), (first, false), (second, true), (first, true)]
-        for (store, isReset) in syncs {
-            let report = try await store.sync(server.base + "/v1", names: ["items"])
+        let first = try MirrorStore(
+            yaml: Self.timed(
+                "items: { path: /items, entity: Item, paginate: header_link, since: { param: since, field: at } }",
+                label: "name"))
+        let second = try mirror(
+            Self.timed("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
+        @Sendable func sync() async throws {
+            let report = try await first.sync(nil, transport: transport)
             #expect(report.failures.isEmpty, "\(report.texts)")
-            #expect(report.endpoint("items")?.hasOtherDescription == isReset)
         }
+        async let scan: Void = sync()
+        while try first.checkpoint("items")?.pages != 1 { try await Task.sleep(for: .milliseconds(2)) }
+        let cache = try RecordCache(second.description, store: try second.open(), transport: transport)
+        _ = try await cache.fetch(CacheRequest("others"), policy: .networkFirst)
+        #expect(try first.record("Item", 1)["label"] == .string("x"))
+        state.withLock { $0.isHeld = false }
+        try await scan
+        try await sync()
+        #expect(state.withLock(\.log) == ["all", "all"])
+        #expect(try first.record("Item", 1)["label"] == .string("one"))
     }
 
     @Test("what another mapping changes while an incremental scan is under way is listed again by the next one")
@@ -252,24 +291,12 @@ struct MirrorOtherMappingTests {
             return TransportResponse(
                 status: 200, body: Array("[\(since == nil ? first + "," + second : second)]".utf8))
         }
-        func yaml(_ endpoint: String, label: String) -> String {
-            """
-            api: { base: https://api.test.example/v1 }
-            entities:
-              Item:
-                key: id
-                attributes: { id: int, at: int, label: { type: string?, from: \(label) } }
-                ignore: ['*']
-            endpoints:
-              \(endpoint)
-            """
-        }
         let first = try MirrorStore(
-            yaml: yaml(
+            yaml: Self.timed(
                 "items: { path: /items, entity: Item, paginate: single_page, since: { param: since, field: at } }",
                 label: "name"))
         let second = try mirror(
-            yaml("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
+            Self.timed("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
         @Sendable func sync() async throws {
             let report = try await first.sync(nil, transport: transport)
             #expect(report.failures.isEmpty, "\(report.texts)")

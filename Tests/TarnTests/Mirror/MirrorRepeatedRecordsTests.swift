@@ -90,13 +90,13 @@ struct MirrorRepeatedRecordsTests {
     }
 
     @Test(
-        "without a total, many records that come again are told, and few are not",
-        arguments: [25, 31])
-    func replaced(different: Int) async throws {
+        "without a total, many records that come again are told, and few are not, nor a tenth of all",
+        arguments: [(40, 25), (40, 31), (120, 110)])
+    func replaced(listed: Int, different: Int) async throws {
         let store = try Self.store("single_page")
-        let pages = Pages([Array(0..<different) + Array(0..<40 - different)], total: 40)
+        let pages = Pages([Array(0..<different) + Array(0..<listed - different)], total: listed)
         let report = try await store.sync(nil, transport: pages.transport)
-        #expect(report.failures.isEmpty && report.listed == 40, "\(report.texts)")
+        #expect(report.failures.isEmpty && report.listed == listed, "\(report.texts)")
         #expect(try store.count("Item") == different)
         let endpoint = try #require(report.endpoints.first)
         #expect(endpoint.repeated.map { [$0.listed, $0.different] } == (different == 25 ? [40, 25] : nil))
@@ -123,6 +123,21 @@ struct MirrorRepeatedRecordsTests {
         #expect(report.failures.isEmpty && endpoint.doubts == [:] && endpoint.pages == 1, "\(report.texts)")
         #expect(endpoint.repeated.map { [$0.listed, $0.different] } == (areDifferent ? [40, 10] : nil))
         #expect(try store.count("Item") == 10)
+    }
+
+    @Test("of several lists with records that come again, the one with the most of them is told")
+    func replacedInLists() async throws {
+        let yaml = itemsYAML("partitions: { list: [a, b, c] }\n    paginate: single_page")
+        let store = try MirrorStore(yaml: yaml.replacing("path: /items", with: "path: '/{list}'"))
+        let transport = ClosureTransport { request in
+            let different = ["a": 30, "b": 25, "c": 28][request.url.suffix(1)] ?? 0
+            let ids = Array(0..<different) + Array(0..<40 - different)
+            let items = ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+            return TransportResponse(status: 200, body: Array("[\(items)]".utf8))
+        }
+        let report = try await store.sync(nil, transport: transport) { $0.concurrency = 1 }
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(report.endpoints.first?.repeated.map { [$0.listed, $0.different] } == [40, 25])
     }
 
     @Test("a page that lists the records of the one before is an error, also behind a total that is not reached")

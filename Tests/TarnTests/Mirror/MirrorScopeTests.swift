@@ -210,6 +210,24 @@ struct MirrorScopeTests {
         #expect(try store.count("User") == 1)
     }
 
+    @Test("unreadable records of requests for missing ones are counted, also in the rounds after the first one")
+    func unreadableInRounds() async throws {
+        let store = try MirrorStore(yaml: Self.yaml)
+        let transport = ClosureTransport { request in
+            let body =
+                switch request.url.replacing("https://api.test.example", with: "") {
+                case "/boards": #"[{"id":1,"title":"b","owner":"u1"}]"#
+                case "/users/u1": #"{"login":"u1","name":"N","boss":"chief"}"#
+                default: #"[{"login":"chief","name":"N","boss":null},{"name":"N"}]"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        _ = try await store.sync(nil, transport: transport, names: ["boards"])
+        let report = try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        #expect(report.failures.isEmpty && report.endpoint("user")?.pages == 2, "\(report.texts)")
+        #expect(report.endpoint("user")?.skipped == 1)
+    }
+
     @Test("a missing record whose key is too long to be requested is counted as missing")
     func missingLongKey() async throws {
         let store = try MirrorStore(yaml: Self.yaml), log = Log()

@@ -72,6 +72,8 @@ struct PartialContentTests {
         let other = try MirrorStore(yaml: itemsYAML("paginate: single_page"))
         let texts = try await other.sync(cut.base).texts
         #expect(texts.first?.contains("Content-Range says that there are 40 records") == true, "\(texts)")
+        let unsized = try server("206 Partial Content", "0-1/*"), third = try MirrorStore(yaml: itemsYAML())
+        #expect(try await third.sync(unsized.base).failures.isEmpty && third.count("Item") == 2)
     }
 
     @Test("a part that the description asks for is a page")

@@ -9,14 +9,16 @@ import Testing
 
 @Suite("Mirror: responses that nothing uses")
 struct UnusedResponseTests {
-    @Test("syncs with a limit remove no responses to other credentials: they are not complete")
-    func limit() async throws {
+    @Test(
+        "syncs with a limit remove no responses to other credentials: they are not complete",
+        arguments: [nil, ["items"]] as [Set<String>?])
+    func limit(names: Set<String>?) async throws {
         let store = try MirrorStore(yaml: itemsYAML(api: "  auth: { bearer: { env: TOKEN } }"))
         // The first page, the second one, and the first one again.
         for (token, limit, count) in [("a", nil, 2), ("b", 1, 3), ("b", 1, 4), ("b", 1, 4)] as [(String, Int?, Int)] {
             let report = try await store.sync(
-                nil, transport: try WrittenTransport(writtenPages([[1], [2]])), environment: ["TOKEN": token],
-                options: { $0.limit = limit })
+                nil, transport: try WrittenTransport(writtenPages([[1], [2]])), names: names,
+                environment: ["TOKEN": token], options: { $0.limit = limit })
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.read { try $0.responseCount } == count)
         }
@@ -40,8 +42,10 @@ struct UnusedResponseTests {
         }
     }
 
-    @Test("a response that another writer confirms before its removal stays")
-    func confirmedMeanwhile() async throws {
+    @Test(
+        "a response that another writer confirms, or notes for another scan, before its removal stays",
+        arguments: [false, true])
+    func confirmedMeanwhile(byScan: Bool) async throws {
         let fixture = try MirrorStore(yaml: itemsYAML())
         try await fixture.scan([[1], [2]])
         let store = try fixture.open()
@@ -57,7 +61,11 @@ struct UnusedResponseTests {
         try await store.write { writer in
             guard var entry = try writer.access.responses.view(id: found[0].id)?.entry else { return }
             let time = entry.validation.validatedAt
-            entry.validation.validatedAt = Timestamp(microseconds: time.microseconds + 1_000_000)
+            if byScan {
+                entry.listing.scan += 1
+            } else {
+                entry.validation.validatedAt = Timestamp(microseconds: time.microseconds + 1_000_000)
+            }
             try writer.putResponse(entry)
         }
         try await store.removeResponses(found)

@@ -327,4 +327,45 @@ struct MirrorOrphanListsTests {
         #expect(try await scan(nil, [2]) == ["candidates": 2, "deleted": 1, "elsewhere": 1])
         #expect(try store.items() == [1, 2, 3])
     }
+
+    @Test("of the syncs in which a list cannot be requested, only the first one holds the orphans of the others")
+    func stillLackingValue() async throws {
+        let store = try boxesWithSlugs()
+        #expect(try await scan(store, [1], [2, 3]) == [:])
+        #expect(try await scan(store, nil, [2, 3]) == [:])
+        #expect(try await scan(store, nil, [2]) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 2])
+    }
+
+    /// A store of two boxes, whose second sync has ended after the first box has lost its slug.
+    private func interruptedWithoutSlug() async throws -> MirrorStore {
+        let store = try boxesWithSlugs()
+        #expect(try await scan(store, [1], [2, 3]) == [:])
+        let boxes = Array(#"[{"id":1,"slug":null},{"id":2,"slug":"b"}]"#.utf8)
+        let cut = ClosureTransport { request in
+            guard request.url.hasSuffix("/boxes") else {
+                throw TransportError(.connect, method: request.method, url: request.url, detail: "refused")
+            }
+            return TransportResponse(status: 200, body: boxes)
+        }
+        #expect(try await store.sync(nil, transport: cut) { $0.concurrency = 1 }.failures.count == 1)
+        return store
+    }
+
+    @Test("the rest of an interrupted sync that has found a list out of reach waits for one scan more")
+    func lackingValueInContinued() async throws {
+        let store = try await interruptedWithoutSlug()
+        #expect(try await scan(store, nil, [2]) == ["candidates": 1, "waiting": 1])
+        #expect(try await scan(store, nil, [2]) == ["candidates": 1, "deleted": 1])
+    }
+
+    @Test("a list that is within reach again is scanned in the rest of an interrupted sync")
+    func valueIsBackInContinued() async throws {
+        let store = try await interruptedWithoutSlug()
+        try await store.open().write {
+            try $0.put("Box", RecordKey(1), [Record.Field("slug", .string("a"))], isComplete: false)
+        }
+        _ = try await scan(store, [1, 9], [2, 3])
+        #expect(try store.items() == [1, 2, 3, 9])
+    }
 }

@@ -111,11 +111,16 @@ struct OvertakenResponseTests {
 
     /// Syncs twice, and runs the closure after the second sync has read the list, with another title
     /// of the record 2.
-    private func sync(_ client: APIClient, meanwhile: () async throws -> Void) async throws {
+    ///
+    /// - Parameter missing: a record that the second list lacks.
+    private func sync(
+        _ client: APIClient, missing: Int? = nil, meanwhile: () async throws -> Void
+    ) async throws {
         try #require(await APIMirror(client).sync().failures.isEmpty)
         server.state.withLock { state in
             state.titles[2] = "second"
-            state.isHeld = true
+            if let missing { state.titles[missing] = nil }
+            (state.isHeld, state.held) = (true, 0)
         }
         async let report = APIMirror(client).sync()
         try await server.untilHeld()
@@ -153,6 +158,53 @@ struct OvertakenResponseTests {
         server.state.withLock { $0.titles[60] = nil }
         #expect(await APIMirror(client).sync().failures.isEmpty)
         #expect(try titles == ["1 one", "2 second", "3 three"])
+    }
+
+    @Test("a record that a list has lost is its orphan, also if something else has changed it meanwhile")
+    func changedMeanwhile() async throws {
+        try await sync(client, missing: 3) {
+            try await store.write { try $0.put("Note", RecordKey(3), [Record.Field("title", .string("changed"))]) }
+        }
+        #expect(try titles == ["1 one", "2 second"])
+    }
+
+    @Test("a record that something else stores during each scan is an orphan after two scans that miss it")
+    func storedAgainAndAgain() async throws {
+        for expected in [["1 one", "2 two", "3 three", "60 new"], ["1 one", "2 two", "3 three"]] {
+            server.state.withLock { ($0.isHeld, $0.held) = (true, 0) }
+            async let report = APIMirror(client).sync()
+            try await server.untilHeld()
+            let title = expected.count == 4 ? "new" : "newer"
+            try await store.write { try $0.put("Note", RecordKey(60), [Record.Field("title", .string(title))]) }
+            server.state.withLock { $0.isHeld = false }
+            #expect(await report.failures.isEmpty)
+            #expect(try titles == expected)
+        }
+    }
+
+    @Test(
+        "a record that comes back to the server more than an hour before its list is complete is no orphan of that list"
+    )
+    func longScanOfKnown() async throws {
+        let passed = Mutex(0.0)
+        var options = APIClient.Options()
+        options.time = TimeSource(
+            now: { Date().addingTimeInterval(passed.withLock { $0 }) }, sleep: { try await Task.sleep(for: $0) },
+            random: { 0 })
+        let client = try APIClient(
+            self.client.description, store: store, transport: server.transport, options: options)
+        try await sync(client, missing: 3) {
+            let outbox = client.outbox()
+            try await outbox.update("Note", RecordKey(3), [.init("title", .string("back"))])
+            try #require(try await outbox.drain().sent == 1)
+            // The next operation that reaches the server forgets it.
+            passed.withLock { $0 = 7200 }
+            try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
+            try #require(try await outbox.drain().sent == 1)
+        }
+        #expect(try titles == ["1 ONE", "2 second", "3 back"])
+        #expect(await APIMirror(client).sync().failures.isEmpty)
+        #expect(try titles == ["1 ONE", "2 second", "3 back"])
     }
 
     @Test(
@@ -210,8 +262,10 @@ struct OvertakenResponseTests {
         #expect(server.state.withLock { $0.conditions.count } == 2)
     }
 
-    @Test("a record that has reached the server after its list was read is no orphan of a list that was read later")
-    func severalLists() async throws {
+    @Test(
+        "a record that comes to the server or the store after its list was read is no orphan of a list that was read later",
+        arguments: [false, true])
+    func severalLists(isStoredByOthers: Bool) async throws {
         let description = try Description.parse(
             """
             api: { base: https://x.test }
@@ -251,8 +305,13 @@ struct OvertakenResponseTests {
         state.withLock { $0.isHeld = true }
         async let report = mirror.sync()
         while state.withLock({ $0.held == 0 }) { try await Task.sleep(for: .milliseconds(2)) }
-        try await outbox.create("Note", [.init("title", .string("new"))])
-        try #require(try await outbox.drain().sent == 1)
+        if isStoredByOthers {
+            try await store.write { try $0.put("Note", RecordKey(50), [Record.Field("title", .string("new"))]) }
+            lists.withLock { $0["a"] = [1, 50] }
+        } else {
+            try await outbox.create("Note", [.init("title", .string("new"))])
+            try #require(try await outbox.drain().sent == 1)
+        }
         state.withLock { $0.isHeld = false }
         #expect(await report.failures.isEmpty)
         #expect(

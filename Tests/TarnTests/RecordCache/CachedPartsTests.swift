@@ -148,6 +148,61 @@ struct CachedPartsTests {
         #expect(try await cached.answer(get()).text == "200 abcdefghij; hit; ttl=60")
     }
 
+    /// A date of the server, a number of seconds after the clock's first one.
+    private static func date(_ seconds: Int) -> TransportHeaders.Field {
+        .init("Date", "Sun, 09 Sep 2001 01:46:4\(seconds) GMT")
+    }
+
+    @Test(
+        "RFC 9111 §3.4: a part that arrives late is put together with later parts of its representation, and replaces none of another",
+        arguments: ["\"a\"", "\"b\""])
+    func latePartBesidePart(_ tag: String) async throws {
+        let fixture = try ShelfFixture(Origin([])), cached = fixture.cached(), gate = Gate()
+        fixture.origin.become { request in
+            await gate.wait()
+            return Self.serve(request, Self.digits, "\"a\"", [Self.minute, Self.date(0)])
+        }
+        async let late = cached.answer(range("2-4"))
+        try await eventually { fixture.origin.requests.count == 1 }
+        fixture.clock.pass(5)
+        fixture.origin.become { Self.serve($0, Self.digits, tag, [Self.minute, Self.date(5)]) }
+        #expect(try await cached.answer(range("5-9")).status.isStored)
+        gate.open()
+        let part = try await late
+        #expect(part.response.body == Array("234".utf8) && part.status.isStored == (tag == "\"a\""))
+        let kept = try await cached.answer(range("5-9"))
+        #expect(kept.status.isHit && kept.response.body == Array("56789".utf8))
+        #expect(try await cached.answer(range("2-4")).status.isHit == (tag == "\"a\""))
+    }
+
+    @Test("RFC 9111 §4.4: a part that arrives late takes the place of a later response that is invalid by then")
+    func latePartAfterInvalidation() async throws {
+        let fixture = try ShelfFixture(Origin([])), cached = fixture.cached(), gate = Gate()
+        fixture.origin.become { request in
+            await gate.wait()
+            return Self.serve(request, Self.digits, "\"a\"", [Self.minute, Self.date(0)])
+        }
+        async let late = cached.answer(range("2-4"))
+        try await eventually { fixture.origin.requests.count == 1 }
+        fixture.clock.pass(5)
+        fixture.origin.become(200, [Self.minute, .init("ETag", "\"b\""), Self.date(5)], "abcdefghij")
+        #expect(try await cached.answer(get()).status.isStored)
+        try await fixture.store.write { writer in
+            var entries: [ResponseEntry] = []
+            try writer.access.responses.forEach { view in
+                if let entry = view.entry { entries.append(entry) }
+                return true
+            }
+            for var entry in entries {
+                entry.validation.isInvalidated = true
+                try writer.putResponse(entry)
+            }
+        }
+        gate.open()
+        let part = try await late
+        #expect(part.response.body == Array("234".utf8) && part.status.isStored)
+    }
+
     @Test("a 206 that nobody asked for is passed on and not stored")
     func unaskedFor() async throws {
         let

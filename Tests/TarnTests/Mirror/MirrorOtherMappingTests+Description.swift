@@ -1,0 +1,96 @@
+// Descriptions with an endpoint of the same name, which scan into one store in turn.
+
+import TarnDescription
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+extension MirrorOtherMappingTests {
+    @Test("a list that another description with an endpoint of the same name resets in turn is reported")
+    func sameName() async throws {
+        func yaml(_ label: String) -> String {
+            Self.yaml("items", label: label).replacing(
+                "entity: Item, paginate: single_page",
+                with: "entity: Item, paginate: single_page, orphans: after_two_scans")
+        }
+        let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
+        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
+        // The first return may be an edit that was taken back.
+        let syncs = [(first, false), (second, false), (first, false), (first, false), (second, true), (first, true)]
+        for (store, isReset) in syncs {
+            let report = try await store.sync(server.base + "/v1", names: ["items"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.endpoint("items")?.hasOtherDescription == isReset)
+        }
+        // The caller's wish.
+        let full = try await second.sync(server.base + "/v1", names: ["items"]) { $0.isFull = true }
+        #expect(full.endpoint("items")?.hasOtherDescription == false)
+        let anew = try await first.sync(server.base + "/v1", names: ["items"]) { $0.restarts = true }
+        #expect(anew.endpoint("items")?.hasOtherDescription == false)
+    }
+
+    @Test("a reset of a list without orphans and since, which costs nothing, is not reported")
+    func sameNameWithoutCost() async throws {
+        let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
+        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
+        let second = try mirror(Self.yaml("items", label: "note"), with: first)
+        for store in [first, second, first, second, first] {
+            let report = try await store.sync(server.base + "/v1", names: ["items"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.endpoint("items")?.hasOtherDescription == false)
+        }
+    }
+
+    @Test("a list that other credentials reset in turn is none of another description", arguments: [false, true])
+    func sameNameOtherCredentials(isInterrupted: Bool) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                "paginate: header_link\n    orphans: after_two_scans", api: "  auth: { bearer: { env: TOKEN } }"))
+        let pages = writtenPages([[1], [2]]), failing = recording("/v1/items?page=2", "{}", status: "500 No")
+        for (number, token) in ["a", "b", "a", "b", "a"].enumerated() {
+            let isCut = isInterrupted && number == 3
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(isCut ? [pages[0], failing] : pages), environment: ["TOKEN": token]
+            )
+            #expect(report.failures.count == (isCut ? 1 : 0), "\(report.texts)")
+            let items = report.endpoint("items")
+            #expect(items?.hasOtherDescription == false && items?.hasOtherCredentials == (isInterrupted && number == 4))
+        }
+    }
+
+    /// A list of which changes are requested by `at`, as a description and as answers.
+    private static func changes(label: String) -> String {
+        yaml("items", label: label).replacing("label: {", with: "at: int?, label: {").replacing(
+            "/items, entity: Item, paginate: single_page",
+            with: "/items, entity: Item, paginate: single_page, since: { param: since, field: at }")
+    }
+
+    @Test("of a list whose progress was forgotten, the description before the last one is still known")
+    func sameNameForgotten() async throws {
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(#"[{"id":1,"name":"one","note":"x","at":1}]"#.utf8))
+        }
+        let first = try MirrorStore(yaml: Self.changes(label: "name"))
+        let second = try mirror(Self.changes(label: "note"), with: first)
+        for (number, store) in [first, second, first, second, second, first].enumerated() {
+            let report = try await store.sync(nil, transport: transport, names: ["items"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.endpoint("items")?.hasOtherDescription == (number == 3 || number == 5))
+            guard number == 3 else { continue }
+            // A third mapping has changed a record.
+            let forgotten = try #require(try first.checkpoint("items")?.forgotten)
+            try await first.open().write { try $0.setCheckpoint("items", forgotten) }
+        }
+    }
+
+    @Test("a scan whose progress was forgotten is no complete scan, even if it was interrupted")
+    func forgottenScan() {
+        let began = Timestamp(microseconds: 1)
+        let whole = Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: began)
+        let part = Checkpoint(state: .underWay, plan: "p", scan: 1, startedAt: began)
+        #expect(whole.completed == began && part.completed == nil)
+        #expect(part.forgotten?.state == .complete && part.forgotten?.completed == nil)
+    }
+}

@@ -142,7 +142,8 @@ struct SyncScopeTests {
         let folder = try TemporaryFolder()
         let items = (0..<40).map { #"{"id":\#($0 % 25)}"# }.joined(separator: ",")
         let server = try ScriptedServer { request in
-            .init(body: #"{"total":40,"items":[\#(request.target.hasSuffix("page=1") ? items : "")]}"#)
+            let isFirst = ["/items", "/items?page=1"].contains(request.target)
+            return .init(body: #"{"total":40,"items":[\#(isFirst ? items : "")]}"#)
         }
         let file = try folder.write(
             "tarn.yaml",

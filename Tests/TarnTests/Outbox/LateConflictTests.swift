@@ -135,6 +135,26 @@ struct LateConflictTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, nil])
     }
 
+    @Test(
+        "the version of an answer counts before that of a deletion which another process, without it, has queued since")
+    func versionOfAnswer() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let entities = Self.entities("update: 'PATCH /issues/{id}', delete: 'DELETE /issues/{id}'")
+        let place = try ScriptedOutbox(entities) { request in
+            if request.method != "GET" { record.change(#"{"id":1,"title":"mine"}"#) }
+            return record.read(request)
+        }
+        try await place.sync()
+        let outbox = place.outbox(), lane = try await OutboxLane(outbox, place.client)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        let operation = try await claim(place, outbox)
+        // The outcomes are not applied, as if their writes had failed.
+        _ = await lane.send(try claimed(operation, place))
+        try await place.outbox().delete("Issue", Self.key)
+        _ = await lane.send(try claimed(operation, place))
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+    }
+
     @Test("a version that was read before another operation of its record ended is no precondition")
     func versionOfOvertaken() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#), place = try place(record)

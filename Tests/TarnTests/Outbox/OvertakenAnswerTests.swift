@@ -102,7 +102,7 @@ struct OvertakenAnswerTests {
         #expect(try place.field("title") == .string("t"))
     }
 
-    @Test("the version that was read instead of a repeated answer is the next precondition, also if a sync has come since")
+    @Test("the version that was read instead of a repeated answer is required next, also if a sync has come since")
     func versionOfOvertaken() async throws {
         let gate = ThreadGate(), record = ScriptedRecord(#"{"id":1,"title":"t"}"#), count = Counter()
         let isHeld = Mutex(false)

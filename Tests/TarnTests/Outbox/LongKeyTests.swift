@@ -74,7 +74,7 @@ struct LongKeyTests {
         func id(_ key: RecordKey) -> Value? {
             Record(entity: "Issue", key: key, fields: []).withKeyFields(entity)["id"]
         }
-        let digest = RecordKey(Self.key).storageKey.withUnsafeBytes { RecordKey(storageKey: $0) }
+        let digest = try #require(RecordKey(Self.key).storageKey.withUnsafeBytes { RecordKey(reference: $0) })
         #expect(id(digest) == nil && id(RecordKey("k")) == .string("k"))
     }
 }

@@ -208,19 +208,19 @@ struct PaginationGuardTests {
             var bounds = PageSequence.Bounds(base: "http://h")
             bounds.more = more
             var sequence = try PageSequence(
-                .pageNumber(.query("p"), total: "all"), PageRequest(url: "http://h/items"), bounds)
+                .pageNumber(.query("p"), total: "total"), PageRequest(url: "http://h/items"), bounds)
             for (index, (count, total, different)) in pages.enumerated() {
-                var facts = page(count, total.map { ["all": "\($0)"] } ?? [:])
+                var facts = page(count, total.map { ["total": "\($0)"] } ?? [:])
                 facts.differentRecords = different
                 let goesOn = try sequence.advance(facts)
                 #expect(goesOn == (index < pages.count - 1))
             }
             return sequence.doubt
         }
-        let known = EndDoubt.repeatedRecords(name: "all", total: 6, different: 5)
+        let known = EndDoubt.repeatedRecords(name: "total", total: 6, different: 5)
         #expect(try doubt([(3, 6, 3), (3, 6, 5), (0, 6, 5)]) == known)
         #expect(known.countsIfRepeated)
-        #expect(try doubt([(3, 6, 3), (3, 6, 5), (0, 6, 5)], more: .ignoring(["all"])) == nil)
+        #expect(try doubt([(3, 6, 3), (3, 6, 5), (0, 6, 5)], more: .ignoring(["total"])) == nil)
         // Records that were inserted during the scan are not missing.
         #expect(try doubt([(3, 5, 3), (3, 6, 5), (0, 6, 5)]) == nil)
         // The last page alone has the total.

@@ -48,7 +48,7 @@ struct BudgetKeeperTests {
     func heldByOtherCredentials() async throws {
         let mirror = try Self.store(), store = try mirror.open()
         let count = #"{"limits":[{"name":"a","remaining":0,"resetsAt":800000000}],"tokens":0}"#
-        for text in [Self.paused(Self.first, until: 800_000_000), "{"\(Self.first)":\(count)}"] {
+        for text in [Self.paused(Self.first, until: 800_000_000), "{\"\(Self.first)\":\(count)}"] {
             try await save(text, in: store)
             let budget = try #require(keeper(store).restored[Self.first])
             for scope in ["a", "b"] {

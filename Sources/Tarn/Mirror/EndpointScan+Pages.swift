@@ -68,6 +68,7 @@ extension EndpointScan {
             noteOtherDescription(old, plan: plan, identity)
         }
         (checkpoint.pagination, checkpoint.headers) = (pagination, headers)
+        checkpoint.listing = listing
         noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure

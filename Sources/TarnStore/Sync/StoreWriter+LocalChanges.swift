@@ -37,8 +37,9 @@ extension StoreWriter {
         let isThere = try key.withStorageKey { storageKey in
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
+        let values = try key == given ? values : self.values(values, without: given, entity)
         beginClearing()
-        try putResolving(entity, key, key == given ? values : self.values(values, without: given, entity))
+        try putResolving(entity, key, values)
         try markUpdated(endClearing())
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }

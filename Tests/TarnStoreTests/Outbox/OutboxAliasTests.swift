@@ -44,7 +44,7 @@ struct OutboxAliasTests {
         let comment = RecordKey([.int(5), .int(4)])
         try store.write { try $0.put("Comment", comment, [.init("text", .string("theirs"))], isComplete: true) }
         #expect(try store.write { try $0.deleteLocally("Comment", comment) })
-        #expect(try bed.marks() == ["delete Comment [5, 4] "])
+        #expect(try bed.marks() == ["delete Comment \(comment) "])
     }
 
     /// An issue as a program holds it since before its parent got the server's key.

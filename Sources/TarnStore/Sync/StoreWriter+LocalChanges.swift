@@ -41,7 +41,7 @@ extension StoreWriter {
         beginClearing()
         try putResolving(entity, key, values)
         try markUpdated(endClearing())
-        try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
+        try markLocal(entity, present: key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
 
     /// Deletes a record, as ``delete(_:_:ifVersion:)-(String,_,_)`` does, and marks it.
@@ -59,7 +59,8 @@ extension StoreWriter {
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }
         let listed = ListedRecord(entity: found.root, storageKey: key.storageKey)
-        if try !isUnknownToServer(listed, known) { try markLocal(entity, key, .delete) }
+        // Without its record, the key might lead to another one.
+        if try !isUnknownToServer(listed, known) { try markLocal(entity, present: key, .delete, fields: []) }
         return true
     }
 
@@ -83,7 +84,14 @@ extension StoreWriter {
     public mutating func markLocal(
         _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
     ) throws {
-        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
+        try markLocal(entity, present: writtenKey(entity, key), operation, fields: fields)
+    }
+
+    /// Marks a record by its present key: see ``markLocal(_:_:_:fields:)``.
+    private mutating func markLocal(
+        _ entity: String, present key: RecordKey, _ operation: LocalChange.Operation, fields: [String]
+    ) throws {
+        let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let ids = try fields.map { name in
             guard let id = entity.field(name)?.id else {

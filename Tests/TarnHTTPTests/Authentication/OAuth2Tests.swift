@@ -424,6 +424,19 @@ struct OAuth2Tests {
         #expect(server.tokenRequests.count == 2)
     }
 
+    @Test("a token of another client that the server refuses, too, is renewed in the same request")
+    func keptAndRevoked() async throws {
+        let server = TokenServer(), keeper = TokenKeeper()
+        let both = (0..<2).map { _ in
+            AuthorizedTransport(server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper)
+        }
+        for transport in both { #expect(try await transport.send(request).status == 200) }
+        server.revoke()
+        #expect(try await both[0].send(request).status == 200)
+        #expect(try await both[1].send(request).status == 200)
+        #expect(server.tokenRequests.count == 3)
+    }
+
     @Test("a refresh token that the server has replaced is kept for the next client, too")
     func keptRefreshToken() async throws {
         let server = TokenServer(rotates: true), keeper = TokenKeeper()

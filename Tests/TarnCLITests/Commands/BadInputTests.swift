@@ -245,7 +245,8 @@ struct BadInputTests {
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 3, "\(result.error)")
         #expect(
-            result.errorLines.last?.hasPrefix("tarn: skipped 1 record: without a usable key; left out 150 values") == true,
+            result.errorLines.last?.hasPrefix("tarn: skipped 1 record: without a usable key; left out 150 values")
+                == true,
             "\(result.error)")
     }
 

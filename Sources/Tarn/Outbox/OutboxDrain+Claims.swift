@@ -282,12 +282,14 @@ extension OutboxDrain {
                 if isAtServer { try writer.dropOvertakenChanges(by: id) }
             }
             guard let next = try writer.replaceChanges(ofOperation: id, changes) else {
+                effects.ended.insert(id)
                 if isAtServer { effects.report.sent += 1 } else { effects.report.withdrawn += 1 }
                 return nil
             }
             return operation.state == .sending ? try writer.claimOperations([next.id], at: client.now).first : next
         case .withdraw:
             try writer.discardOperation(id, evenIfSending: true)
+            effects.ended.insert(id)
             effects.report.withdrawn += 1
             return nil
         case .hold(let changes, let fields):

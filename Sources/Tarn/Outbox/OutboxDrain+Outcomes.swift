@@ -19,6 +19,7 @@ extension OutboxDrain {
         switch sent.outcome {
         case .done(let key):
             try done(sent, adopting: key, &effects, &writer)
+            effects.ended.insert(id)
             effects.report.sent += 1
         case .later(let delay, let failure):
             try later(sent, after: delay, failure, &effects, &writer)
@@ -45,6 +46,7 @@ extension OutboxDrain {
             if case .rule(.server) = policy(of: operation, writer.access) {
                 try writer.discardOperation(id, evenIfSending: true)
                 try deleteGone(operation.record, &writer)
+                effects.ended.insert(id)
                 effects.report.withdrawn += 1
                 effects.report.conflicts += 1
             } else {
@@ -204,6 +206,7 @@ extension OutboxDrain {
     func refuse(
         _ operation: OutboxOperation, _ failure: OutboxFailure, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
+        effects.ended.insert(operation.id)
         if try writer.buryOperation(operation.id, failure) {
             effects.report.note(operation, failure, isDead: true)
         }
@@ -268,6 +271,7 @@ extension OutboxDrain {
         let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
         if isConflict, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
             try writer.discardOperation(operation.id, evenIfSending: true)
+            effects.ended.insert(operation.id)
             effects.report.withdrawn += 1
             effects.report.conflicts += 1
             return

@@ -157,6 +157,8 @@ final class OutboxDrain: Sendable {
         var report = OutboxReport()
         /// The versions of records whose values are stored.
         var versions: [SentOperation.Version] = []
+        /// The operations that are not sent again, unless a dead one is retried.
+        var ended: Set<UInt64> = []
     }
 
     /// Applies the outcomes of attempts, and claims further operations.
@@ -255,10 +257,11 @@ final class OutboxDrain: Sendable {
             for sent in batch {
                 state.forgetClear(after: sent.operation.id, of: outbox.api(ofEntity: sent.operation.entity))
                 if !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
-                // While changes are queued faster than they are sent, a pass has no end.
-                guard sent.hasEnded else { continue }
-                state.refusals[sent.operation.id] = nil
-                state.read.remove(sent.operation.id)
+            }
+            // While changes are queued faster than they are sent, a pass has no end.
+            for id in effects.ended {
+                state.refusals[id] = nil
+                state.read.remove(id)
             }
             state.claimed.formUnion(again)
             state.report.add(effects.report)
@@ -312,6 +315,7 @@ final class OutboxDrain: Sendable {
         try await store.write { writer in
             var effects = Effects()
             if let location { try writer.noteLocation(location, ofOperation: operation.id) }
+            effects.ended.insert(operation.id)
             if try writer.buryOperation(operation.id, failure) {
                 effects.report.note(operation, failure, isDead: true)
             }

@@ -108,14 +108,6 @@ struct SentOperation: Sendable {
         self.outcome = outcome
     }
 
-    /// Whether the operation is not sent again, unless a dead one is retried.
-    var hasEnded: Bool {
-        switch outcome {
-        case .done, .refused, .gone: true
-        default: false
-        }
-    }
-
     /// Whether nothing of an answer is imported with the outcome.
     var isPlain: Bool { importer == nil }
 }

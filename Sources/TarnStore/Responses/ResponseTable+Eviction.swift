@@ -77,9 +77,11 @@ extension ResponseTable {
             return old.id
         }
         func lastUse(_ candidate: Candidate) -> Timestamp {
-            let known = max(candidate.usedAt, uses[candidate.id] ?? candidate.usedAt)
             // A use while the clock was ahead would keep the entry until the clock has caught up.
-            return known.isFarAhead(of: now) ? Timestamp(microseconds: .min) : known
+            func known(_ use: Timestamp?) -> Timestamp {
+                use.flatMap { $0.isFarAhead(of: now) ? nil : $0 } ?? Timestamp(microseconds: .min)
+            }
+            return max(known(candidate.usedAt), known(uses[candidate.id]))
         }
         return candidates.min { lastUse($0) < lastUse($1) }?.id
     }

@@ -88,4 +88,28 @@ struct EvictionTests {
         }
         #expect(removed == [ids[2]])
     }
+
+    @Test("an entry that was used while the clock was ahead is evicted first, unless it was used again since")
+    func usedAhead() throws {
+        try put(0..<3, areCaches: true)
+        let ahead = Timestamp(microseconds: now.microseconds + 400 * 86_400 * 1_000_000)
+        let ids = try store.write { writer in
+            var ids: [UInt64] = []
+            try writer.access.responses.forEach { view in
+                ids.append(view.id)
+                return true
+            }
+            try writer.noteUses([ids[0]: ahead, ids[1]: ahead, ids[2]: now])
+            return ids
+        }
+        let removed = try store.write { writer in
+            var sample = 0
+            return try writer.evict(CacheLimits(entries: 1), uses: [ids[0]: now], atMost: 100, now: now) {
+                sample += 1
+                // Each entry in turn.
+                return Double(sample % 3) * 0.4
+            }
+        }
+        #expect(removed.first == ids[1] && removed.count == 2)
+    }
 }

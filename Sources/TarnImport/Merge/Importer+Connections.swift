@@ -67,6 +67,9 @@ extension Importer {
             builder.field(field.id) { value in
                 if let before { value.append(before) } else { value.appendValueNull() }
             }
+            builder.finish(into: &bytes)
+            guard let body = RowBody(bytes.bytes, isWide: false) else { continue }
+            _ = try change.record.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
         }
         connected.removeAll { dropped.contains($0.cause) }
     }

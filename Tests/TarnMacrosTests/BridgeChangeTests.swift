@@ -465,4 +465,50 @@ struct BridgeChangeTests {
         #expect(try await outbox.drain().dead == 1)
         #expect(try outbox.operations().first?.failure?.kind == "unidentified" && count.withLock(\.self) == 1)
     }
+
+    @Test("a failure of the store while a bridge makes the requests of a change passes: the operation is not buried")
+    func unreadStore() async throws {
+        let folder = try TemporaryFolder(), isFailing = Mutex(true)
+        let server = AnsweringTransport { _ in
+            .init(body: #"{"data":{"updateTask":{"task":{"id":"t1","title":"mine"}}}}"#)
+        }
+        let client = try client(server, folder)
+        try await client.store.write { try $0.put(BoardJob(id: "t1", title: "old")) }
+        let bridge = GraphQLBridge { change in
+            if isFailing.withLock(\.self) { throw StoreError.file("other.tarn", 5, operation: "read") }
+            return GraphQLRequest(
+                "mutation { made }", ["id": change.key], records: [.init("updateTask.task", "BoardJob")])
+        }
+        let outbox = client.outbox().sending(through: bridge)
+        try await outbox.update("BoardJob", RecordKey("t1"), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.failed == 1 && report.dead == 0 && server.requests.isEmpty, "\(report)")
+        let waiting = try #require(try outbox.operations().first)
+        #expect(waiting.failure?.kind == "store")
+        isFailing.withLock { $0 = false }
+        try await outbox.retry(waiting.id)
+        #expect(try await outbox.drain().sent == 1)
+    }
+
+    @Test("a record that is created through a bridge gets a key from the server that is longer than a storage key")
+    func longKey() async throws {
+        let folder = try TemporaryFolder(), key = String(repeating: "k", count: 300)
+        let server = AnsweringTransport { request in
+            .init(status: request.method == "POST" ? 201 : 200, body: #"{"id":"\#(key)","title":"a"}"#)
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: BoardJob.self, store: folder("made.tarn"), transport: server
+        ) {
+            $0.writes["BoardJob"] = WriteRequests(
+                create: WriteRequest("POST", "/jobs"), update: WriteRequest("PATCH", "/jobs/{id}"))
+        }
+        let outbox = client.outbox().sending(through: Single(entity: "BoardJob", sendsDeclared: true))
+        let temporary = try await outbox.create("BoardJob", [.init("title", .string("a"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try client.store.read { try $0.fetch(BoardJob.all).map(\.id) } == [key])
+        // The temporary key leads to the record.
+        try await outbox.update("BoardJob", temporary, [.init("title", .string("b"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(server.requests.last?.target == "/jobs/\(key)")
+    }
 }

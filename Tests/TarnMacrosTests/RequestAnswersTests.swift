@@ -165,6 +165,30 @@ struct RequestAnswersTests {
         #expect(try await answers(.always, 2) == ["local 1", "failed 1"])
     }
 
+    @Test(
+        "of a list that is not stored, the answer after a stale page has its records, and the one after an error none")
+    func failedPage() async throws {
+        let isBroken = Guarded(true)
+        let forge = try ForgeServer { request in
+            guard request.target.hasPrefix("/repos/x/y/issues") else { return nil }
+            guard !request.target.contains("&page=2") else {
+                return .init(body: isBroken.withLock { $0 } ? "no JSON" : ListServer.body([2]))
+            }
+            let link = "<http://\(request.field("Host") ?? "")/repos/x/y/issues?per_page=2&page=2>; rel=\"next\""
+            return .init(fields: ["Cache-Control: no-store", "Link: \(link)"], body: ListServer.body([1]))
+        }
+        func answers() async throws -> [String] {
+            var seen: [String] = []
+            for try await answer in forge.client.answers(.issues("x/y")).prefix(2) { seen.append(text(answer)) }
+            return seen
+        }
+        #expect(try await answers() == ["local ", "failed "])
+        isBroken.withLock { $0 = false }
+        #expect(try await forge.client.all(.issues("x/y")).map(\.id) == [1, 2])
+        isBroken.withLock { $0 = true }
+        #expect(try await answers() == ["local ", "failed 1 2"])
+    }
+
     @Test("a request whose responses are not kept has no answer to observe")
     func post() async throws {
         let forge = try ForgeServer()

@@ -268,4 +268,87 @@ struct RequestOrphanTests {
         _ = try await (first.value, second.value)
         #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1, 9])
     }
+
+    @Test(
+        "a record that something else stores after another call had requested the list is no orphan of a call that joins",
+        arguments: [false, true])
+    func storedBeforeJoining(isClockStopped: Bool) async throws {
+        let folder = try TemporaryFolder(), ids = Mutex([1]), isHeld = Mutex(true), isMade = Mutex(false)
+        let server = AnsweringTransport { _ in
+            let body = "[" + ids.withLock { $0.map { #"{"id":\#($0),"forum":"a"}"# } }.joined(separator: ",") + "]"
+            isMade.withLock { $0 = true }
+            while isHeld.withLock(\.self) { try? await Task.sleep(for: .milliseconds(2)) }
+            return .init(body: body)
+        }
+        var options = APIClient.Options()
+        if isClockStopped {
+            options.time = TimeSource(
+                now: { Date(timeIntervalSince1970: 1_800_000_000) }, sleep: { try await Task.sleep(for: $0) },
+                random: { 0 })
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: Topic.self, store: folder("topics.tarn"), transport: server,
+            options: options
+        ) { $0.api.retry.attempts = 1 }
+        let list = RecordRequest<Topic>.get("/topics").policy(.networkFirst)
+        let first = Task { try await client.all(list) }
+        try await eventually("the list of the first call") { isMade.withLock(\.self) }
+        try await client.store.write { try $0.put(Topic(id: 9, forum: "a")) }
+        ids.withLock { $0.append(9) }
+        let second = Task { try await client.all(list.removingOrphans(Orphans(.entity, scans: 1))) }
+        // If it is too late to join the request, the second list has the record.
+        try await Task.sleep(for: .milliseconds(300))
+        isHeld.withLock { $0 = false }
+        _ = try await (first.value, second.value)
+        #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1, 9])
+    }
+
+    @Test("a record that something else stores while an atomic batch loads is no orphan of that batch")
+    func storedDuringBatch() async throws {
+        let folder = try TemporaryFolder(), late = Mutex<Store?>(nil)
+        let server = AnsweringTransport { _ in
+            if let store = late.withLock(\.self) { try? await store.write { try $0.put(Topic(id: 9, forum: "a")) } }
+            return .init(body: #"[{"id":1,"forum":"a"}]"#)
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: Topic.self, store: folder("topics.tarn"), transport: server)
+        let list = RecordRequest<Topic>.get("/topics").removingOrphans(Orphans(.entity, scans: 1))
+        late.withLock { $0 = client.store }
+        #expect(try await client.batch([list], atomic: true).map { $0.map(\.id) } == [[1]])
+        #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1, 9])
+        late.withLock { $0 = nil }
+        _ = try await client.batch([list], atomic: true)
+        #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1])
+    }
+
+    @Test("a list begins with its first request, and not with its iterator")
+    func beginning() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.set("a", 1, 2, 3)
+        _ = try await api.client.all(request)
+        var later = api.client.pages(request).makeAsyncIterator()
+        _ = try await api.client.all(request)
+        api.forum.set("a", 1, 2)
+        let page = try await later.next()
+        #expect(page?.orphans?.deleted == 1 && page?.orphans?.refusals == [])
+        #expect(try api.stored() == [1, 2])
+    }
+
+    @Test("without its checkpoint, which may have been damaged, a list goes on behind the last scan of its members")
+    func lostCheckpoint() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.set("a", 1, 2, 3)
+        for _ in 0..<3 { _ = try await api.client.all(request) }
+        var names: [String] = []
+        try api.client.store.read { try $0.forEachCheckpoint { name, _ in names.append(name) } }
+        let lost = names
+        try await api.client.store.write { for name in lost { try $0.removeCheckpoint(name) } }
+        #expect(!lost.isEmpty)
+        api.forum.set("a", 1, 2)
+        // The last scan may be that of parts of this list.
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1, 2, 3])
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1, 2])
+    }
 }

@@ -1,5 +1,6 @@
 // Rules for the responses to typed requests, and paths that lead elsewhere.
 
+import Logging
 import TarnMacros
 import TestSupport
 import Testing
@@ -148,8 +149,39 @@ struct RequestRuleTests {
         for try await page in client.pages(request) { ids += page.records.map(\.id) }
         #expect(ids == [11, 12, 21, 22])
         await #expect(throws: MirrorError.self) { _ = try await client.batch([request], atomic: true) }
+        // Also with values, without the cache, and by POST.
+        await #expect(throws: MirrorError.self) { _ = try await client.all(request) { _ in 1 } }
+        await #expect(throws: MirrorError.self) { _ = try await client.all(request.persisting(false)) }
+        let post = RecordRequest<Entry>.post(
+            "/entries", body: .json(.object([])), records: "items",
+            pagination: .pageNumber(.query("page"), total: "total.value"))
+        await #expect(throws: MirrorError.self) { _ = try await client.all(post) }
         // The caller's own limit is no doubt.
         #expect(try await client.all(request.limit(pages: 1)).map(\.id) == [11, 12])
+    }
+
+    @Test("a list whose last page is empty, although the page before names it, is returned; the log has the doubt")
+    func emptyLastPage() async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            if request.target == "/mixed" { return .init(body: #"[{"id":7},{"title":"without a key"}]"#) }
+            guard request.target == "/entries" else { return .init(body: "[]") }
+            let link = "<http://made.example/entries?page=2>; rel=\"next\""
+            return .init(fields: ["Link": link], body: #"[{"id":1},{"id":2}]"#)
+        }
+        let client = try RecordClient(
+            base: "http://made.example", records: Entry.self, store: folder("entries.tarn"), transport: server)
+        let logs = LogStore(), logsOfBatch = LogStore(), request = RecordRequest<Entry>.get("/entries")
+        let doubt = "doubt=the last page has no records"
+        #expect(try await client.all(request.logging(to: logs.logger(.info))).map(\.id) == [1, 2])
+        #expect(logs.lines.filter { $0.contains(doubt) }.count == 1, "\(logs.text)")
+        let logged = request.logging(to: logsOfBatch.logger(.info))
+        #expect(try await client.batch([logged], atomic: true).map { $0.map(\.id) } == [[1, 2]])
+        #expect(logsOfBatch.lines.filter { $0.contains(doubt) }.count == 1, "\(logsOfBatch.text)")
+        // The log has the number of skipped elements, too.
+        let mixed = RecordRequest<Entry>.get("/mixed").logging(to: logs.logger(.info))
+        #expect(try await client.all(mixed).map(\.id) == [7])
+        #expect(logs.lines.last?.contains("skipped=1") == true, "\(logs.text)")
     }
 
     @Test(

@@ -204,4 +204,33 @@ struct RefreshHealthTests {
         #expect(waits.allSatisfy { $0 >= .seconds(10) && $0 <= .seconds(15) })
         #expect(Set(waits).count > 100)
     }
+
+    @Test(
+        "a list that the server may have cut off does not end at a limit of its request; stored pages skip records, too"
+    )
+    func pagesOfRun() async throws {
+        let forge = try ForgeServer { target in
+            if target == "/mixed" {
+                return .init(
+                    fields: ["Cache-Control: max-age=600"],
+                    body: #"[{"id":1,"title":"a","labels":[]},{"title":"without a key","labels":[]}]"#)
+            }
+            guard target.hasPrefix("/capped") else { return nil }
+            return .init(
+                body: #"{"total":{"value":1,"relation":"gte"},"items":[{"id":1,"title":"a","labels":[]}]}"#)
+        }
+        let client = try forge.client()
+        let capped = RecordRequest<Issue>.get(
+            "/capped", records: "items", pagination: .pageNumber(.query("page"), total: "total.value"))
+        func totals(_ request: RecordRequest<Issue>) async throws -> RefreshRun.Totals {
+            let run = RefreshRun(NoOpTracer())
+            #expect(try await run.follow(client.pages(request)))
+            return run.totals
+        }
+        let doubtful = try await totals(capped), limited = try await totals(.issues().limit(pages: 1))
+        #expect(doubtful.cutOff == 0 && doubtful.doubts.count == 1, "\(doubtful)")
+        #expect(limited.cutOff == 1 && limited.doubts.isEmpty, "\(limited)")
+        for _ in 0..<2 { #expect(try await totals(.get("/mixed")).skipped == 1) }
+        #expect(forge.server.requests.filter { $0.target == "/mixed" }.count == 1)
+    }
 }

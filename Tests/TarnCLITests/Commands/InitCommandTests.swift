@@ -69,6 +69,11 @@ struct InitCommandTests {
         #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("5ecret"))
         let without = try await tarn(["init", server.base + "/api/items", "--force", "--output", file])
         #expect(without.status == 0 && !without.error.contains("put the credentials"), "\(without.error)")
+        // A variable that is set needs no advice.
+        let set = try await shell(
+            "API_TOKEN=5ecret \"$TARN\" init '\(server.base)/api/items' --header 'X-Api-Key: 5ecret' --force "
+                + "--output '\(file)'")
+        #expect(set.status == 0 && !set.error.contains("put the credentials"), "\(set.error)")
     }
 
     @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")

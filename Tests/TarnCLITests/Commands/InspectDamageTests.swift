@@ -32,6 +32,18 @@ struct InspectDamageTests {
         return path
     }
 
+    /// A store whose records take hundreds of pages of the file.
+    private func makeStore(ofManyPagesOf owner: String) throws -> String {
+        let path = folder.path + "/many.tarn"
+        let store = try Store.open(at: path, schema: Self.schema, options: .init(durability: .relaxed))
+        try store.write { writer in
+            for number: Int64 in 0..<20_000 {
+                try writer.put("Page", RecordKey([.string(owner), .int(number)]), [.init("next", .null)])
+            }
+        }
+        return path
+    }
+
     /// Overwrites a page of the file.
     private func zero(_ page: UInt64, of path: String) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/data.mdb"))
@@ -155,5 +167,33 @@ struct InspectDamageTests {
         let page = try await RunningPage(makeStore())
         page.process.send(signal)
         #expect(await page.process.end().status == 128 + signal)
+    }
+
+    @Test("page faults that are not listed count in the last line of a dump and of an export")
+    func countedBeyondTheList() async throws {
+        let owner = "zweistein", path = try makeStore(ofManyPagesOf: owner)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
+        // The leaves of records, and of their changes.
+        for page in 2..<bytes.count / 4096 where bytes[page * 4096 + 10] == 2 {
+            let range = page * 4096..<(page + 1) * 4096
+            if Data(bytes[range]).range(of: Data(owner.utf8)) != nil { bytes[page * 4096 + 10] = 0x44 }
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        for arguments in [["dump", path], ["export", path, "--ndjson"]] {
+            let result = try await tarn(["inspect"] + arguments)
+            let more = try #require(result.error.firstMatch(of: /and ([0-9]+) more/)).1
+            let all = try #require(result.error.firstMatch(of: /([0-9]+) (page faults|damaged parts)/)).1
+            let (unlisted, counted) = (try #require(Int(more)), try #require(Int(all)))
+            #expect(result.status == 6 && unlisted > 101 && counted >= unlisted + 100, "\(arguments): \(result.error)")
+        }
+    }
+
+    @Test("stat of a store without entities has no list of their records")
+    func statWithoutEntities() async throws {
+        let path = folder.path + "/empty.tarn"
+        _ = try Store.open(at: path, schema: Schema([]))
+        let result = try await tarn("inspect", "stat", path)
+        #expect(
+            result.status == 0 && result.lines.contains("0 records; 0 responses"), "\(result.output)\(result.error)")
     }
 }

@@ -38,6 +38,8 @@ struct InspectProcessesTests {
         #expect(try some.lines.map { try json($0)["key"] as? Int } == [4, 5])
         let few = try await tarn("inspect", "changes", path, "--limit", "2")
         #expect(few.lines.count == 2 && few.error.contains("--limit"))
+        let none = try await tarn("inspect", "changes", path, "--since", "99")
+        #expect(none.status == 0 && none.error.contains("the store has no commit 99"), "\(none.error)")
         #expect(try await tarn("inspect", "changes", path, "--entity", "Nope").status == 2)
     }
 

@@ -166,6 +166,54 @@ struct SyncScopeTests {
         #expect(try await sync(3).endpoint?["unlisted"] == nil)
     }
 
+    @Test("records that replace each other are told once, if the end of their list is in doubt for the same reason")
+    func repeatedOfTotal() async throws {
+        let folder = try TemporaryFolder()
+        let items = (0..<40).map { #"{"id":\#($0 % 25)}"# }.joined(separator: ",")
+        let server = try ScriptedServer { request in
+            let isFirst = ["/items", "/items?page=1"].contains(request.target)
+            return .init(body: #"{"total":40,"items":[\#(isFirst ? items : "")]}"#)
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: s.tarn
+            api: { base: '\(server.base)' }
+            entities: { Item: { key: id, attributes: { id: int } } }
+            endpoints:
+              items: { path: /items, entity: Item, records: items, paginate: { page_number: { param: page, total: total } } }
+            """)
+        let result = try await tarn("sync", "--file", file)
+        #expect(result.error.contains("`total` is 40, and the pages have 25 different records"), "\(result.error)")
+        #expect(!result.error.contains("only 25 different ones"), "\(result.error)")
+    }
+
+    @Test("a list that another description with an endpoint of the same name resets in turn is told")
+    func otherDescription() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"one","note":"x"}]"#) }
+        func file(_ label: String) throws -> String {
+            try folder.write(
+                "\(label).yaml",
+                """
+                store: s.tarn
+                api: { base: '\(server.base)' }
+                entities:
+                  Item: { key: id, attributes: { id: int, label: { type: string?, from: \(label) } }, ignore: ['*'] }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: single_page, orphans: after_two_scans }
+                """)
+        }
+        let first = try file("name"), second = try file("note")
+        for (file, isReset) in [(first, false), (second, false), (first, false), (second, true)] {
+            let result = try await tarn("sync", "--file", file, "--json")
+            let isTold = result.error.contains("another description with an endpoint of this name")
+            #expect(isTold == isReset, "\(file): \(result.error)")
+            let endpoints = try json(try #require(result.lines.last))["endpoints"] as? [[String: Any]]
+            #expect(endpoints?.first?["other_description"] as? Bool == (isReset ? true : nil))
+        }
+    }
+
     @Test("--missing fetches the targets of references, and says what it cannot fetch")
     func missing() async throws {
         let bed = try Bed()

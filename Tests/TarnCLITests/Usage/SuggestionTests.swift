@@ -15,6 +15,7 @@ struct SuggestionTests {
             (["store", "bakcup", "a", "b"], #"unknown command "bakcup": did you mean "backup"?"#),
             (["store", "salvage", "a", "b"], #"unknown command "salvage": did you mean `tarn inspect salvage`?"#),
             (["verify", "a"], #"unknown command "verify": did you mean `tarn inspect verify`?"#),
+            (["inspect", "sync", "a"], #"unknown command "sync": did you mean `tarn sync`?"#),
             (["help", "synk"], #"unknown command "synk": did you mean "sync"?"#),
             (["help", "exitcodes"], #"unknown command "exitcodes": did you mean "exit-codes"?"#),
             (["help", "inspect", "verfy"], #"unknown command "verfy": did you mean "verify"?"#),

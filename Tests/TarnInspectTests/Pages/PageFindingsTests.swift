@@ -32,6 +32,51 @@ struct PageFindingsTests {
         #expect(findings.countBeyondList(.pageForm) == 9 && findings.countBeyondList(.pageKind) == 0)
     }
 
+    @Test("a finding of a scan that is met again is not counted twice, and one beyond the list is counted once")
+    func metAgain() {
+        let findings = Findings(limit: 3)
+        // A scan has met the first two.
+        for page in 0..<2 { findings.add(.pageForm, "page \(page)", "a fault") }
+        for _ in 0..<2 { for page in 0..<5 { findings.addOnce(.pageForm, "page \(page)", "a fault") } }
+        #expect(findings.counts == [.pageForm: 5] && findings.list.count == 3)
+        #expect(findings.countBeyondList(.pageForm) == 2)
+        // The places count, and not the details.
+        findings.addOnce(.pageForm, "page 4", "another fault")
+        #expect(findings.counts == [.pageForm: 5])
+    }
+
+    @Test("a question and a salvage count the page faults that they do not list")
+    func countedBeyondTheLists() throws {
+        let store = try InspectedStore { writer in
+            for number: Int64 in 0..<10_000 {
+                let name = "\(number * 7919 % 100_003) and \(number * 104_729)"
+                try writer.put("Author", RecordKey(number), [.init("name", .string(name))])
+            }
+        }
+        var image = try DamagedPagesTests.Image(store.path)
+        func leaves(_ page: Int) -> [Int] {
+            guard image.number(page * 4096 + 10, 2) & 2 == 0 else { return [page] }
+            return (0..<(image.number(page * 4096 + 12, 2) - 16) / 2).flatMap { leaves(image.child(page, $0)) }
+        }
+        let pages = leaves(try image.root("r/1"))
+        try #require(pages.count > 150)
+        for page in pages { image.set(page * 4096 + 10, 2, 0x44) }
+        try Data(image.bytes).write(to: URL(fileURLWithPath: store.path + "/data.mdb"))
+        var listed = 0, counted = 0
+        try StoreInspector(at: store.path).dumpRecords(
+            line: { _ in },
+            damaged: { damage in
+                guard damage.isOfPages else { return }
+                listed += 1
+                counted += damage.count
+            })
+        #expect(counted >= pages.count && listed < pages.count, "\(counted) of \(pages.count), \(listed) listed")
+        let new = store.path + "-salvaged"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        let report = try StoreInspector(at: store.path).salvage(to: new)
+        #expect(report.lostCount >= pages.count && report.lost.count < pages.count, "\(report.lostCount)")
+    }
+
     @Test("the use of pages names a fault of the meta pages, and none of a sound file")
     func metaPagesOfUse() throws {
         let store = try RichStore()

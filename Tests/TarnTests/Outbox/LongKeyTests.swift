@@ -1,8 +1,9 @@
 // Keys that are too long for a storage key, which is their digest then.
 
-import Tarn
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Outbox: long keys", .timeLimit(.minutes(2)))
 struct LongKeyTests {
@@ -65,5 +66,17 @@ struct LongKeyTests {
         let message = try #require(try outbox.operations().first?.failure?.message)
         #expect(message.contains("{label}") && message.contains("too long to be known"), "\(message)")
         #expect(place.changes.isEmpty)
+    }
+
+    @Test("a key that is known by its digest alone gives a record no key fields")
+    func digest() throws {
+        let place = try ScriptedOutbox("Issue: { key: id, attributes: { id: string, title: string } }") { _ in Answer()
+        }
+        let entity = try #require(place.store.catalog.entity("Issue"))
+        func id(_ key: RecordKey) -> Value? {
+            Record(entity: "Issue", key: key, fields: []).withKeyFields(entity)["id"]
+        }
+        let digest = try #require(RecordKey(Self.key).storageKey.withUnsafeBytes { RecordKey(reference: $0) })
+        #expect(id(digest) == nil && id(RecordKey("k")) == .string("k"))
     }
 }

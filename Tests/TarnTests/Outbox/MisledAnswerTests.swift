@@ -271,4 +271,22 @@ struct MisledAnswerTests {
         #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
         #expect(report.warnings.first?.failure.message.contains(name) == true, "\(report)")
     }
+
+    @Test(
+        "the declared type of an answer tells what it is instead of JSON",
+        arguments: [
+            ("text/html", "a web page"), ("application/xml", "an XML document"), ("text/plain", "markup, and no JSON"),
+        ])
+    func declaredType(type: String, name: String) async throws {
+        let place = try ScriptedOutbox(
+            "Issue: { key: id, attributes: { id: int, title: string }, write: { delete: 'DELETE /issues/{id}' } }"
+        ) { _ in
+            ScriptedServer.Answer(fields: ["Content-Type: \(type)"], body: "<answer>done</answer>")
+        }
+        try await place.store.write { try $0.put("Issue", RecordKey(1), [.init("title", .string("a"))]) }
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", RecordKey(1))
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.warnings.first?.description.contains("it is \(name)") == true, "\(report)")
+    }
 }

@@ -2,9 +2,10 @@
 
 import Foundation
 import Synchronization
-import Tarn
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Outbox: one pass", .timeLimit(.minutes(2)))
 struct OutboxDrainTests {
@@ -63,6 +64,7 @@ struct OutboxDrainTests {
         let dead = try #require(try outbox.operations().first)
         #expect(try outbox.operations().count == 1 && dead.record == OutboxRecord("Issue", RecordKey(2)))
         #expect(dead.state == .dead && dead.failure?.message.contains("must be unique") == true)
+        #expect(dead.failure?.kind == "conflict")
         #expect(try place.field("name", of: RecordKey(2)) == .string("x"))
         #expect(try place.store.read { try $0.localChange("Issue", RecordKey(1)) } == nil)
         // The next pass is not stopped either.
@@ -77,6 +79,23 @@ struct OutboxDrainTests {
         #expect(report.sent == 2 && report.dead == 1 && report.remaining.pending == 0, "\(report)")
         #expect(place.writes == ["PATCH /issues/3", "PATCH /issues/1"])
         #expect(try outbox.operations().map(\.id) == [1])
+        // The conflict is open: a later change of the record is not based on the value before.
+        #expect(try outbox.operations().first?.failure?.kind == "conflict")
+    }
+
+    @Test("a write that fails because of an answer's data buries its operation; a lack of memory or room buries none")
+    func reasons() {
+        let answers: [any Error] = [
+            StoreWriteError.notUnique(entity: "Issue", index: "name", keys: ["1", "2"]),
+            StoreWriteError.keyCollision(entity: "Issue"),
+            StoreWriteError.deleteDenied(entity: "Issue", key: "1", relationship: "comments", by: "Comment 7"),
+        ]
+        #expect(answers.allSatisfy { OutboxDrain.isAnswers($0) })
+        let others: [any Error] = [
+            ImportError.outOfMemory, StoreWriteError.storeFull(path: "s.tarn", quota: nil),
+            StoreError.file("s.tarn", 28, operation: "write"),
+        ]
+        #expect(!others.contains { OutboxDrain.isAnswers($0) })
     }
 
     @Test("a change of a record that the server has deleted is withdrawn, also if a delete rule keeps the record")

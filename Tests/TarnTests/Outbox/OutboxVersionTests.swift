@@ -196,8 +196,10 @@ struct OutboxVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == Array(repeating: #""v1""#, count: isAttempted ? 2 : 1))
     }
 
-    @Test("a deletion has the version that an update of the same process has left, after a restart, too")
-    func deletionAfterUpdate() async throws {
+    @Test(
+        "a deletion has the version that an update of the same process has left, or that a later response has brought",
+        arguments: [false, true])
+    func deletionAfterUpdate(isChanged: Bool) async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
         let place = try ScriptedOutbox(Self.entities) { request in
             if request.method == "GET" { return record.read(request) }
@@ -210,9 +212,69 @@ struct OutboxVersionTests {
         let first = place.outbox()
         try await first.update("Issue", Self.key, [.init("title", .string("mine"))])
         #expect(try await first.drain().sent == 1)
+        if isChanged {
+            record.change(#"{"id":1,"title":"theirs"}"#)
+            try await place.sync()
+        }
         try await first.delete("Issue", Self.key)
+        // After a restart, too.
         #expect(try await place.outbox().drain().sent == 1)
-        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, isChanged ? #""v3""# : #""v2""#])
+    }
+
+    @Test("a deletion behind an update whose answer was lost has the version that was read, after a restart, too")
+    func deletionBehindRepeated() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), count = Counter()
+        let entities = Self.entities.replacingOccurrences(of: "write: {", with: "write: { read: '/issues/{id}',")
+        let place = try ScriptedOutbox(entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            switch count.next() {
+            case 1:
+                record.change(#"{"id":1,"title":"mine"}"#)
+                return Answer(status: "502 Bad Gateway")
+            // The server knows the key of the update.
+            case 2: return Answer(status: "204 No Content")
+            case 3: return Answer(status: "503 Service Unavailable")
+            default: return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+            }
+        }
+        try await place.sync()
+        // The default delays: each operation waits for its retry.
+        let first = place.client.outbox()
+        try await first.update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await first.drain().failed == 1)
+        try await first.delete("Issue", Self.key)
+        try await first.retry(try #require(try first.operations().first).id)
+        let report = try await first.drain()
+        #expect(report.sent == 1 && report.failed == 1, "\(report)")
+        let second = place.client.outbox()
+        try await second.retry(try #require(try second.operations().first).id)
+        #expect(try await second.drain().sent == 1)
+        #expect(place.writes == ["PATCH /issues/1", "PATCH /issues/1", "DELETE /issues/1", "DELETE /issues/1"])
+        #expect(place.changes.suffix(2).map { $0.field("If-Match") } == [#""v2""#, #""v2""#])
+    }
+
+    @Test("an update of a record that was created again does not have the version that its refused deletion has noted")
+    func updateBehindRecreation() async throws {
+        let entities = Self.entities.replacingOccurrences(of: "write: {", with: "write: { create: 'POST /issues',")
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(entities) { request in
+            switch request.method {
+            case "GET": record.read(request)
+            case "DELETE": Answer(status: "422 No")
+            case "POST": Answer(status: "201 Created", body: #"{"id":1,"title":"new"}"#)
+            default: Answer(status: "204 No Content")
+            }
+        }
+        try await place.sync()
+        try await place.outbox().delete("Issue", Self.key)
+        #expect(try await place.outbox().drain().dead == 1)
+        try await place.outbox().create("Issue", [.init("title", .string("new"))], key: Self.key)
+        #expect(try await place.outbox().drain().sent == 1)
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await place.outbox().drain().sent == 1)
+        #expect(place.writes == ["DELETE /issues/1", "POST /issues", "PATCH /issues/1"])
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, nil, nil])
     }
 
     @Test("a 409 to the precondition of an older version is decided as a 412; a retry needs no sync")

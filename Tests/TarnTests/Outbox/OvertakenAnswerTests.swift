@@ -102,6 +102,48 @@ struct OvertakenAnswerTests {
         #expect(try place.field("title") == .string("t"))
     }
 
+    @Test("the version that was read instead of a repeated answer is required next, also if a sync has come since")
+    func versionOfOvertaken() async throws {
+        let gate = ThreadGate(), record = ScriptedRecord(#"{"id":1,"title":"t"}"#), count = Counter()
+        let isHeld = Mutex(false)
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              write: { update: 'PATCH /issues/{id}', read: '/issues/{id}' }
+            """
+        ) { request in
+            guard request.method == "GET" else {
+                let number = count.next()
+                if number == 1 { record.change(#"{"id":1,"title":"T"}"#) }
+                isHeld.withLock { $0 = number == 2 }
+                return Answer(status: number == 1 ? "502 Bad Gateway" : "204 No Content")
+            }
+            let answer = record.read(request)
+            let waits = isHeld.withLock { isHeld in
+                defer { isHeld = false }
+                return isHeld
+            }
+            if waits { gate.wait() }
+            return answer
+        }
+        try await place.sync()
+        // The default delays: the operation waits for its retry.
+        let outbox = place.client.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("T"))])
+        #expect(try await outbox.drain().failed == 1)
+        try await outbox.retry(try #require(try outbox.operations().first).id)
+        async let report = outbox.drain()
+        try await gate.reached()
+        try await place.sync()
+        gate.open()
+        #expect(try await report.sent == 1)
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("later"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v1""#, #""v2""#])
+    }
+
     @Test("a list whose record was changed here is no longer confirmed by a 304, if the server's record changes back")
     func changedBack() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"t"}"#)

@@ -130,4 +130,20 @@ struct RefusedChangeTests {
         let expected = policy == "client" ? "good" : "theirs"
         #expect(record.state.withLock(\.body) == #"{"id":1,"title":"\#(expected)"}"#)
     }
+
+    @Test("a change that the server's value withdraws leaves an earlier refused one of the same field as it is")
+    func withdrawn() async throws {
+        let (place, record) = try place()
+        try await place.sync()
+        let outbox = place.outbox(.server)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("bad"))])
+        #expect(try await outbox.drain().dead == 1)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("good"))])
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.sync()
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 1 && report.sent == 0 && place.changes.count == 1, "\(report)")
+        let dead = try #require(try outbox.operations().first)
+        #expect(dead.state == .dead && dead.changes.map(\.after) == [.string("bad")])
+    }
 }

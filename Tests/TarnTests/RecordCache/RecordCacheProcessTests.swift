@@ -1,9 +1,10 @@
 // Caches over one store as of several processes: their claims, and the limits that they learn.
 
 import Foundation
-import Tarn
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Record cache: other processes", .timeLimit(.minutes(5)))
 struct RecordCacheProcessTests {
@@ -20,6 +21,17 @@ struct RecordCacheProcessTests {
         server.answer(twoItems)
         #expect(try await other.value.records.count == 2)
         #expect(try await stopped.value.records.count == 2)
+    }
+
+    @Test("a response of the future is not one that another process has fetched since, after the clock was set back")
+    func responseOfTheFuture() async throws {
+        let server = try itemServer(), fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(server.base), began = fixture.clock.source.now()
+        _ = try await cache.fetch(CacheRequest("items"))
+        let prepared = try await cache.prepare(CacheRequest("items"))
+        #expect(try cache.fetched(prepared, since: began)?.listed.count == 2)
+        fixture.clock.pass(-100)
+        #expect(try cache.fetched(prepared, since: fixture.clock.source.now()) == nil)
     }
 
     @Test("a limit that a refusal has told is kept in the store: the next process sends nothing")

@@ -61,13 +61,14 @@ enum LockFile {
 
     /// The place of the last commit's number, behind the mutex of the first cache line (mdb.c,
     /// `MDB_txbody`), and the number that begins the file (`MDB_MAGIC`).
-    private static let lastTransactionOffset = 48, magic: UInt32 = 0xBEEF_C0DE
+    private static let lastTransactionOffset = off_t(8 + MemoryLayout<pthread_mutex_t>.size)
+    private static let magic: UInt32 = 0xBEEF_C0DE
 
     /// Returns the number of the last commit; nil if the file has none.
     private static func lastTransaction(_ descriptor: Int32) -> Int? {
         var start: UInt32 = 0, number: UInt64 = 0
         guard pread(descriptor, &start, 4, 0) == 4, start == magic,
-            pread(descriptor, &number, 8, off_t(lastTransactionOffset)) == 8
+            pread(descriptor, &number, 8, lastTransactionOffset) == 8
         else { return nil }
         return Int(exactly: number)
     }
@@ -79,7 +80,7 @@ enum LockFile {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var number: UInt64 = 0
-        pwrite(descriptor, &number, 8, off_t(lastTransactionOffset))
+        pwrite(descriptor, &number, 8, lastTransactionOffset)
     }
 
     /// Returns the thread that holds the write mutex; 0 if none does, or if that is unknown.

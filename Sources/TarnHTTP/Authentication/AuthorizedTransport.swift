@@ -5,8 +5,9 @@ import Foundation
 /// A transport that adds credentials to requests.
 ///
 /// Credentials are sent to the given origins only. After a 401 response, the transport renews them
-/// and repeats the request once. Renewal is possible for an OAuth 2.0 token, and for a file or a
-/// command that has another secret than before. Concurrent requests share one renewal.
+/// and repeats the request once; twice, if it has first taken the token of another client. Renewal
+/// is possible for an OAuth 2.0 token, and for a file or a command that has another secret than
+/// before. Concurrent requests share one renewal.
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter, also
 /// those in bodies. Error texts and bodies have `***` in place of a secret, except for JSON with a
@@ -43,7 +44,8 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
 
     /// Renews the credentials. Returns false if there are no new ones.
     package func refresh() async throws(TransportError) -> Bool {
-        try await authorizer.refresh(instead: nil, request: TransportRequest(url: origins.sorted().first ?? ""))
+        let place = TransportRequest(url: origins.sorted().first ?? "")
+        return try await authorizer.refresh(instead: nil, request: place) != .unavailable
     }
 
     /// Returns a text that is unique to the account, or nil without authentication.
@@ -73,7 +75,7 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
         guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else {
             return try await inner.send(request)
         }
-        var mayRefresh = true
+        var mayRefresh = true, mayTakeKept = true
         while true {
             let (authorized, scrubber, generation) = try await authorizer.authorize(request)
             let response: TransportResponse
@@ -84,11 +86,13 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
             }
             // A request that the server has carried out is not repeated.
             let mayRepeat = !response.isBehindEffect || RetryPolicy.idempotent.contains(request.method)
-            if response.status == 401, mayRefresh, mayRepeat,
-                try await authorizer.refresh(instead: generation, request: request)
-            {
-                mayRefresh = false
-                continue
+            if response.status == 401, mayRefresh, mayRepeat {
+                let refresh = try await authorizer.refresh(
+                    instead: generation, takingKept: mayTakeKept, request: request)
+                // The server may refuse the token of another client, too.
+                mayRefresh = refresh == .kept && mayTakeKept
+                mayTakeKept = false
+                if refresh != .unavailable { continue }
             }
             return scrubber.response(response)
         }

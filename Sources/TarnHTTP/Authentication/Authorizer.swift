@@ -18,6 +18,8 @@ actor Authorizer {
     /// A request with a 401 compares it to detect that another request renewed the credentials
     /// already.
     private var generation = 0
+    /// Whether the credentials are those that another client with the same keeper has got.
+    private var areKept = false
     /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
     /// The last refresh token that the token endpoint issued, if it could not be written to its
@@ -35,6 +37,15 @@ actor Authorizer {
     private let keeper: TokenKeeper?
     /// Called with the new scope when secrets were read, which may have changed.
     private let onScope: (@Sendable (Secret?) -> Void)?
+
+    /// The result of a renewal after a refusal.
+    enum Refresh: Sendable {
+        /// There are no other credentials.
+        case unavailable
+        /// Another client has got these ones, perhaps before the server has refused them, too.
+        case kept
+        case renewed
+    }
 
     struct Credentials: Sendable {
         /// The secrets in the order of ``Authentication/sources``.
@@ -119,21 +130,24 @@ actor Authorizer {
 
     /// Renews the credentials, unless they already differ from those of a generation.
     ///
-    /// - Parameter used: the generation that got a 401; nil for the current one.
-    /// - Returns: false if there are no other credentials.
-    func refresh(instead used: Int?, request: TransportRequest) async throws(TransportError) -> Bool {
-        if let used, used != generation, credentials != nil { return true }
+    /// - Parameters:
+    ///   - used: the generation that got a 401; nil for the current one.
+    ///   - takingKept: whether the token of another client is taken, if there is one.
+    func refresh(
+        instead used: Int?, takingKept: Bool = true, request: TransportRequest
+    ) async throws(TransportError) -> Refresh {
+        if let used, used != generation, credentials != nil { return areKept ? .kept : .renewed }
         switch authentication {
-        case .none, .signer: return false
+        case .none, .signer: return .unavailable
         case .oauth2: break
-        default: guard authentication.sources.contains(where: \.mayChange) else { return false }
+        default: guard authentication.sources.contains(where: \.mayChange) else { return .unavailable }
         }
         // A renewal in progress already replaces the credentials.
         let before = credentials?.secrets
-        if renewal == nil, let before, takeKept(besides: before) { return true }
+        if takingKept, renewal == nil, let before, takeKept(besides: before) { return .kept }
         if renewal == nil { credentials = nil }
         let renewed = try await current(for: request)
-        return before != renewed.secrets
+        return before != renewed.secrets ? .renewed : .unavailable
     }
 
     /// Takes the token that another client with the same keeper has got since.
@@ -146,7 +160,7 @@ actor Authorizer {
         guard case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings),
             known.credentials.secrets != refused, known.credentials.endsAt.map({ $0 > time.now() }) ?? true
         else { return false }
-        (credentials, rotation) = (known.credentials, known.rotation ?? rotation)
+        (credentials, rotation, areKept) = (known.credentials, known.rotation ?? rotation, true)
         generation += 1
         return true
     }
@@ -218,7 +232,7 @@ actor Authorizer {
             result = .failure(error)
         }
         if case .success(let renewed) = result {
-            credentials = renewed
+            (credentials, areKept) = (renewed, false)
             generation += 1
             if case .oauth2(let settings) = authentication {
                 keeper?.keep(.init(credentials: renewed, rotation: rotation), of: settings)

@@ -11,7 +11,7 @@ struct UniqueCheck {
     private let targetComponents: Int?
     /// The values of the previous entry, and the first record that has them.
     private var values: [UInt8] = []
-    private var holders: [[UInt8]] = []
+    private var holder: [UInt8]?
     /// If the values are cut: the first records that have whole ones, by their hashes.
     private var wholes: [Int: [[UInt8]]] = [:]
 
@@ -41,12 +41,12 @@ struct UniqueCheck {
         }
         let found = Array(entry.slice(0..<length)), key = Array(entry.slice(length..<entry.count))
         guard found == values else {
-            (values, holders, wholes) = (found, [key], [:])
+            (values, holder, wholes) = (found, key, [:])
             return
         }
         // Values that are cut in the index are compared in the rows.
         let isCut = IndexEntry.isCut(entry.slice(0..<length))
-        let other = try isCut ? holderOfSameValues(as: key, index) : holders.first
+        let other = try isCut ? holderOfSameValues(as: key, index) : holder
         guard let other else { return }
         check.findings.add(
             .indexNotUnique, "index \(owner.entity.name).\(index.name)",
@@ -57,7 +57,7 @@ struct UniqueCheck {
     ///
     /// Very many values may be cut to the same ones: their hashes tell which rows to compare.
     private mutating func holderOfSameValues(as key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
-        if wholes.isEmpty, let first = holders.first {
+        if wholes.isEmpty, let first = holder {
             let hash = try wholeValues(first, index).hashValue
             wholes[hash] = [first]
         }
@@ -75,13 +75,13 @@ struct UniqueCheck {
             return
         }
         let found = Array(entry.slice(0..<length)), key = Array(entry.slice(length..<entry.count))
-        if found == values, let other = holders.first {
+        if found == values, let other = holder {
             check.findings.add(
                 .indexNotUnique, "index \(owner.entity.name).\(index.name)",
                 "\(owner.entity.name) \(describe(other)) and \(describe(key)) both refer to \(describe(found)), which belongs to one of them only"
             )
         }
-        if found != values { (values, holders) = (found, [key]) }
+        if found != values { (values, holder) = (found, key) }
     }
 
     private func describe(_ key: [UInt8]) -> String { RecordKey.describe(storageKey: key) }

@@ -37,10 +37,11 @@ extension StoreWriter {
         let isThere = try key.withStorageKey { storageKey in
             try access.lending { try access.records.row(found, storageKey) != nil }
         }
+        let values = try key == given ? values : self.values(values, without: given, entity)
         beginClearing()
-        try putResolving(entity, key, key == given ? values : self.values(values, without: given, entity))
+        try putResolving(entity, key, values)
         try markUpdated(endClearing())
-        try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
+        try markLocal(entity, present: key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
 
     /// Deletes a record, as ``delete(_:_:ifVersion:)-(String,_,_)`` does, and marks it.
@@ -58,7 +59,8 @@ extension StoreWriter {
         let known = try key.withStorageKey { try access.localChanges.mark(found.root, $0) }
         guard try delete(entity, key) else { return false }
         let listed = ListedRecord(entity: found.root, storageKey: key.storageKey)
-        if try !isUnknownToServer(listed, known) { try markLocal(entity, key, .delete) }
+        // Without its record, the key might lead to another one.
+        if try !isUnknownToServer(listed, known) { try markLocal(entity, present: key, .delete, fields: []) }
         return true
     }
 
@@ -82,7 +84,14 @@ extension StoreWriter {
     public mutating func markLocal(
         _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
     ) throws {
-        let key = try writtenKey(entity, key), entity = try access.state.entity(entity)
+        try markLocal(entity, present: writtenKey(entity, key), operation, fields: fields)
+    }
+
+    /// Marks a record by its present key: see ``markLocal(_:_:_:fields:)``.
+    private mutating func markLocal(
+        _ entity: String, present key: RecordKey, _ operation: LocalChange.Operation, fields: [String]
+    ) throws {
+        let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         let ids = try fields.map { name in
             guard let id = entity.field(name)?.id else {

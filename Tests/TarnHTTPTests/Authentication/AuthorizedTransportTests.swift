@@ -173,6 +173,21 @@ struct AuthorizedTransportTests {
         }
         #expect(scopes.count == 1)
     }
+
+    @Test("a scope is known without a call of its program, and without the file of its refresh token")
+    func scopeWithoutSecrets() throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let program = Authentication.bearer(.command(["touch", folder + "/called"]))
+        #expect(try program.scope(account: nil, environment: ProcessInfo.processInfo.environment) != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        var settings = OAuth2(tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")))
+        settings.grant = .refreshToken(.file(folder + "/refresh"))
+        let missing = try Authentication.oauth2(settings).scope(account: nil, environment: [:])
+        try Data("token".utf8).write(to: URL(fileURLWithPath: folder + "/refresh"))
+        let known = try Authentication.oauth2(settings).scope(account: nil, environment: [:])
+        #expect(missing != nil && missing?.exposed == known?.exposed)
+    }
 }
 
 private struct FailingTransport: Transport {

@@ -247,6 +247,7 @@ struct OAuth2Tests {
         }
 
         var refusals: Int { state.withLock { $0.refusals } }
+        func signIn(at number: Int) { state.withLock { $0.current = number } }
 
         func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             guard request.url.hasSuffix("/token") else { return TransportResponse(status: 200) }
@@ -312,6 +313,17 @@ struct OAuth2Tests {
         try await sendAtOnce(through: transports)
         for transport in transports { #expect(try await transport.refresh()) }
         #expect(server.refusals == 0)
+        // One that comes back while others wait has its turn behind them.
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for transport in transports {
+                group.addTask {
+                    for _ in 0..<3 where try await !transport.refresh() { return false }
+                    return true
+                }
+            }
+            for try await isRenewed in group { #expect(isRenewed) }
+        }
+        #expect(server.refusals == 0)
     }
 
     @Test("a refused refresh token that is in no file may have been used by another process: the error names a file")
@@ -335,6 +347,32 @@ struct OAuth2Tests {
         // The state from before, as from a backup.
         let server = RotatingServer()
         for _ in 0..<2 { #expect(try await send(to: server) == 200) }
+        #expect(server.refusals == 1)
+        // Of several at once, one sends the declared one, and the others what has replaced it. No
+        // token that was refused comes again.
+        for _ in 0..<8 { #expect(try await send(to: server) == 200) }
+        let again = RotatingServer()
+        try await sendAtOnce(
+            through: (0..<4).map { _ in
+                AuthorizedTransport(again, authentication, origins: ["https://api.example"])
+            })
+        #expect(again.refusals >= 1 && again.refusals <= 4)
+    }
+
+    @Test("a refresh token that a program prints is read again after a refusal, also by a client that has had another")
+    func printedAnew() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        var settings = Self.declaredToken(at: "https://printed.example/token")
+        settings.grant = .refreshToken(.command(["cat", path]))
+        let server = RotatingServer { valid in try? Data(valid.utf8).write(to: URL(fileURLWithPath: path)) }
+        let transport = AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"])
+        #expect(try await transport.send(request).status == 200)
+        // Somebody has signed in again.
+        server.signIn(at: 7)
+        #expect(try await transport.refresh())
         #expect(server.refusals == 1)
     }
 
@@ -384,6 +422,19 @@ struct OAuth2Tests {
             for transport in both { #expect(try await transport.send(request).status == 200) }
         }
         #expect(server.tokenRequests.count == 2)
+    }
+
+    @Test("a token of another client that the server refuses, too, is renewed in the same request")
+    func keptAndRevoked() async throws {
+        let server = TokenServer(), keeper = TokenKeeper()
+        let both = (0..<2).map { _ in
+            AuthorizedTransport(server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper)
+        }
+        for transport in both { #expect(try await transport.send(request).status == 200) }
+        server.revoke()
+        #expect(try await both[0].send(request).status == 200)
+        #expect(try await both[1].send(request).status == 200)
+        #expect(server.tokenRequests.count == 3)
     }
 
     @Test("a refresh token that the server has replaced is kept for the next client, too")

@@ -304,4 +304,14 @@ struct AutomaticPaginationTests {
         #expect(try pages.advance(page))
         #expect(throws: PaginationError.samePage(url: "http://h/items?page=2")) { try pages.advance(page) }
     }
+
+    @Test(
+        "a full page without a sign of others may belong to a longer list, unless its 304 has a field that decides",
+        arguments: [nil, "Link", "X-Next-Cursor", "X-MS-ContinuationToken"])
+    func confirmed(field: String?) throws {
+        let pages = try PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        var headers = TransportHeaders()
+        if let field { headers[field] = "</items?page=2>; rel=next" }
+        #expect(pages.mayGoOn(Self.page(10), confirmedBy: headers, answeredBy: nil) == (field == nil))
+    }
 }

@@ -120,4 +120,22 @@ struct DeepPagesTests {
         #expect(try pages.advance(total(4, page(2, 3))))
         #expect(try !pages.advance(total(4, page(4, 5))))
     }
+
+    @Test("the list behind a record may have it again: fewer different records than its total are no doubt")
+    func repeatedRecords() throws {
+        let style = Pagination.offset(.query("o"), total: "total")
+        var pages = try PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        func facts(_ page: PageFacts, total: Int, different: Int) -> PageFacts {
+            var page = page
+            page.values["total"] = "\(total)"
+            page.differentRecords = different
+            return page
+        }
+        #expect(try pages.advance(facts(page(1, 2), total: 5, different: 2)))
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(try pages.advance(facts(page(3, 4), total: 4, different: 2)))
+        #expect(try pages.advance(facts(page(4, 5), total: 4, different: 3)))
+        #expect(try !pages.advance(facts(page(), total: 4, different: 3)))
+        #expect(pages.doubt == nil)
+    }
 }

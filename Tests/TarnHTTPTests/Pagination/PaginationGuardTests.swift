@@ -120,6 +120,11 @@ struct PaginationGuardTests {
         // A cursor that marks the end does so, whatever the flag says.
         let marked = Pagination.cursor(path: "page.end", sends: .query("c"), hasMore: "page.again", last: "0")
         #expect(try Styles.walk(marked, [page(2, ["page.end": "0", "page.again": "true"])]).count == 1)
+        // An empty page does so if the description says it.
+        let emptied = Pagination.cursor(
+            path: "page.end", sends: .query("c"), hasMore: "page.again", endsAtEmptyPage: true)
+        let pages = [page(2, ["page.end": "1", "page.again": "true"]), page(0, ["page.again": "true"])]
+        #expect(try Styles.walk(emptied, pages).count == 2)
     }
 
     @Test("an empty page that names itself is the end, unless it says that there is more")
@@ -162,9 +167,64 @@ struct PaginationGuardTests {
             [page(2, ["next": "?t=1"]), page(1, values.merging(["next": "?t=1"]) { $1 })]
         }
         #expect(try Styles.walk(style, itself(["end_of_stream": "true"])) == ["/items?state=all", "/items?t=1"])
-        for values in [[:], ["end_of_stream": "false"], ["end_of_stream": "true", "total": "9"]] {
+        let others = [
+            [:], ["end_of_stream": "false"], ["end_of_stream": "true", "total": "9"],
+            ["end_of_stream": "true", "has_more": "true"],
+        ]
+        for values in others {
             #expect(throws: PaginationError.self) { try Styles.walk(style, itself(values)) }
         }
+        #expect(throws: PaginationError.self) {
+            try Styles.walk(style, itself(["end_of_stream": "true"])) { $0.more = .ignoring(["end_of_stream"]) }
+        }
+    }
+
+    @Test("a scan that continues at an empty page ends there by a flag that was true on the page before")
+    func statedEndOfResumed() throws {
+        let first = PageRequest(url: "http://h/items")
+        for flag in ["true", "false"] {
+            var sequence = try PageSequence(.jsonLink(path: "next"), first, PageSequence.Bounds(base: "http://h"))
+            try sequence.resume(
+                at: PageSequence.position(of: PageRequest(url: "http://h/items?p=3")), ordinal: 3, listed: 3)
+            sequence.note(pageBefore: page(1, ["next": "?p=3", "has_more": flag]))
+            #expect(try sequence.advance(page(0, ["next": "?p=4", "has_more": "false"])) == (flag == "false"))
+        }
+    }
+
+    @Test("an empty page whose link leads to itself is the end, unless it says that there is more")
+    func emptyLinkToItself() throws {
+        func pages(_ values: [String: String]) -> [PageFacts] {
+            [page(2, ["next": "?t=1"]), page(0, values.merging(["next": "?t=1"]) { $1 })]
+        }
+        #expect(try Styles.walk(.jsonLink(path: "next"), pages([:])) == ["/items?state=all", "/items?t=1"])
+        #expect(throws: PaginationError.self) { try Styles.walk(.jsonLink(path: "next"), pages(["total": "4"])) }
+    }
+
+    @Test("fewer different records than the total are a doubt that the next scan may confirm")
+    func repeatedRecords() throws {
+        func doubt(
+            _ pages: [(count: Int, total: Int?, different: Int)], more: PageEvidence.Rule = .fail
+        ) throws -> EndDoubt? {
+            var bounds = PageSequence.Bounds(base: "http://h")
+            bounds.more = more
+            var sequence = try PageSequence(
+                .pageNumber(.query("p"), total: "total"), PageRequest(url: "http://h/items"), bounds)
+            for (index, (count, total, different)) in pages.enumerated() {
+                var facts = page(count, total.map { ["total": "\($0)"] } ?? [:])
+                facts.differentRecords = different
+                let goesOn = try sequence.advance(facts)
+                #expect(goesOn == (index < pages.count - 1))
+            }
+            return sequence.doubt
+        }
+        let known = EndDoubt.repeatedRecords(name: "total", total: 6, different: 5)
+        #expect(try doubt([(3, 6, 3), (3, 6, 5), (0, 6, 5)]) == known)
+        #expect(known.countsIfRepeated)
+        #expect(try doubt([(3, 6, 3), (3, 6, 5), (0, 6, 5)], more: .ignoring(["total"])) == nil)
+        // Records that were inserted during the scan are not missing.
+        #expect(try doubt([(3, 5, 3), (3, 6, 5), (0, 6, 5)]) == nil)
+        // The last page alone has the total.
+        #expect(try doubt([(3, nil, 3), (3, nil, 5), (0, 6, 5)]) == known)
     }
 
     @Test("a total that several pages have reached exactly ends a list whose server names next pages for ever")

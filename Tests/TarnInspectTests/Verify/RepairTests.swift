@@ -140,6 +140,8 @@ struct RepairTests {
         try rich.damage(VerificationTests.Damage("a reference that is gone", []) { try $0.removeFirst("edges") })
         let report = try Store.open(at: rich.path).repair()
         #expect(report.damagedRows == ["Issue 5"])
+        // The entries of the references that are there follow from the row: none is counted twice.
+        #expect(report.indexes.isEmpty)
         #expect(try Set(verifyBothWays(rich.path).counts.keys) == [.list, .indexExtra])
     }
 
@@ -274,6 +276,108 @@ struct RepairTests {
             #expect(marks == Array(repeating: "Other", count: 5))
         }
         #expect(try verifyBothWays(path).isSound)
+    }
+
+    @Test("the removal of an entity takes the marks of its deleted records, and no others of its tree")
+    func marksOfRemovedEntity() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-marks-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let schema = Schema([
+            EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int)]),
+            EntityDefinition("Push", parent: "Event", attributes: [.init("branch", .string, optional: true)]),
+            EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)]),
+        ])
+        do {
+            let store = try Store.open(at: path, schema: schema)
+            try store.write { writer in
+                for (name, number) in [("Event", 1), ("Push", 2), ("Note", 3)] as [(String, Int64)] {
+                    try writer.put(name, RecordKey(number), [])
+                    _ = try writer.deleteLocally(name, RecordKey(number))
+                }
+            }
+        }
+        let store = try Store.open(at: path)
+        func marks() throws -> Int {
+            try store.read { reader in
+                let table = try #require(reader.access.state.local)
+                return try reader.access.raw.statistics(table).entries
+            }
+        }
+        #expect(try marks() == 3)
+        #expect(try store.remove(entity: "Push") == 0)
+        #expect(try marks() == 2 && store.read { try $0.localChange("Event", RecordKey(1)) } != nil)
+        #expect(try store.remove(entity: "Note") == 0)
+        #expect(try marks() == 1)
+    }
+
+    @Test("an index is not built without a row whose damaged header names another entity of its tree")
+    func newIndexOfKind() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("the id of the parent", []) { editor in
+                let event = try #require(editor.catalog.entity("Event")).id
+                try editor.change(editor.records("Push"), editor.key(2)) { row in
+                    (row[6], row[7]) = (UInt8(truncatingIfNeeded: event), UInt8(truncatingIfNeeded: event >> 8))
+                }
+            })
+        var schema = RichStore.schema
+        let push = try #require(schema.entities.firstIndex { $0.name == "Push" })
+        schema.entities[push].indexes = [.init("byBranch", on: ["branch"])]
+        let changed = schema
+        #expect(throws: StoreOpenError.self) { try Store.open(at: rich.path, schema: changed) }
+    }
+
+    @Test("the members of a kind keep their damaged rows when the index is rebuilt")
+    func rebuiltMembers() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a damaged row, and a member that is gone", []) { editor in
+                try editor.removeFirst(editor.members("Push"))
+                try editor.change(editor.records("Push"), editor.key(20)) { $0 = Array($0.prefix(10)) }
+            })
+        let store = try Store.open(at: rich.path), report = try store.repair()
+        #expect(report.indexes.map(\.entriesBefore) == [9] && report.indexes.map(\.entriesAfter) == [10])
+        #expect(throws: StoreError.self) { try store.read { _ = try $0.fetch(Query("Push")) } }
+    }
+
+    @Test("a mark of an entity that does not exist is removed")
+    func marksOfNoEntity() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a mark of no entity", []) { editor in
+                let mark = LocalMark(.update, [], entity: 999, since: Timestamp(microseconds: 1))
+                let key: [UInt8] = [3, 231] + editor.key(1), table = try editor.table("local")
+                try key.withUnsafeBytes { try mark.store(editor.transaction, table, $0, sequence: 1) }
+            })
+        let store = try Store.open(at: rich.path)
+        #expect(try store.repair().ownRowsRemoved == 1)
+        #expect(try store.repair().isEmpty)
+        #expect(try store.read { try $0.localChange("User", RecordKey(3)) } != nil)
+    }
+
+    @Test(
+        "a change log that is reset goes on above all its changes, also those behind a damaged one",
+        arguments: [false, true])
+    func numbersOfResetLog(isDamagedBefore: Bool) throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a change too late", []) { editor in
+                if isDamagedBefore { try editor.flip("changes", editor.first("changes").key) }
+                try editor.put("changes", [0, 0, 0, 0, 0, 0, 3, 232, 0, 1, 0, 0], [3, 1, 0] + editor.key(99))
+            })
+        let store = try Store.open(at: rich.path)
+        #expect(try store.repair().clearsChangeLog)
+        try store.write { try $0.put("Label", RecordKey("new"), []) }
+        #expect(try #require(try store.read { try $0.record("Label", RecordKey("new")) }).version > 1001)
+    }
+
+    @Test("a lost number of the last commit is reported with the change log that is reset for it")
+    func lostSequence() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a number that is gone", []) { try $0.remove("meta", Array("sequence".utf8)) })
+        let report = try Store.open(at: rich.path).repair()
+        #expect(report.clearsChangeLog && report.counters["sequence"] == 5, "\(report.counters)")
     }
 
     @Test("a sound store is left as it is, to the byte")

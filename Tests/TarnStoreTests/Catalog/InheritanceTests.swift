@@ -361,6 +361,43 @@ struct InheritanceTests {
         #expect(second.entity("ForcePush")?.key == second.entity("Event")?.key)
     }
 
+    @Test("an index of a kind that a new one of its parent replaces is emptied")
+    func replacedIndex() throws {
+        func schema(_ item: [IndexDefinition], _ bug: [IndexDefinition]) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Item", key: ["id"], attributes: [.init("id", .int), .init("a", .string, optional: true)],
+                    indexes: item),
+                EntityDefinition("Bug", parent: "Item", attributes: [.init("b", .int, optional: true)], indexes: bug),
+            ])
+        }
+        let first = try Catalog().applying(schema([], [.init("x", on: "a")])).catalog
+        let id = try #require(first.entity("Bug")?.index("x")?.id)
+        let second = try first.applying(schema([.init("x", on: "a")], []))
+        #expect(second.oldIndexes == [id])
+        #expect(second.catalog.entity("Bug")?.index("x")?.id == second.catalog.entity("Item")?.index("x")?.id)
+    }
+
+    @Test("programs may differ in the delete rule of a relationship of one tree")
+    func otherRule() throws {
+        func schema(_ event: [RelationshipDefinition], _ push: [RelationshipDefinition]) -> Schema {
+            Schema([
+                EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int)], relationships: event),
+                EntityDefinition(
+                    "Push", parent: "Event", attributes: [.init("branch", .string, optional: true)],
+                    relationships: push),
+                EntityDefinition(
+                    "Review", key: ["id"],
+                    attributes: [.init("id", .int), .init("event", .int, optional: true, indexed: true)]),
+            ])
+        }
+        func reviews(_ rule: RelationshipDefinition.DeleteRule) -> [RelationshipDefinition] {
+            [.init("reviews", to: "Review", many: true, onDelete: rule, joinedBy: .init("id", equals: "event"))]
+        }
+        let catalog = try Catalog().applying(schema(reviews(.none), [])).catalog
+        #expect(throws: Never.self) { try catalog.applying(schema([], reviews(.cascade))) }
+    }
+
     @Test("another parent is refused; so is a field of the parent that a kind has already")
     func refused() throws {
         let catalog = try Catalog().applying(InheritanceTests.schema).catalog

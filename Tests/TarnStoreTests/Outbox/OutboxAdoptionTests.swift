@@ -90,6 +90,32 @@ struct OutboxAdoptionTests {
         }
         #expect(try store.record("Issue", 99)?["title"] == .string("later") && store.count("Issue") == 2)
         #expect(throws: StoreWriteError.self) { try store.write { try $0.put("Issue", made, [], ifVersion: 0) } }
+        // Another value than that of the key stays an error.
+        #expect(throws: (any Error).self) {
+            try store.write { try $0.put("Issue", made, [Record.Field("id", .int(12_345))], ifVersion: nil) }
+        }
+    }
+
+    @Test("a stepwise deletion by a temporary key that was replaced deletes the record and its cascade in steps")
+    func stepsByOldKey() async throws {
+        for suspends in [false, true] {
+            let bed = try OutboxBed(), store = bed.store
+            func prepare() throws -> (RecordKey, ChangeToken) {
+                let made = try bed.create("Repo").key
+                try bed.claim(1)
+                try bed.complete(1, 99)
+                for id: Int64 in 101...106 { try store.put("Issue", RecordKey(id), ["repo": .reference(99)]) }
+                return (made, try store.read { try $0.changeToken })
+            }
+            func deleteNow(_ key: RecordKey) throws -> Int { try store.delete("Repo", key, step: 2) }
+            let (made, token) = try prepare()
+            let count = suspends ? try await store.delete("Repo", made, step: 2) : try deleteNow(made)
+            #expect(count == 7)
+            let left = try await store.read { (try $0.count("Issue"), try $0.count("Repo")) }
+            #expect(left == (1, 1))
+            let changes = try await store.read { try $0.changes(since: token).changes }
+            #expect(Set(changes.map(\.sequence)).count > 1)
+        }
     }
 
     @Test("a key that is replaced behind other writes of a transaction leads to the record there")

@@ -36,6 +36,17 @@ struct OutboxAliasTests {
         #expect(try bed.marks() == [] && store.count("Issue") == 2)
     }
 
+    @Test(
+        "a record under a replaced key of its owner, which a response has brought, is marked itself when it is deleted")
+    func deletedUnderOldOwner() throws {
+        try bed.create("Issue", .client(5), ["title": .string("mine")])
+        try bed.complete(1, 99)
+        let comment = RecordKey([.int(5), .int(4)])
+        try store.write { try $0.put("Comment", comment, [.init("text", .string("theirs"))], isComplete: true) }
+        #expect(try store.write { try $0.deleteLocally("Comment", comment) })
+        #expect(try bed.marks() == ["delete Comment \(comment) "])
+    }
+
     /// An issue as a program holds it since before its parent got the server's key.
     private struct Child: StoredRecord {
         static let entity = "Issue"

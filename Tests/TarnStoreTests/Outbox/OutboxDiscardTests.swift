@@ -82,6 +82,23 @@ struct OutboxDiscardTests {
         #expect(try store.record("A", 1)?.isPartial == true)
     }
 
+    @Test("a dead deletion whose record was created again, and is gone again, does not restore the earlier one")
+    func goneAgain() throws {
+        try bed.delete("Issue", 17)
+        try bed.bury(1)
+        try bed.create("Issue", .client(17), ["title": .string("again")])
+        try store.write { writer in
+            try writer.dropOvertakenChanges(by: 2)
+            _ = try writer.completeOperation(2)
+        }
+        #expect(try title() == .string("again"))
+        // As after a list that no longer has it.
+        _ = try store.write { try $0.delete("Issue", 17) }
+        try bed.discard(1)
+        #expect(try store.record("Issue", 17) == nil)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("a creation takes with it what depends on it, and nothing else")
     func creation() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("t")])

@@ -292,6 +292,26 @@ struct OutboxMembersTests {
         #expect(try store.record("Review", 8)?["issueID"] == .int(17) && bed.marks() == [])
     }
 
+    @Test("members that a later change has sent leave an earlier dead one with their references, of one relationship")
+    func overtakenReferences() throws {
+        try store.put("Issue", 18)
+        for note: RecordKey in [3, 4] { try store.put("Note", note, ["issue": .reference(18)]) }
+        try store.put("Note", 8, ["issue": .reference(17)])
+        try store.put("Review", 8)
+        _ = try add([3, 4], "notes", "Issue", 17)
+        _ = try add([8], "reviews", "Issue", 17)
+        for id: UInt64 in [1, 2] { try bed.bury(id) }
+        for note: RecordKey in [3, 8] {
+            let id = try #require(try remove([note], "notes", "Issue", 17).operation)
+            try store.write { writer in
+                try writer.dropOvertakenChanges(by: id)
+                _ = try writer.completeOperation(id)
+            }
+        }
+        #expect(try bed.operations() == ["1 add Issue 17 notes=[4]", "2 add Issue 17 reviews=[8]"])
+        #expect(try bed.marks() == ["update Note 4 issue", "update Review 8 issueID"])
+    }
+
     @Test("what is no to-many relationship, or a part of a key, is refused")
     func refused() throws {
         #expect(throws: OutboxError.notToMany(entity: "Issue", relationship: "repo")) {

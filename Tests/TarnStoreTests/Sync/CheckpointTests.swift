@@ -38,4 +38,17 @@ struct CheckpointTests {
         let states = try store.read { reader in try names.map { try reader.checkpoint($0)?.state } }
         #expect(states == [.underWay, .underWay, .complete, .complete, .underWay, .underWay])
     }
+
+    @Test("a checkpoint keeps the last commit before its scan")
+    func begunAfter() throws {
+        let store = try Forge.open(folder("s")), time = Timestamp(microseconds: 0)
+        for commit: UInt64? in [nil, 0, 7, .max] {
+            try store.write { writer in
+                var checkpoint = Checkpoint(state: .underWay, plan: "", scan: 1, startedAt: time)
+                checkpoint.begunAfter = commit
+                try writer.setCheckpoint("issues", checkpoint)
+            }
+            #expect(try store.read { try $0.checkpoint("issues") }?.begunAfter == commit)
+        }
+    }
 }

@@ -70,6 +70,32 @@ struct ScanMemberTests {
         #expect(try members("a") == [] && members("b").count == 2)
     }
 
+    @Test("the last scan of an identity is the last one that has listed a member, or has decided about one")
+    func lastScan() throws {
+        func last() throws -> UInt64 { try store.read { try $0.access.scans.lastScan(of: "a") } }
+        #expect(try last() == 0)
+        try note([1, 2], "a", scan: 5)
+        try note([3], "b", scan: 9)
+        #expect(try last() == 5)
+        try store.write { try $0.putScanMember(ScanMember(record(1), lastListed: 5, decided: 7, misses: 1), of: "a") }
+        #expect(try last() == 7)
+    }
+
+    @Test("members of an entity are removed in steps, those of all identities, and others stay")
+    func removedByRoot() throws {
+        try note(Array(1...5), "a", scan: 1)
+        try note([1, 2], "b", scan: 1)
+        try store.write { try $0.noteListed([record(9, entity: 1)], of: "a", scan: 1) }
+        var start: [UInt8]? = [], steps = 0
+        while let next = start {
+            start = try store.write { try $0.removeScanMembers(ofRoot: 3, from: next, atMost: 2) }
+            steps += 1
+            try #require(steps < 10)
+        }
+        #expect(steps == 4)
+        #expect(try members("a").map(\.record) == [record(9, entity: 1)] && members("b") == [])
+    }
+
     @Test("keys of the greatest length, and of several entities, are members like others")
     func longKeys() throws {
         let long = ListedRecord(entity: 2, storageKey: RecordKey(String(repeating: "ä", count: 300)).storageKey)

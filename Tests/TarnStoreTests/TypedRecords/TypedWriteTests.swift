@@ -5,6 +5,26 @@ import Testing
 
 @testable import TarnStore
 
+/// Names some fields only, and reads a URL as Foundation has it.
+private struct LinkedTicket: StoredRecord {
+    static let entity = "Ticket"
+    typealias Key = Int64
+    enum Field: Int, RecordField { case id, homepage }
+
+    var id: Int64
+    var homepage: URL?
+
+    init(_ row: Row<LinkedTicket>) throws(StoreError) {
+        id = try row.get(.id)
+        homepage = try row.get(.homepage)
+    }
+
+    func encode(into row: inout RowEncoder<LinkedTicket>) {
+        row.set(.id, id)
+        row.set(.homepage, homepage)
+    }
+}
+
 @Suite("Typed writes")
 struct TypedWriteTests {
     let typed: TypedStore
@@ -285,6 +305,30 @@ struct TypedWriteTests {
         #expect(
             try TypedStore.error { _ = try typed.get(Page.self, ["a", 1, 1]) }
                 == StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "[a, 1, 1]"))
+    }
+
+    @Test("a struct with a temporary key that was replaced keeps what it cannot represent when it is put back")
+    func exactValuesOfReplacedKey() throws {
+        let store = typed.store, text = Value.url("https://a.example/{x}")
+        let made = try store.write { writer in
+            try writer.enqueueCreate(
+                "Ticket", .temporary,
+                [
+                    .init("title", .string("t")), .init("state", .string("open")), .init("comments", .int(0)),
+                    .init("homepage", text),
+                ])
+        }
+        let operation = try #require(made.operation)
+        _ = try store.write { try $0.completeOperation(operation, adopting: RecordKey(99)) }
+        guard case .int(let id)? = made.key.components.first else {
+            Issue.record("the key is \(made.key)")
+            return
+        }
+        var ticket = try #require(try typed.get(LinkedTicket.self, 99))
+        #expect(ticket.homepage?.absoluteString == "https://a.example/%7Bx%7D")
+        ticket.id = id
+        try typed.put([ticket])
+        #expect(try store.record("Ticket", 99)?["homepage"] == text && store.count("Ticket") == 1)
     }
 
     @Test("a struct that does not set the whole key is not stored")

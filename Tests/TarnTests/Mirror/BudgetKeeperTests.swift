@@ -46,6 +46,21 @@ struct BudgetKeeperTests {
         #expect(keeper(store).restored.keys.sorted() == [Self.first, Self.second])
     }
 
+    @Test("limits of other credentials that still hold stay, be they a pause or a count")
+    func heldByOtherCredentials() async throws {
+        let mirror = try Self.store(), store = try mirror.open()
+        let count = #"{"limits":[{"name":"a","remaining":0,"resetsAt":800000000}],"tokens":0}"#
+        for text in [Self.paused(Self.first, until: 800_000_000), "{\"\(Self.first)\":\(count)}"] {
+            try await save(text, in: store)
+            let budget = try #require(keeper(store).restored[Self.first])
+            for scope in ["a", "b"] {
+                let keeper = keeper(store, scope: scope)
+                try await store.write { try keeper.save([Self.first: budget], now: Self.before, &$0) }
+            }
+            for scope in ["a", "b"] { #expect(keeper(store, scope: scope).restored == [Self.first: budget]) }
+        }
+    }
+
     @Test("a limit that is over goes, unless another sync has noted it anew")
     func over() async throws {
         let mirror = try Self.store(), store = try mirror.open()

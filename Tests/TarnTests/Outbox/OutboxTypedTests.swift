@@ -96,6 +96,9 @@ struct OutboxTypedTests {
         try await fixture.store.write { try $0.put(changed) }
         #expect(try fixture.keys("Item").count == 1 && fixture.field("votes", of: RecordKey(101)) == .int(9))
         #expect(try fixture.store.read { try $0.get(ItemRecord.self, 101) }?.title == "later")
+        await #expect(throws: StoreWriteError.self) {
+            try await fixture.store.write { try $0.put(changed, ifVersion: 0) }
+        }
         let again = [ItemRecord(id: made.id, title: "again", votes: 9)]
         #expect(try await fixture.store.write { try $0.put(contentsOf: again) } == 1)
         #expect(try fixture.keys("Item").count == 1 && fixture.field("title", of: RecordKey(101)) == .string("again"))

@@ -183,8 +183,9 @@ final class ObserverHub: Sendable {
                 if entry.operation == .update { updatedRoots.insert(root) }
                 if members.roots[root] != nil {
                     let place = RecordPlace(root: root, key: Array(entry.storageKey))
-                    for place in [place] + replaced[place] {
-                        if let found = members.byRecord[place] { result.merge(found) { first, _ in first } }
+                    if let found = members.byRecord[place] { result.merge(found) { first, _ in first } }
+                    for former in replaced[place] {
+                        if let found = members.byRecord[former] { result.merge(found) { first, _ in first } }
                     }
                 }
             }

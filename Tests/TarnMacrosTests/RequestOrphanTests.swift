@@ -205,6 +205,27 @@ struct RequestOrphanTests {
         #expect(try api.stored() == [1, 3])
     }
 
+    @Test("after a change of the mapping that leaves keys as they are, what earlier lists had is still known")
+    func otherMapping() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.set("a", 1, 2, 3)
+        _ = try await api.client.all(request)
+        let path = api.folder("topics.tarn")
+        let other = try RecordClient(base: api.server.base, records: Topic.self, store: path) {
+            $0.mapping.duplicates = .firstWins
+        }
+        api.forum.set("a", 1, 2)
+        _ = try await other.all(request)
+        #expect(try api.stored() == [1, 2])
+        // Other rules for keys may list other records.
+        let keys = try RecordClient(base: api.server.base, records: Topic.self, store: path) {
+            $0.mapping.keyless = .fail
+        }
+        api.forum.set("a", 1)
+        _ = try await keys.all(request)
+        #expect(try api.stored() == [1, 2])
+    }
+
     @Test("a list that began before another one ended removes nothing: it is the older one")
     func overtakenList() async throws {
         let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))

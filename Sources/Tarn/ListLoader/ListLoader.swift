@@ -70,8 +70,11 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
         self.key = key
         variant = client.variant(of: request)
         members = request.options.orphans.map { _ in
-            let plan = EndpointScan.plan(of: first, target)
-            return ScanIdentity(name: request.scanName, target, plan: plan).members
+            let records = Description.listing(of: target.endpoint, keyedBy: target.client.keyFingerprint)
+            return ScanIdentity(
+                name: request.scanName, target, plan: EndpointScan.plan(of: first, target),
+                listing: EndpointScan.listing(of: first, target, records: records)
+            ).members
         }
     }
 

@@ -45,7 +45,8 @@ extension EndpointScan {
         let isContinuable = old.state == .underWay && old.pages > 0 && old.nextURL != nil
         guard !report.hasOtherCredentials, old.plan != plan, old.earlierPlan == plan,
             old.hasReturned, old.scanned == identity.responses,
-            old.since != nil || isContinuable || endpoint.orphans != nil, !options.isFull, !options.beginsAnew,
+            old.since != nil || isContinuable || endpoint.orphans != nil && old.members != identity.members,
+            !options.isFull, !options.beginsAnew,
             !endpoint.isTypedRequest
         else { return }
         report.hasOtherDescription = true

@@ -113,10 +113,7 @@ extension EndpointScan {
         guard variant == nil, !options.isDryRun, endpoint.incremental != nil,
             endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
         else { return }
-        var known: Set<String> = []
-        for partition in endpoint.combinations {
-            for parent in parents { known.insert(request.list(partition, parent).checkpointName(endpoint.name)) }
-        }
+        let known = Set(request.listNames(of: parents.map { $0?.key }))
         let own = "\(endpoint.name) "
         var forgotten: [String: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {

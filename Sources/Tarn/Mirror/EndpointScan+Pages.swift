@@ -19,14 +19,14 @@ extension EndpointScan {
         // Also if its first request cannot be made, the list is in use.
         scannedLists.insert(ScanIdentity.responses(of: name, request.endpoint, authScope: request.authScope))
         let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
-        let identity = ScanIdentity(name: name, request, plan: plan)
         let listing = EndpointScan.listing(of: first, request)
+        let identity = ScanIdentity(name: name, request, plan: plan, listing: listing)
         var (old, sequence) = try progress(of: name)
         if hasOtherHeaders(old) {
             try await voidLists()
             (old, sequence) = try progress(of: name)
         }
-        if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan, listing) }
+        if !options.isDryRun { old = try await finishOrphans(old, request, identity, name, plan) }
         if let old, let run = syncRun, run.hasFinished(old, plan: plan), !hasOtherPages(old), !isLacking(old) {
             noteFinished(old)
             noteBeginning(of: old)
@@ -45,8 +45,7 @@ extension EndpointScan {
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
-        var checkpoint = try beginning(
-            at: pages.position, after: old, sequence, plan: plan, identity, listing)
+        var checkpoint = try beginning(at: pages.position, after: old, sequence, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
@@ -68,7 +67,8 @@ extension EndpointScan {
             noteOtherDescription(old, plan: plan, identity)
         }
         (checkpoint.pagination, checkpoint.headers) = (pagination, headers)
-        checkpoint.listing = listing
+        // Without a rule for orphans, it names the members of the rule before.
+        checkpoint.listing = listing ?? old.flatMap { $0.plan == plan ? $0.listing : nil }
         noteBeginning(of: checkpoint)
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
@@ -113,8 +113,7 @@ extension EndpointScan {
     ///
     /// - Parameter sequence: the last commit before it.
     private func beginning(
-        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity,
-        _ listing: String?
+        at position: String, after old: Checkpoint?, _ sequence: UInt64, plan: String, _ identity: ScanIdentity
     ) throws -> Checkpoint {
         // A repair removes a damaged checkpoint, but not what its scans have noted. A scan with an
         // earlier number would not find what it misses.
@@ -128,7 +127,7 @@ extension EndpointScan {
         // That of progress that was forgotten is unknown.
         checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }
         checkpoint.hasReturned = old.map { $0.hasReturned || $0.plan != plan && $0.earlierPlan == plan } ?? false
-        checkpoint.earlierMembers = earlierMembers(old, plan: plan, identity, listing)
+        checkpoint.earlierMembers = earlierMembers(old, identity)
         // Another plan lists other records.
         checkpoint.wasInDoubt = old.map { $0.plan == plan && $0.wasInDoubt } ?? false
         checkpoint.mayEndAtLimit = old?.mayEndAtLimit ?? false
@@ -187,7 +186,13 @@ extension EndpointScan {
     ///
     /// It is the plan without the fields of records other than those of their keys.
     static func listing(of page: PageRequest, _ request: EndpointRequest) -> String? {
-        request.listing.map { digest(of: page, request, mapping: $0) }
+        request.listing.map { listing(of: page, request, records: $0) }
+    }
+
+    /// - Parameter records: the digest of what determines, besides the request, which records are
+    ///   listed.
+    static func listing(of page: PageRequest, _ request: EndpointRequest, records: String) -> String {
+        digest(of: page, request, mapping: records)
     }
 
     private static func digest(of page: PageRequest, _ request: EndpointRequest, mapping: String) -> String {

@@ -140,7 +140,11 @@ final class SyncRun: Sendable {
         var checkpoint = begun
         if !hasProgress, let continuedBefore { checkpoint.continuedAt = continuedBefore }
         let time = begun.continuedAt ?? begun.startedAt
-        for api in over { checkpoint.syncs[api] = SyncRun.newID(at: time, unlike: checkpoint.syncs) }
+        for api in over {
+            // A later id than the present one, which may have the same time.
+            let id = SyncRun.newID(at: time, unlike: checkpoint.syncs), present = checkpoint.syncs[api] ?? 0
+            checkpoint.syncs[api] = id > present ? id : present &+ 1
+        }
         return checkpoint
     }
 

@@ -12,20 +12,18 @@ extension EndpointScan {
     ///
     /// The first complete scan after the change looks for no orphans among them: the list may have
     /// been narrowed. It reports those that are in no list any more.
-    func earlierMembers(_ old: Checkpoint?, plan: String, _ identity: ScanIdentity, _ listing: String?) -> String? {
+    func earlierMembers(_ old: Checkpoint?, _ identity: ScanIdentity) -> String? {
         guard let old, endpoint.orphans?.scope == .listed, !endpoint.isTypedRequest else { return nil }
-        // Members of the same records were taken over.
-        let earlier = old.earlierMembers ?? (old.lists(listing) ? nil : old.membersBefore(plan, identity))
+        let earlier = old.earlierMembers ?? old.membersName(of: identity.responses)
         return earlier == identity.members ? nil : earlier
     }
 
     /// Removes the scan members of earlier descriptions that nothing will report.
-    func removeObsoleteMembers(
-        of old: Checkpoint, plan: String, _ identity: ScanIdentity, _ listing: String?
-    ) async throws {
-        let kept = [earlierMembers(old, plan: plan, identity, listing), identity.members]
-        let step = options.orphanStep
-        for members in [old.earlierMembers, old.membersBefore(plan, identity)].compactMap(\.self)
+    func removeObsoleteMembers(of old: Checkpoint, plan: String, _ identity: ScanIdentity) async throws {
+        let kept = [earlierMembers(old, identity), identity.members], step = options.orphanStep
+        // A rule for orphans that the description has again finds its members.
+        let isLeft = endpoint.orphans == nil && old.plan == plan
+        for members in [old.earlierMembers, isLeft ? nil : old.membersName(of: identity.responses)].compactMap(\.self)
         where !kept.contains(members) {
             while try client.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
                 _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
@@ -103,7 +101,9 @@ extension EndpointScan {
     private struct FormerList: Sendable {
         let name: String
         let identity: String
-        let members: String
+        /// The names of the members, those of an earlier description first.
+        let members: [String]
+        let progress: Checkpoint
     }
 
     /// The number of former lists that one sync removes.
@@ -130,10 +130,14 @@ extension EndpointScan {
             let own =
                 endpoint.hasSeveralLists ? nil : try client.store.read { try $0.checkpoint(endpoint.name) }?.members
             for list in former where endpoint.orphans?.scope == .listed {
-                report.ofFormerLists += try count(list.members) { record, access in
-                    try own.map { try access.scans.member(record, of: $0) != nil } ?? false
-                } ignoring: { origin in
-                    origin.identity.map(identities.contains) ?? false
+                for (index, members) in list.members.enumerated() {
+                    // A record of several counts once.
+                    let others = list.members.dropFirst(index + 1) + [own].compactMap(\.self)
+                    report.ofFormerLists += try count(members) { record, access in
+                        try others.contains { try access.scans.member(record, of: $0) != nil }
+                    } ignoring: { origin in
+                        origin.identity.map(identities.contains) ?? false
+                    }
                 }
             }
             try await client.store.removeResponses(try responses(of: identities, before: time))
@@ -145,15 +149,19 @@ extension EndpointScan {
         }
     }
 
-    /// Removes the progress and the members of lists, some in each of several transactions.
+    /// Removes the progress and the members of lists, some in each of several transactions, unless
+    /// another process has requested them since.
     private func remove(_ lists: [FormerList]) async throws {
         let step = options.orphanStep
         var rest = lists[...]
         while !rest.isEmpty {
             let next = Array(rest.prefix(20))
             let done = try await client.store.write(alone: true) { writer in
-                for (index, list) in next.enumerated() {
-                    guard try writer.removeScanMembers(of: list.members, limit: step) else { return index }
+                for (index, list) in next.enumerated()
+                where try writer.access.checkpoints.checkpoint(list.name) == list.progress {
+                    for members in list.members {
+                        guard try writer.removeScanMembers(of: members, limit: step) else { return index }
+                    }
                     try writer.removeCheckpoint(list.name)
                 }
                 return next.count
@@ -172,10 +180,8 @@ extension EndpointScan {
                 former.count < EndpointScan.mostFormerLists
             else { return }
             let identity = ScanIdentity.responses(of: name, endpoint, authScope: request.authScope)
-            former.append(
-                FormerList(
-                    name: name, identity: identity,
-                    members: list.members ?? ScanIdentity.members(identity, plan: list.plan)))
+            let members = [list.earlierMembers, list.membersName(of: identity)].compactMap(\.self)
+            former.append(FormerList(name: name, identity: identity, members: members, progress: list))
         }
         try client.store.read { reader in
             try reader.forEachCheckpoint(withPrefix: own) { name, list in
@@ -203,14 +209,5 @@ extension EndpointScan {
             }
             return found
         }
-    }
-}
-
-extension Checkpoint {
-    /// The members of the list under its last plan, if that is another one than the present plan.
-    fileprivate func membersBefore(_ plan: String, _ identity: ScanIdentity) -> String? {
-        // The progress of the list was forgotten: its members are those of the same plan.
-        guard self.plan != plan, !self.plan.isEmpty else { return nil }
-        return members ?? ScanIdentity.members(identity.responses, plan: self.plan)
     }
 }

@@ -152,22 +152,23 @@ extension EndpointScan {
     ///
     /// Of several lists, their new scans decide, when all of them are complete.
     ///
-    /// After a change of the description or of the credentials, the members of the scans before it
-    /// are taken over, or removed, but for those that a complete scan has to report.
+    /// After a change of the credentials, or of which records the description lists, the members of
+    /// the scans before it are removed, but for those that a complete scan has to report.
+    ///
+    /// - Returns: the progress of the list, with the present name of its members.
     func finishOrphans(
-        _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String,
-        _ listing: String?
-    ) async throws {
-        guard let old else { return }
-        if old.plan != plan, !old.plan.isEmpty {
-            try await identity.takeOverMembers(of: old, listing, in: client.store, step: options.orphanStep)
-        }
-        try await removeObsoleteMembers(of: old, plan: plan, identity, listing)
+        _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
+    ) async throws -> Checkpoint? {
+        guard let known = old,
+            let old = try await identity.renamingMembers(of: known, in: client.store, step: options.orphanStep)
+        else { return nil }
+        try await removeObsoleteMembers(of: old, plan: plan, identity)
         if old.plan == plan, old.hasOrphans, endpoint.orphans != nil, !endpoint.hasSeveralLists {
             try await lookForOrphans(
                 Batch.Completed(
                     identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
         }
+        return old
     }
 
     func lookForOrphans(_ completed: Batch.Completed) async throws {

@@ -11,18 +11,23 @@ struct ScanIdentity: Sendable {
     ///
     /// So responses from before a change of the description still belong to the scan.
     let responses: String
-    /// The name in the table of scan members. It depends on the description.
+    /// The name in the table of scan members. It depends on the parts of the description that
+    /// determine which records are listed.
     ///
-    /// Another description may list other records: those that it does not list are no orphans.
-    var members: String { ScanIdentity.members(responses, plan: plan) }
+    /// Another description may list other records: those that it does not list are no orphans. A
+    /// change of other fields leaves the name as it is.
+    var members: String { ScanIdentity.members(responses, listing: listing ?? plan) }
     private let plan: String
+    private let listing: String?
 
-    init(name: String, _ request: EndpointRequest, plan: String) {
+    /// - Parameter listing: the digest of what determines which records the list has; nil without a
+    ///   rule for orphans.
+    init(name: String, _ request: EndpointRequest, plan: String, listing: String?) {
         endpoint = request.endpoint.name
         authScope = request.authScope
         isForEach = request.endpoint.hasSeveralLists
         responses = ScanIdentity.responses(of: name, request.endpoint, authScope: authScope)
-        self.plan = plan
+        (self.plan, self.listing) = (plan, listing)
     }
 
     /// The name in the entries of the responses to a scan with this name.
@@ -39,22 +44,25 @@ struct ScanIdentity: Sendable {
         String(Substring(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").utf8.prefix(32)))
     }
 
-    static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }
+    fileprivate static func members(_ scan: String, listing: String) -> String { "\(scan) \(listing)" }
 
-    /// Makes the members of scans with another plan members of this one, if both list the same
-    /// records: another description may list others.
+    /// Renames the members that earlier versions have noted: their name depends on the whole
+    /// description.
     ///
-    /// - Parameters:
-    ///   - old: the progress of these scans.
-    ///   - listing: the digest of what this one lists.
-    func takeOverMembers(of old: Checkpoint, _ listing: String?, in store: Store, step: Int) async throws {
-        guard let earlier = old.members, old.lists(listing) else { return }
-        let members = members
-        while try store.read({ try $0.access.scans.hasMembers(of: earlier) }) {
+    /// - Parameter old: the progress of the list; nil if there is none.
+    /// - Returns: the progress with the present name.
+    func renamingMembers(of old: Checkpoint?, in store: Store, step: Int) async throws -> Checkpoint? {
+        let former = ScanIdentity.members(responses, listing: plan), members = members
+        guard former != members, old.map({ $0.membersName(of: responses) == former }) ?? true else { return old }
+        while try store.read({ try $0.access.scans.hasMembers(of: former) }) {
             _ = try await store.write(alone: true) {
-                try $0.moveScanMembers(of: earlier, to: members, limit: step, numberedAlike: true)
+                try $0.moveScanMembers(of: former, to: members, limit: step, numberedAlike: true)
             }
         }
+        var renamed = old
+        renamed?.listing = listing
+        if old?.members != nil { renamed?.members = members }
+        return renamed
     }
 
     /// Whether a response belongs to the scan or to an earlier one with this identity.
@@ -67,6 +75,12 @@ struct ScanIdentity: Sendable {
 }
 
 extension Checkpoint {
-    /// Whether the list has the records that a digest stands for.
-    func lists(_ listing: String?) -> Bool { listing != nil && self.listing == listing }
+    /// The name under which the scans of the list have noted their records; nil if it is unknown.
+    ///
+    /// - Parameter responses: the identity of the list in the entries of its responses.
+    func membersName(of responses: String) -> String? {
+        if let members { return members }
+        let known = listing ?? plan
+        return known.isEmpty ? nil : ScanIdentity.members(responses, listing: known)
+    }
 }

@@ -91,10 +91,10 @@ struct SiblingLists: Sendable {
     /// - Parameter firstURL: the URL of the first page of all siblings.
     func retired(_ reader: borrowing StoreReader, firstURL: String) throws -> [(name: String, members: String)] {
         let own = SiblingLists.parts(of: name).first, prefix = own + SiblingLists.mark
-        var found: [(name: String, plan: String)] = []
+        var found: [(name: String, progress: Checkpoint)] = []
         func examine(_ other: String, _ checkpoint: Checkpoint) {
             guard other != name, isLongAgo(checkpoint.completedAt ?? checkpoint.startedAt) else { return }
-            found.append((other, checkpoint.plan))
+            found.append((other, checkpoint))
         }
         if own != name, let checkpoint = try reader.checkpoint(own) { examine(own, checkpoint) }
         try reader.forEachCheckpoint(withPrefix: prefix, examine)
@@ -109,9 +109,10 @@ struct SiblingLists: Sendable {
             }
             return true
         }
-        return found.compactMap { name, plan in
+        return found.compactMap { name, progress in
             let identity = ScanIdentity.responses(of: name, endpoint, authScope: authScope)
-            return used.contains(identity) ? nil : (name, ScanIdentity.members(identity, plan: plan))
+            guard !used.contains(identity), let members = progress.membersName(of: identity) else { return nil }
+            return (name, members)
         }
     }
 

@@ -107,12 +107,12 @@ extension RecordClient {
         target.priority = request.options.transfer.priority
         let first = try target.firstPage(), name = request.scanName, plan = EndpointScan.plan(of: first, target)
         let listing = EndpointScan.listing(of: first, target)
-        let identity = ScanIdentity(name: name, target, plan: plan)
-        if let old = try store.read({ try $0.checkpoint(name) }), old.plan != plan {
-            let step = APIMirror.Options().orphanStep
-            try await identity.takeOverMembers(of: old, listing, in: store, step: step)
-            // Those of another mapping or URL are no orphans.
-            let members = ScanIdentity.members(identity.responses, plan: old.plan)
+        let identity = ScanIdentity(name: name, target, plan: plan, listing: listing)
+        let step = APIMirror.Options().orphanStep
+        let old = try await identity.renamingMembers(
+            of: try store.read { try $0.checkpoint(name) }, in: store, step: step)
+        if let members = old?.membersName(of: identity.responses), members != identity.members {
+            // Those of other keys or of another URL are no orphans.
             while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
                 _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
             }

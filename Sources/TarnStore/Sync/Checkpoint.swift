@@ -19,7 +19,7 @@ package struct Checkpoint: Sendable, Hashable {
     /// The plan of the last scans before those of ``plan``; nil if there were none.
     package var earlierPlan: String?
     /// A digest of what determines which records the list has, apart from their values; nil if it
-    /// is unknown. Scans of other plans with the same one list the same records.
+    /// is unknown. Scans of other plans with the same one have the same members.
     package var listing: String?
     /// Whether the list has returned from another plan to the one before that.
     package var hasReturned = false

@@ -199,7 +199,10 @@ struct SyncScopeTests {
                 store: s.tarn
                 api: { base: '\(server.base)' }
                 entities:
-                  Item: { key: id, attributes: { id: int, label: { type: string?, from: \(label) } }, ignore: ['*'] }
+                  Item:
+                    key: id
+                    attributes: { id: { type: int, from: [\(label)_id, id] }, label: { type: string?, from: \(label) } }
+                    ignore: ['*']
                 endpoints:
                   items: { path: /items, entity: Item, paginate: single_page, orphans: after_two_scans }
                 """)

@@ -10,13 +10,18 @@ import Testing
 extension MirrorOtherMappingTests {
     @Test("a list that another description with an endpoint of the same name resets in turn is reported")
     func sameName() async throws {
-        func yaml(_ label: String) -> String {
-            Self.yaml("items", label: label).replacing(
-                "entity: Item, paginate: single_page",
-                with: "entity: Item, paginate: single_page, orphans: after_two_scans")
+        func yaml(_ label: String, id: String = "int") -> String {
+            Self.yaml("items", label: label)
+                .replacing(
+                    "entity: Item, paginate: single_page",
+                    with: "entity: Item, paginate: single_page, orphans: after_two_scans"
+                )
+                .replacing("Item: { key: id, attributes: { id: int,", with: "Item: { key: id, attributes: { id: \(id),")
         }
         let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
-        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
+        let first = try MirrorStore(yaml: yaml("name"))
+        // Other keys may be other records.
+        let second = try mirror(yaml("note", id: "{ type: int, from: [number, id] }"), with: first)
         // The first return may be an edit that was taken back.
         let syncs = [(first, false), (second, false), (first, false), (first, false), (second, true), (first, true)]
         for (store, isReset) in syncs {
@@ -31,11 +36,16 @@ extension MirrorOtherMappingTests {
         #expect(anew.endpoint("items")?.hasOtherDescription == false)
     }
 
-    @Test("a reset of a list without orphans and since, which costs nothing, is not reported")
-    func sameNameWithoutCost() async throws {
+    @Test(
+        "a reset of a list without since, of which both list the same records, costs nothing and is not reported",
+        arguments: ["", ", orphans: after_two_scans"])
+    func sameNameWithoutCost(orphans: String) async throws {
+        func yaml(_ label: String) -> String {
+            Self.yaml("items", label: label).replacing(
+                "entity: Item, paginate: single_page", with: "entity: Item, paginate: single_page\(orphans)")
+        }
         let server = try LocalServer([recording("/v1/items", Self.items("one", "two"))])
-        let first = try MirrorStore(yaml: Self.yaml("items", label: "name"))
-        let second = try mirror(Self.yaml("items", label: "note"), with: first)
+        let first = try MirrorStore(yaml: yaml("name")), second = try mirror(yaml("note"), with: first)
         for store in [first, second, first, second, first] {
             let report = try await store.sync(server.base + "/v1", names: ["items"])
             #expect(report.failures.isEmpty, "\(report.texts)")

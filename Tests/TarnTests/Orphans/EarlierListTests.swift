@@ -94,6 +94,46 @@ struct EarlierListTests {
         #expect(found(try await sync(store, [path: [10]])) == ["candidates": 1, "deleted": 1])
     }
 
+    @Test("an edit that is taken back before the list could be requested leaves the orphans to be found")
+    func takenBack() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, Self.yaml(Self.single, name: "{ type: string, from: [title, name] }"))
+        let cut = try await sync(store, [:])
+        #expect(cut.failures.count == 1)
+        try describe(&store, Self.yaml(Self.single))
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 12] && store.read { try $0.access.scans.count } == 3)
+    }
+
+    @Test("a rule for orphans that is taken out and set again finds those of the scans before")
+    func ruleTakenOut() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, Self.yaml(Self.single, orphans: "keep"))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, Self.yaml(Self.single))
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+    }
+
+    @Test("the members of a store from before they had the name of what is listed are found")
+    func olderStore() async throws {
+        let store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        var list = try #require(try store.checkpoint("items"))
+        let members = try #require(list.members), identity = try #require(members.split(separator: " ").first)
+        let former = "\(identity) \(list.plan)"
+        #expect(former != members)
+        (list.members, list.listing) = (former, nil)
+        try await store.open().write { [list] writer in
+            _ = try writer.moveScanMembers(of: members, to: former, limit: 1000, numberedAlike: true)
+            try writer.setCheckpoint("items", list)
+        }
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+        // Box 1, and the items that are left.
+        #expect(try store.items() == [10, 12] && store.read { try $0.access.scans.count } == 3)
+    }
+
     @Test("a scan that is interrupted after the change is followed by one that counts")
     func interrupted() async throws {
         var store = try MirrorStore(yaml: Self.yaml(Self.single))
@@ -148,6 +188,25 @@ struct EarlierListTests {
         #expect(found(try await sync(store, ["/boxes/1/items": [10, 11]])) == [:])
         #expect(found(try await sync(store, ["/boxes/1/items": [10]])) == ["candidates": 1, "deleted": 1])
         #expect(try responses(store) == ["/boxes", "/boxes/1/items"] && store.checkpoint("items") == nil)
+    }
+
+    @Test("a list that is no longer requested leaves no members of the description before its last one")
+    func toSeveralListsAfterChange() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11]])
+        try describe(&store, Self.yaml(Self.single + ", with: { a: b }"))
+        let link = "Link: <https://api.test.example/v1/items?a=b&page=2>; rel=\"next\""
+        let first = recording("/v1/items?a=b", #"[{"id":10,"name":"n"}]"#, link)
+        let cut = try await store.sync(
+            nil, transport: try WrittenTransport(writtenPages([[1]], path: "/boxes") + [first]))
+        #expect(cut.failures.count == 1)
+        #expect(try store.checkpoint("items")?.earlierMembers != nil)
+        try describe(&store, Self.yaml(Self.ofBoxes))
+        var counts: [Int?] = []
+        for _ in 0..<3 { counts.append(ofFormerLists(try await sync(store, ["/boxes/1/items": [10]]))) }
+        #expect(counts.compactMap(\.self).reduce(0, +) == 1 && counts.last == 0)
+        // Box 1 and item 10.
+        #expect(try store.checkpoint("items") == nil && store.read { try $0.access.scans.count } == 2)
     }
 
     @Test("lists of deleted records are removed after two complete scans, and the records that stay are counted once")

@@ -382,7 +382,8 @@ struct InheritanceTests {
     func otherRule() throws {
         func schema(_ event: [RelationshipDefinition], _ push: [RelationshipDefinition]) -> Schema {
             Schema([
-                EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int)], relationships: event),
+                EntityDefinition(
+                    "Event", key: ["id"], attributes: [.init("id", .int, indexed: true)], relationships: event),
                 EntityDefinition(
                     "Push", parent: "Event", attributes: [.init("branch", .string, optional: true)],
                     relationships: push),

@@ -104,23 +104,6 @@ struct BudgetKeeperTests {
         #expect(keeper(store, scope: "a").restored.count == 1 && keeper(store).restored.count == 1)
     }
 
-    @Test("credentials that could not be read at first do not have the limits of requests without credentials")
-    func unreadableCredentials() async throws {
-        let folder = try TemporaryFolder(), token = folder.path + "/token"
-        let mirror = try MirrorStore(
-            yaml: itemsYAML("paginate: single_page", api: "  auth: { bearer: { file: '\(token)' } }"))
-        let store = try mirror.open()
-        try await save(Self.paused("https://api.test.example", until: 800_000_000), in: store)
-        var options = APIClient.Options()
-        options.retry = .never
-        options.time = TimeSource(now: { Self.before }, sleep: { _ in throw CancellationError() }, random: { 0 })
-        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array("[]".utf8)) }
-        let client = try APIClient(mirror.description, store: store, transport: transport, options: options)
-        try Data("secret".utf8).write(to: URL(fileURLWithPath: token))
-        let report = await APIMirror(client).sync()
-        #expect(report.failures.isEmpty, "\(report.texts)")
-    }
-
     @Test("limits of other credentials are neither used nor overwritten, and are removed when they are over")
     func ofOtherCredentials() async throws {
         let mirror = try Self.store(), store = try mirror.open()

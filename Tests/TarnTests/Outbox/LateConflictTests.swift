@@ -99,27 +99,6 @@ struct LateConflictTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v1""#])
     }
 
-    @Test("a version that was read for a whole body is no precondition before its values are stored")
-    func versionOfCompleted() async throws {
-        let record = ScriptedRecord(#"{"id":1,"title":"a","votes":2}"#)
-        let place = try place(record, "update: 'PUT /issues/{id}', read: '/issues/{id}'")
-        try await place.store.write { writer in
-            try writer.put("Issue", Self.key, [.init("title", .string("a"))], isComplete: false)
-        }
-        let outbox = place.outbox(), lane = try await OutboxLane(outbox, place.client)
-        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
-        let operation = try await claim(place, outbox)
-        // The outcome is not applied, as if its write had failed. Something else has the values.
-        let sent = await lane.send(try claimed(operation, place))
-        let isCompleted = if case .completed = sent.outcome { true } else { false }
-        #expect(isCompleted && place.changes.isEmpty)
-        try await place.store.write { writer in
-            try writer.put("Issue", Self.key, [.init("votes", .int(1))], isComplete: true)
-        }
-        _ = await lane.send(try claimed(operation, place))
-        #expect(place.changes.map { $0.field("If-Match") } == [nil])
-    }
-
     @Test("behind an answer without validators, the version that a queued deletion has noted is no precondition")
     func versionOfDeletion() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

@@ -396,7 +396,7 @@ struct InheritanceTests {
             [.init("reviews", to: "Review", many: true, onDelete: rule, joinedBy: .init("id", equals: "event"))]
         }
         let catalog = try Catalog().applying(schema(reviews(.none), [])).catalog
-        #expect(throws: Never.self) { try catalog.applying(schema([], reviews(.cascade))) }
+        #expect(throws: Never.self) { try catalog.applying(schema([], reviews(.deny))) }
     }
 
     @Test("another parent is refused; so is a field of the parent that a kind has already")

@@ -126,7 +126,7 @@ extension EndpointScan {
             let former = try formerLists(but: Set(request.listNames(of: parents)), before: time)
             guard !former.isEmpty else { return }
             let identities = Set(former.map(\.identity))
-            // What the present list has had, it finds as an orphan.
+            // The present list finds records that it has had as orphans.
             let own =
                 endpoint.hasSeveralLists ? nil : try client.store.read { try $0.checkpoint(endpoint.name) }?.members
             for list in former where endpoint.orphans?.scope == .listed {

@@ -92,7 +92,7 @@ package struct ImportUnit: Sendable {
             // A deletion of the unit may have removed it.
             guard var entry = try writer.access.responses.entry(of: response.request) else { continue }
             if isPart {
-                // What was left out is known, in marks: writes are based on this version.
+                // Marks have the values that were left out: writes are based on this version.
                 entry.validation.removeValidators(keepingVersion: true)
                 entry.imported = nil
             }

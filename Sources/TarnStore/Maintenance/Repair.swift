@@ -1,4 +1,4 @@
-// What follows from rows and responses, compared with them and made anew.
+// Entries and counters that follow from rows and responses, compared with them and made anew.
 
 internal import LMDB
 

@@ -41,7 +41,7 @@ extension StoreWriter {
         let parts = SentParts(sent, own)
         for record in parts.records.sorted(by: ListedRecord.precedes) {
             for found in try outbox.deadOperations(touching: record, before: id) {
-                // What another one gets back may have changed it.
+                // A record that gets a member back may have changed it.
                 if let known = try outbox.stored(found.id) { try drop(parts, from: known) }
             }
         }

@@ -11,7 +11,7 @@ import Testing
 struct OAuth2Tests {
     /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one
     /// only.
-    private final class TokenServer: Transport {
+    final class TokenServer: Transport {
         private let state = Mutex<(tokens: Int, requests: [TransportRequest], revoked: Bool)>((0, [], false))
         let lifetime: Int?
         let rotates: Bool
@@ -44,11 +44,11 @@ struct OAuth2Tests {
         }
     }
 
-    private static let client = OAuth2(
+    static let client = OAuth2(
         tokenURL: "https://auth.example/token", clientID: .value(Secret("tarn")),
         clientSecret: .value(Secret("cl:i/ent")),
         scopes: ["read", "list"], parameters: [.init("audience", "a b")])
-    private let request = TransportRequest(url: "https://api.example/items")
+    let request = TransportRequest(url: "https://api.example/items")
 
     private func transport(_ server: TokenServer, _ settings: OAuth2 = client, time: TimeSource = .system)
         -> AuthorizedTransport
@@ -56,7 +56,7 @@ struct OAuth2Tests {
         AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"], time: time)
     }
 
-    private func form(_ request: TransportRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
+    func form(_ request: TransportRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
 
     @Test("client credentials: the form and the proof of the client are as RFC 6749 has them")
     func clientCredentials() async throws {
@@ -395,62 +395,6 @@ struct OAuth2Tests {
         let refused = AuthorizedTransport(refusing, .oauth2(settings), origins: ["https://api.example"])
         await expectFailure(.credentials) { try await refused.send(request) }
         #expect(refusing.refusals == 1)
-    }
-
-    @Test("a token is kept for the next client, until the API refuses it")
-    func keptToken() async throws {
-        let server = TokenServer(), keeper = TokenKeeper()
-        func send() async throws -> Int {
-            try await AuthorizedTransport(
-                server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper
-            ).send(request).status
-        }
-        for _ in 0..<3 { #expect(try await send() == 200) }
-        #expect(server.tokenRequests.count == 1)
-        server.revoke()
-        for _ in 0..<2 { #expect(try await send() == 200) }
-        #expect(server.tokenRequests.count == 2)
-    }
-
-    @Test("two clients that keep their tokens together use the newest, if the server accepts no other")
-    func keptByTwo() async throws {
-        let server = TokenServer(), keeper = TokenKeeper()
-        let both = (0..<2).map { _ in
-            AuthorizedTransport(server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper)
-        }
-        for _ in 0..<4 {
-            for transport in both { #expect(try await transport.send(request).status == 200) }
-        }
-        #expect(server.tokenRequests.count == 2)
-    }
-
-    @Test("a token of another client that the server refuses, too, is renewed in the same request")
-    func keptAndRevoked() async throws {
-        let server = TokenServer(), keeper = TokenKeeper()
-        let both = (0..<2).map { _ in
-            AuthorizedTransport(server, .oauth2(Self.client), origins: ["https://api.example"], keeper: keeper)
-        }
-        for transport in both { #expect(try await transport.send(request).status == 200) }
-        server.revoke()
-        #expect(try await both[0].send(request).status == 200)
-        #expect(try await both[1].send(request).status == 200)
-        #expect(server.tokenRequests.count == 3)
-    }
-
-    @Test("a refresh token that the server has replaced is kept for the next client, too")
-    func keptRefreshToken() async throws {
-        let server = TokenServer(rotates: true), keeper = TokenKeeper()
-        var settings = Self.client
-        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.value(Secret("refresh-0"))), [], [])
-        for _ in 0..<3 {
-            let transport = AuthorizedTransport(
-                server, .oauth2(settings), origins: ["https://api.example"], keeper: keeper)
-            #expect(try await transport.send(request).status == 200)
-            server.revoke()
-        }
-        let sent = server.tokenRequests.map { form($0) }
-        #expect(sent.count == 3)
-        for (number, form) in sent.enumerated() { #expect(form.contains("refresh_token=refresh-\(number)"), "\(form)") }
     }
 
     @Test("a server of tokens that cannot be reached is unreachable, and the next request asks again")

@@ -294,7 +294,7 @@ struct UniqueImportTests {
             #expect(try test.sequence == before && test.record("User", 1)?.version == version)
             #expect(try test.related("Profile", 4, "user") == ["1"])
         }
-        // What else the unit changes stays.
+        // Other changes of the unit stay.
         let report = try test.take(
             #"[{"id": 1, "login": "z", "profile": 4}, {"id": 3, "login": "b", "profile": 4}]"#, "User")
         #expect(report.updated == 1 && report.skipped == 1)

@@ -230,6 +230,16 @@ struct MirrorOtherMappingTests {
         """
     }
 
+    /// A mirror of items of which changes are requested, and one of others of the same entity.
+    private func timedMirrors(paginate style: String) throws -> (MirrorStore, MirrorStore) {
+        let first = try MirrorStore(
+            yaml: Self.timed(
+                "items: { path: /items, entity: Item, paginate: \(style), since: { param: since, field: at } }",
+                label: "name"))
+        let others = "others: { path: /others, entity: Item, paginate: single_page }"
+        return (first, try mirror(Self.timed(others, label: "note"), with: first))
+    }
+
     @Test("what another mapping changes between two pages of the first scan is listed again by the next one")
     func changedBetweenPages() async throws {
         let state = Mutex((isHeld: true, log: [String]()))
@@ -251,12 +261,7 @@ struct MirrorOtherMappingTests {
             headers["Link"] = "<https://api.test.example/v1/items?page=2>; rel=\"next\""
             return TransportResponse(status: 200, headers: headers, body: Array("[\(first)]".utf8))
         }
-        let first = try MirrorStore(
-            yaml: Self.timed(
-                "items: { path: /items, entity: Item, paginate: header_link, since: { param: since, field: at } }",
-                label: "name"))
-        let second = try mirror(
-            Self.timed("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
+        let (first, second) = try timedMirrors(paginate: "header_link")
         @Sendable func sync() async throws {
             let report = try await first.sync(nil, transport: transport)
             #expect(report.failures.isEmpty, "\(report.texts)")
@@ -291,12 +296,7 @@ struct MirrorOtherMappingTests {
             return TransportResponse(
                 status: 200, body: Array("[\(since == nil ? first + "," + second : second)]".utf8))
         }
-        let first = try MirrorStore(
-            yaml: Self.timed(
-                "items: { path: /items, entity: Item, paginate: single_page, since: { param: since, field: at } }",
-                label: "name"))
-        let second = try mirror(
-            Self.timed("others: { path: /others, entity: Item, paginate: single_page }", label: "note"), with: first)
+        let (first, second) = try timedMirrors(paginate: "single_page")
         @Sendable func sync() async throws {
             let report = try await first.sync(nil, transport: transport)
             #expect(report.failures.isEmpty, "\(report.texts)")

@@ -162,20 +162,27 @@ struct MirrorScopeTests {
         #expect(log.take() == [] && report.missing.first?.hasEndpoint == false)
     }
 
-    @Test("what a request for a missing record has found is reported, also in the rounds after the first one")
-    func missingInRounds() async throws {
+    /// Fetches the missing owner of a board, and then his boss.
+    ///
+    /// - Parameter chief: the answer to the request for the boss.
+    private func syncMissing(chief: String) async throws -> SyncReport {
         let store = try MirrorStore(yaml: Self.yaml)
         let transport = ClosureTransport { request in
             let body =
                 switch request.url.replacing("https://api.test.example", with: "") {
                 case "/boards": #"[{"id":1,"title":"b","owner":"u1"}]"#
                 case "/users/u1": #"{"login":"u1","name":"N","boss":"chief"}"#
-                default: #"{"login":"someone","name":"N","boss":null}"#
+                default: chief
                 }
             return TransportResponse(status: 200, body: Array(body.utf8))
         }
         _ = try await store.sync(nil, transport: transport, names: ["boards"])
-        let report = try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        return try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+    }
+
+    @Test("what a request for a missing record has found is reported, also in the rounds after the first one")
+    func missingInRounds() async throws {
+        let report = try await syncMissing(chief: #"{"login":"someone","name":"N","boss":null}"#)
         #expect(report.failures.isEmpty && report.endpoint("user")?.pages == 2, "\(report.texts)")
         #expect(report.endpoint("user")?.otherRecords?.count == 1)
         #expect(report.endpoint("user")?.otherRecords?.asked == "chief")
@@ -212,18 +219,7 @@ struct MirrorScopeTests {
 
     @Test("unreadable records of requests for missing ones are counted, also in the rounds after the first one")
     func unreadableInRounds() async throws {
-        let store = try MirrorStore(yaml: Self.yaml)
-        let transport = ClosureTransport { request in
-            let body =
-                switch request.url.replacing("https://api.test.example", with: "") {
-                case "/boards": #"[{"id":1,"title":"b","owner":"u1"}]"#
-                case "/users/u1": #"{"login":"u1","name":"N","boss":"chief"}"#
-                default: #"[{"login":"chief","name":"N","boss":null},{"name":"N"}]"#
-                }
-            return TransportResponse(status: 200, body: Array(body.utf8))
-        }
-        _ = try await store.sync(nil, transport: transport, names: ["boards"])
-        let report = try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        let report = try await syncMissing(chief: #"[{"login":"chief","name":"N","boss":null},{"name":"N"}]"#)
         #expect(report.failures.isEmpty && report.endpoint("user")?.pages == 2, "\(report.texts)")
         #expect(report.endpoint("user")?.skipped == 1)
     }

@@ -182,23 +182,28 @@ struct OvertakenResponseTests {
         }
     }
 
+    /// The seconds by which a clock is ahead.
+    private final class Passed: Sendable { let seconds = Mutex(0.0) }
+
+    private func client(_ passed: Passed) throws -> APIClient {
+        var options = APIClient.Options()
+        options.time = TimeSource(
+            now: { Date().addingTimeInterval(passed.seconds.withLock(\.self)) },
+            sleep: { try await Task.sleep(for: $0) }, random: { 0 })
+        return try APIClient(client.description, store: store, transport: server.transport, options: options)
+    }
+
     @Test(
         "a record that comes back to the server more than an hour before its list is complete is no orphan of that list"
     )
     func longScanOfKnown() async throws {
-        let passed = Mutex(0.0)
-        var options = APIClient.Options()
-        options.time = TimeSource(
-            now: { Date().addingTimeInterval(passed.withLock { $0 }) }, sleep: { try await Task.sleep(for: $0) },
-            random: { 0 })
-        let client = try APIClient(
-            self.client.description, store: store, transport: server.transport, options: options)
+        let passed = Passed(), client = try client(passed)
         try await sync(client, missing: 3) {
             let outbox = client.outbox()
             try await outbox.update("Note", RecordKey(3), [.init("title", .string("back"))])
             try #require(try await outbox.drain().sent == 1)
             // The next operation that reaches the server forgets it.
-            passed.withLock { $0 = 7200 }
+            passed.seconds.withLock { $0 = 7200 }
             try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
             try #require(try await outbox.drain().sent == 1)
         }
@@ -210,19 +215,13 @@ struct OvertakenResponseTests {
     @Test(
         "a record that has reached the server more than an hour before its list is complete is no orphan of that list")
     func longScan() async throws {
-        let passed = Mutex(0.0)
-        var options = APIClient.Options()
-        options.time = TimeSource(
-            now: { Date().addingTimeInterval(passed.withLock { $0 }) }, sleep: { try await Task.sleep(for: $0) },
-            random: { 0 })
-        let client = try APIClient(
-            self.client.description, store: store, transport: server.transport, options: options)
+        let passed = Passed(), client = try client(passed)
         try await sync(client) {
             let outbox = client.outbox()
             try await outbox.create("Note", [.init("title", .string("new"))])
             try #require(try await outbox.drain().sent == 1)
             // The next operation that reaches the server forgets it.
-            passed.withLock { $0 = 7200 }
+            passed.seconds.withLock { $0 = 7200 }
             try await outbox.update("Note", RecordKey(1), [.init("title", .string("ONE"))])
             try #require(try await outbox.drain().sent == 1)
         }

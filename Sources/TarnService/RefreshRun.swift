@@ -115,13 +115,13 @@ final class RefreshRun: Sendable {
             return state.answeredAt
         }
         guard let answered else { return }
-        let span = tracer.startAnySpan("tarn.import", at: answered)
-        span.attributes["tarn.records.created"] = report.created
-        span.attributes["tarn.records.updated"] = report.updated
-        span.attributes["tarn.records.unchanged"] = report.unchanged
-        span.attributes["tarn.records.deleted"] = report.deleted
-        span.attributes["tarn.diagnostics"] = report.diagnosticCount
-        span.end()
+        tracer.withAnySpan("tarn.import", at: answered) { span in
+            span.attributes["tarn.records.created"] = report.created
+            span.attributes["tarn.records.updated"] = report.updated
+            span.attributes["tarn.records.unchanged"] = report.unchanged
+            span.attributes["tarn.records.deleted"] = report.deleted
+            span.attributes["tarn.diagnostics"] = report.diagnosticCount
+        }
     }
 
     private func add(_ report: ImportReport, to totals: inout Totals) {

@@ -45,7 +45,7 @@ struct CommitTimes {
     /// The newest commit before `first` that is older than the age.
     func expired(age: Int64, now: Int64, before first: UInt64) -> UInt64 {
         var result: UInt64 = 0
-        for (index, mark) in marks.enumerated() {
+        for index in marks.indices {
             let next = index + 1 < marks.count ? marks[index + 1].sequence : first
             guard time(ofMark: index, now: now) <= now - age - age / CommitTimes.parts else { break }
             // No commit has the sequence 0: such a mark is damaged.

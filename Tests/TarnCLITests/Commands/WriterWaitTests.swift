@@ -23,7 +23,7 @@ struct WriterWaitTests {
         let expected = "tarn: waiting for StoreWorker (\(holder.processID)), which writes to \(store), and is stopped"
         try await eventually("the message") { update.error.contains(expected) }
         holder.send(SIGCONT)
-        try await expectSuccess(holder.end())
+        await expectSuccess(holder.end())
         let updated = await update.end()
         #expect(updated.status == 0, "\(updated.error)")
         let records = try await tarn("list", "Item", "--file", file, "--store", store, "--format", "ndjson").lines

@@ -111,9 +111,9 @@ struct OutboxAdoptionTests {
             let (made, token) = try prepare()
             let count = suspends ? try await store.delete("Repo", made, step: 2) : try deleteNow(made)
             #expect(count == 7)
-            let left = try await store.read { (try $0.count("Issue"), try $0.count("Repo")) }
+            let left = try store.read { (try $0.count("Issue"), try $0.count("Repo")) }
             #expect(left == (1, 1))
-            let changes = try await store.read { try $0.changes(since: token).changes }
+            let changes = try store.read { try $0.changes(since: token).changes }
             #expect(Set(changes.map(\.sequence)).count > 1)
         }
     }

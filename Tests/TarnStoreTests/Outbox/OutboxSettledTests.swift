@@ -12,7 +12,7 @@ struct OutboxSettledTests {
         let bed = try OutboxBed(), now = Timestamp.now, lifetime = OutboxEntryKey.settledLifetime
         func mayForget(_ age: Int64) throws -> Bool {
             let time = Timestamp(microseconds: now.microseconds - age)
-            return try bed.store.read { try $0.outbox.forgetsSettledRecords(since: time, at: now) }
+            return try bed.store.read { $0.outbox.forgetsSettledRecords(since: time, at: now) }
         }
         try bed.update(17, ["title": .string("a")])
         #expect(try mayForget(lifetime))

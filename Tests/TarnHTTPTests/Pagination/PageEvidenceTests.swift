@@ -58,6 +58,9 @@ struct PageEvidenceTests {
             says: "results_total says that there are 97 records"),
         one("Stripe", ["has_more": "true", "url": "/v1/charges"], says: "has_more is true"),
         one(
+            "a cursor that looks like that of the request", ["next_cursor": "e\u{301}"],
+            url: "http://h/items?cursor=%C3%A9", says: "next_cursor names what comes next, e\u{301}"),
+        one(
             "Slack", ["response_metadata.next_cursor": "dXNlcjpV"],
             says: "response_metadata.next_cursor names what comes next, dXNlcjpV"),
         one("GraphQL", ["data.issues.pageInfo.hasNextPage": "true"], says: "data.issues.pageInfo.hasNextPage is true"),

@@ -58,6 +58,9 @@ struct PageEvidenceTests {
             says: "results_total says that there are 97 records"),
         one("Stripe", ["has_more": "true", "url": "/v1/charges"], says: "has_more is true"),
         one(
+            "a cursor of one very long character", ["next_cursor": "e" + String(repeating: "\u{301}", count: 500)],
+            says: "next_cursor names what comes next, e" + String(repeating: "\u{301}", count: 39) + "…"),
+        one(
             "a cursor that looks like that of the request", ["next_cursor": "e\u{301}"],
             url: "http://h/items?cursor=%C3%A9", says: "next_cursor names what comes next, e\u{301}"),
         one(

@@ -87,7 +87,7 @@ struct ImportWorkload {
             validation: .init(status: 200, headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time),
             listing: .init(added.listed, count: added.count, scan: 1))
         importer.unit.responses = [entry]
-        importer.unit.checkpoints[name] = Checkpoint(
+        importer.unit.checkpoints[ExactText(name)] = Checkpoint(
             state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, startedAt: time
         ).counting(pages: number, records: 0)
     }

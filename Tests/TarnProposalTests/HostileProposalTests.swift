@@ -46,6 +46,16 @@ struct HostileProposalTests {
         }
     }
 
+    @Test("a quote before a combining mark is doubled, too", arguments: ["it'\u{301}s", "'\u{FE0F}", "''\u{301}'"])
+    func combiningMarks(text: String) throws {
+        let yaml = """
+            api: { base: https://api.test.example }
+            entities: { A: { key: id, attributes: { id: int, a: { type: enum, values: [\(YAMLText.scalar(text)), b] } } } }
+            """
+        let description = try Description.parse(yaml, file: "t.yaml")
+        #expect(description.schema.entities[0].attributes[1].type == .enumeration([text, "b"]))
+    }
+
     @Test("very deep, very wide and very many")
     func bounds() throws {
         let deep =

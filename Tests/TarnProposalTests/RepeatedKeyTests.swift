@@ -36,6 +36,17 @@ struct RepeatedKeyTests {
         #expect(once.text.contains("    key: [id, name]") && once.records == ["Thing": 20], "\(once.text)")
     }
 
+    @Test("names that only look the same are the keys of two records")
+    func equivalentNames() throws {
+        let words = ["tea", "water", "milk", "juice", "cola", "beer", "wine", "rum"]
+        let names = [#"caf\u00e9"#, #"cafe\u0301"#] + words
+        let tags = list(0..<10) {
+            #"{"name":"\#(names[$0])","color":"\#(["red", "blue"][$0 % 2])","count":\#($0 * 3)}"#
+        }
+        let proposal = try propose(tags)
+        #expect(proposal.text.contains("    key: name   # different in all 10 samples"), "\(proposal.text)")
+    }
+
     @Test(
         "nested objects are no records if a field differs for most ids: lines, columns, questions, addresses",
         arguments: [

@@ -15,7 +15,7 @@ extension EndpointRequest {
     ) throws -> (parents: [ParentRecord], skipped: [SkippedParents], lacking: [RecordKey]) {
         let names = parentVariables(forEach), included = includedVariables(forEach)
         // Without a reference to the parent, requests for equal values have equal results.
-        var requested: Set<[String]> = []
+        var requested: Set<[ExactText]> = []
         return try client.store.read { reader in
             var parents: [ParentRecord] = [], skipped: [SkippedParents] = [], lacking: [RecordKey] = []
             let hasMarks = try reader.access.localChanges.hasMarks
@@ -75,7 +75,10 @@ extension EndpointRequest {
         let named = pathValues(of: url)
         let names = parentVariables(forEach)
         if let known {
-            if let named, names.contains(where: { named[$0] != nil && named[$0] != known.values[$0] }) {
+            func isOther(_ name: String) -> Bool {
+                named?[name].map { ExactText($0) != known.values[name].map { ExactText($0) } } ?? false
+            }
+            if names.contains(where: isOther) {
                 throw MirrorError.endpoint(
                     place: endpoint.place,
                     message: "\(Redaction.url(url)) names another \(forEach.entity) than \(known.key)")
@@ -132,10 +135,10 @@ extension EndpointRequest {
     }
 
     /// The values that distinguish the request for a parent from those for others.
-    private func identity(of parent: ParentRecord, _ names: [String]) -> [String] {
+    private func identity(of parent: ParentRecord, _ names: [String]) -> [ExactText] {
         names.map { name in
             let text = parent.values[name] ?? ""
-            return endpoint.followsURL ? (try? followedURL(text, of: name)) ?? text : text
+            return ExactText(endpoint.followsURL ? (try? followedURL(text, of: name)) ?? text : text)
         }
     }
 

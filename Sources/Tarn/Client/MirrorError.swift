@@ -74,7 +74,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     private static func optionalList(_ path: String) -> String {
-        "records: { '\(path.replacing("'", with: "''"))': { entity: NAME, optional: true } }"
+        "records: { \(path.quotedYAML): { entity: NAME, optional: true } }"
     }
 
     /// Whether the server was not reached.

@@ -63,7 +63,9 @@ package struct StatedError: Sendable, Hashable {
             guard let path = path(member)?.description, !rule.ignores(path) else { continue }
             let own = member.key == state?.key ? "" : firstText(of: member.value)
             let text = own.isEmpty ? firstText(of: (message ?? member).value) : own
-            let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            // Cut by scalars: a character may consist of any number of them.
+            let line = String(text.unicodeScalars.prefix(400)).split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
             return StatedError(path: path, text: line.count > 160 ? line.prefix(160) + "…" : line)
         }
         return nil

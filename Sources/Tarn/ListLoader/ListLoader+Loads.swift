@@ -84,7 +84,7 @@ extension ListLoader {
         if let problem = position.problem {
             throw MirrorError.endpoint(place: request.endpoint.place, message: problem)
         }
-        if stored.pages.contains(where: { $0.position.text == position.text }) {
+        if stored.pages.contains(where: { $0.position.text.hasSameBytes(as: position.text) }) {
             throw MirrorError.endpoint(
                 place: request.endpoint.place,
                 message: "page loop: the \(load) page is a page that the list has: \(Redaction.url(position.text))")

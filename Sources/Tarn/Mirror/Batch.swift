@@ -65,7 +65,7 @@ struct Batch {
     /// The number of records that imported pages list.
     private(set) var records = 0
     /// Checkpoints by name; a later one replaces an earlier one.
-    private(set) var checkpoints: [String: Checkpoint] = [:]
+    private(set) var checkpoints: [ExactText: Checkpoint] = [:]
     var completed: [Completed] = []
     /// The indexes of lists of which the batch has progress, but maybe no page.
     private var withProgress: Set<Int> = []
@@ -79,7 +79,7 @@ struct Batch {
         pages.append(page)
         byteCount += page.byteCount
         if page.isImported { records += page.entry.listing.count }
-        checkpoints[name] = checkpoint
+        checkpoints[ExactText(name)] = checkpoint
     }
 
     /// Adds the pages of another scan.
@@ -103,7 +103,7 @@ struct Batch {
     ///
     /// - Parameter target: the index of its list; nil for the checkpoint of a sync.
     mutating func add(_ checkpoint: Checkpoint, _ name: String, of target: Int?) {
-        checkpoints[name] = checkpoint
+        checkpoints[ExactText(name)] = checkpoint
         if let target { withProgress.insert(target) }
     }
 }

@@ -96,7 +96,7 @@ extension EndpointScan {
             discard()
             throw error
         }
-        if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil {
+        if let pending = syncRun?.pending, batch.checkpoints[ExactText(pending.name)] == nil {
             batch.add(pending.checkpoint, pending.name, of: nil)
         }
         let done = batch

@@ -113,19 +113,19 @@ extension EndpointScan {
         guard variant == nil, !options.isDryRun, endpoint.incremental != nil,
             endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
         else { return }
-        let known = Set(request.listNames(of: parents.map { $0?.key }))
+        let known = Set(request.listNames(of: parents.map { $0?.key }).map { ExactText($0) })
         let own = "\(endpoint.name) "
-        var forgotten: [String: Checkpoint] = [:]
+        var forgotten: [ExactText: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {
-            if let other = checkpoint.forgotten { forgotten[name] = other }
+            if let other = checkpoint.forgotten { forgotten[ExactText(name)] = other }
         }
         try client.store.read { reader in
             try reader.access.checkpoints.forEach(withPrefix: own) { name, checkpoint in
-                if !known.contains(name), !EndpointScan.isVariant(name.dropFirst(own.count)) {
+                if !known.contains(ExactText(name)), !EndpointScan.isVariant(name.dropFirst(own.count)) {
                     forget(name, checkpoint)
                 }
             }
-            if !known.contains(endpoint.name), let whole = try reader.checkpoint(endpoint.name) {
+            if !known.contains(ExactText(endpoint.name)), let whole = try reader.checkpoint(endpoint.name) {
                 forget(endpoint.name, whole)
             }
             for name in try listsOfReturned(parents.compactMap(\.self), reader) {
@@ -135,7 +135,7 @@ extension EndpointScan {
         guard !forgotten.isEmpty else { return }
         let all = forgotten
         try await client.store.write(alone: true) { writer in
-            for (name, checkpoint) in all { try writer.setCheckpoint(name, checkpoint) }
+            for (name, checkpoint) in all { try writer.setCheckpoint(name.text, checkpoint) }
         }
     }
 

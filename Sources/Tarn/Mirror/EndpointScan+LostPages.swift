@@ -44,7 +44,7 @@ extension EndpointScan {
         return try client.store.read { reader in
             var scans: [String: UInt64] = [:], lost: [UnusedResponse] = []
             for name in names {
-                if let whole = try reader.checkpoint(name)?.whole { scans[whole.identity] = whole.scan }
+                if let whole = try reader.checkpoint(name.text)?.whole { scans[whole.identity] = whole.scan }
             }
             try reader.access.responses.forEach { view in
                 if view.isMirrors, let scan = view.scan, let whole = view.identity.flatMap({ scans[$0] }), scan < whole

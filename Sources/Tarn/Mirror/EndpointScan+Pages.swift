@@ -435,7 +435,7 @@ extension EndpointScan {
                 !endpoint.isTypedRequest
             {
                 checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
-                if target.hasNewPages { listsWithNewPages.insert(target.name) }
+                if target.hasNewPages { listsWithNewPages.insert(ExactText(target.name)) }
             }
             if checkpoint.isOfTwoShapes {
                 // The value stays: the list is unknown.

@@ -70,7 +70,7 @@ final class EndpointScan {
     /// The lists of this sync, by the identities in their responses.
     var scannedLists: Set<String> = []
     /// The checkpoints of whole lists with pages that were not stored before.
-    var listsWithNewPages: Set<String> = []
+    var listsWithNewPages: Set<ExactText> = []
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
     var heldOrphans: [Batch.Completed] = []
     /// The time when the earliest of the lists' scans began; nil before the first one.

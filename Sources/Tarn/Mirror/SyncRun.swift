@@ -149,8 +149,8 @@ final class SyncRun: Sendable {
     }
 
     /// Records that checkpoints were committed.
-    func committed(_ checkpoints: [String: Checkpoint]) {
-        guard let own = checkpoints[name] else { return }
+    func committed(_ checkpoints: [ExactText: Checkpoint]) {
+        guard let own = checkpoints[ExactText(name)] else { return }
         state.withLock { state in
             state.isNoted = true
             state.isComplete = own.state == .complete

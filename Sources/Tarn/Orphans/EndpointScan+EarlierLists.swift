@@ -123,7 +123,7 @@ extension EndpointScan {
             !Task.isCancelled, let time = report.previous
         else { return }
         do {
-            let former = try formerLists(but: Set(request.listNames(of: parents)), before: time)
+            let former = try formerLists(but: Set(request.listNames(of: parents).map { ExactText($0) }), before: time)
             guard !former.isEmpty else { return }
             let identities = Set(former.map(\.identity))
             // The present list finds records that it has had as orphans.
@@ -170,13 +170,13 @@ extension EndpointScan {
         }
     }
 
-    private func formerLists(but used: Set<String>, before time: Timestamp) throws -> [FormerList] {
+    private func formerLists(but used: Set<ExactText>, before time: Timestamp) throws -> [FormerList] {
         let own = "\(endpoint.name) ", now = client.now
         let others = client.description.endpoints.map(\.name).filter { $0.hasPrefix(own) }
         var former: [FormerList] = []
         func add(_ name: String, _ list: Checkpoint) {
             let last = [list.startedAt, list.continuedAt, list.completedAt].compactMap(\.self).max() ?? now
-            guard !used.contains(name), UnusedLists.isEarlier(last, than: time, now: now),
+            guard !used.contains(ExactText(name)), UnusedLists.isEarlier(last, than: time, now: now),
                 former.count < EndpointScan.mostFormerLists
             else { return }
             let identity = ScanIdentity.responses(of: name, endpoint, authScope: request.authScope)

@@ -37,7 +37,8 @@ public struct ResponseValue<Value: Decodable & Sendable>: Sendable {
             return try decoder.decode(Value.self, from: Data(text.utf8))
         } catch {
             throw MirrorError.endpoint(
-                place: place, message: "\(path) of the response is no \(Value.self): \(text.prefix(80))")
+                place: place,
+                message: "\(path) of the response is no \(Value.self): \(String(text.unicodeScalars.prefix(80)))")
         }
     }
 }

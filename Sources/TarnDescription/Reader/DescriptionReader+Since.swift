@@ -146,7 +146,9 @@ extension DescriptionReader {
             if values.isEmpty {
                 report(field, entry.value.mark, "missing values: write a list, such as [open, closed]")
             }
-            if Set(values).count < values.count { report(field, entry.value.mark, "a value occurs twice: remove one") }
+            if Set(values.map { ExactText($0) }).count < values.count {
+                report(field, entry.value.mark, "a value occurs twice: remove one")
+            }
             // Such a value in the path would name another resource: RFC 3986 §5.2.4.
             if values.contains(where: { ["", ".", ".."].contains($0) }) {
                 report(field, entry.value.mark, "a value cannot be empty, \".\" or \"..\"")

@@ -41,7 +41,8 @@ extension YAMLDocument {
     {
         let key = keys.first ?? ""
         let message = "duplicate key \"\(key)\" in this mapping"
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // Scalars: Swift counts CR LF as one character.
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { Substring($0) }
         for number in first.line..<max(first.line, lines.count) {
             let line = lines[number]
             let content = line.drop { $0 == " " }

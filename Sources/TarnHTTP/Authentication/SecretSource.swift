@@ -86,6 +86,8 @@ public enum SecretSource: Sendable, Hashable {
             throw SecretError(source, "contains more than 64 KiB, too much for a secret")
         }
         guard var text = String(validating: data, as: UTF8.self) else { throw SecretError(source, "is not UTF-8") }
+        // Some editors begin a file with a byte order mark, which is no part of the secret.
+        if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         // One scalar at a time: Swift counts "\r\n" as one character.
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
         if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }

@@ -47,6 +47,6 @@ package enum CountingParameters {
             default: false
             }
         }
-        return isPlain ? text : "'" + text.replacing("'", with: "''") + "'"
+        return isPlain ? text : text.quotedYAML
     }
 }

@@ -114,7 +114,7 @@ extension TransportBody {
     fileprivate func hasValue(_ text: String) -> Bool {
         switch self {
         case .json(let value): TransportBody.has(text, value)
-        case .form(let fields): fields.contains { $0.value == text }
+        case .form(let fields): fields.contains { $0.value.hasSameBytes(as: text) }
         }
     }
 
@@ -122,7 +122,7 @@ extension TransportBody {
         switch value {
         case .array(let elements): elements.contains { has(text, $0) }
         case .object(let members): members.contains { has(text, $0.value) }
-        default: value.scalarText == text
+        default: value.scalarText?.hasSameBytes(as: text) ?? false
         }
     }
 }
@@ -130,6 +130,6 @@ extension TransportBody {
 extension PageRequest {
     /// Returns whether a query parameter, or a member of the body, has this text.
     func hasValue(_ text: String) -> Bool {
-        QueryParameters.values(in: url).contains { $0.value == text } || body?.hasValue(text) == true
+        QueryParameters.values(in: url).contains { $0.value.hasSameBytes(as: text) } || body?.hasValue(text) == true
     }
 }

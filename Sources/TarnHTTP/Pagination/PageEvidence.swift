@@ -449,7 +449,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             || ["LTE=", "LTE", "MA==", "MA"].contains(text)
     }
 
-    static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
+    static func shown(_ text: String) -> String {
+        text.utf8.count > 60 ? String(text.unicodeScalars.prefix(40)) + "…" : text
+    }
 
     /// Returns whether a text is a link: a member named `next` may also hold a number or a cursor.
     static func isLink(_ text: String) -> Bool {

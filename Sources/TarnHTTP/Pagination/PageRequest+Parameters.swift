@@ -66,5 +66,9 @@ extension Int {
 
 extension String {
     /// Whether the text is an integer in JSON's syntax. `+7` and `007` are not.
-    package var isJSONInteger: Bool { Int(self).map { String($0).utf8.elementsEqual(utf8) } ?? false }
+    package var isJSONInteger: Bool { Int(self).map { String($0).hasSameBytes(as: self) } ?? false }
+
+    /// Whether another text has the same UTF-8 bytes. Servers may tell canonically equivalent ones
+    /// apart: such cursors, and keys of records, are different.
+    package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -29,7 +29,7 @@ extension PageSequence {
     ///
     /// - Throws: `PaginationError.stuck` if it would restart where it already restarted.
     func restart(_ deep: DeepPages, _ window: Window) throws(PaginationError) -> (PageRequest, Window) {
-        guard let value = window.lastValue, value != window.after else {
+        guard let value = window.lastValue, window.after.map({ !$0.hasSameBytes(as: value) }) ?? true else {
             throw .stuck(value: window.lastValue ?? "", url: request.url)
         }
         let next = pagination.firstPage(of: first).setting(deep.sends, to: value, isNumber: value.isJSONInteger)

@@ -75,10 +75,14 @@ package struct PageSequence: Sendable, Hashable {
         private let halves: SIMD2<Int>
 
         init(_ request: PageRequest) {
+            // By bytes: cursors in a body that are canonically equivalent are different ones.
+            let url = Array(request.url.utf8), body = request.body.map { Array($0.text.utf8) }
             var first = Hasher(), second = Hasher()
-            first.combine(request)
+            first.combine(url)
+            first.combine(body)
             second.combine(1)
-            second.combine(request)
+            second.combine(url)
+            second.combine(body)
             halves = SIMD2(first.finalize(), second.finalize())
         }
     }
@@ -283,7 +287,7 @@ package struct PageSequence: Sendable, Hashable {
         }
         let mayBeBehind = PageSequence.mayBeBehindLast(
             facts, pagination.style, counts, listed: listed, pages: ordinal)
-        let isAtItself = next == request
+        let isAtItself = Visit(next) == Visit(request)
         let isCertain = statesEnd(facts, counts, listed: listed, isAtItself: isAtItself, mayBeBehind: mayBeBehind)
         // A page without records that leads to itself: nothing follows yet.
         if isCertain || mayBeBehind && (isAtItself || isReachedForSure(facts, counts, listed: listed)) {

@@ -77,9 +77,8 @@ package struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
                 guard let value = values[variable.name], !value.isEmpty else {
                     throw .missing(template: description, variable: variable.name)
                 }
-                // A value of reserved expansion may have several segments.
-                let segments =
-                    expression.kind.allowsReserved ? value.flatMap { $0.split(separator: "/").map(String.init) } : value
+                // A value of reserved expansion may have several segments, and keeps encoded dots.
+                let segments = expression.kind.allowsReserved ? value.flatMap(PathTemplate.segments) : value
                 guard !expression.kind.isNamed,
                     let text = (value.filter(\.isEmpty) + segments).first(where: { ["", ".", ".."].contains($0) })
                 else { continue }
@@ -87,6 +86,12 @@ package struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
             }
         }
         return template.expand(values.mapValues { $0.count == 1 ? .text($0[0]) : .list($0) })
+    }
+
+    /// Returns the decoded segments of a value. A slash ends one also before a combining mark, with
+    /// which Swift counts it as one character.
+    private static func segments(_ value: String) -> [String] {
+        value.unicodeScalars.split(separator: "/").map { PercentEncoding.decode(Substring($0)) }
     }
 
     // MARK: Colons

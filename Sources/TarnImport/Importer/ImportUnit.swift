@@ -16,7 +16,7 @@ package struct ImportUnit: Sendable {
     /// Each applies only if the stored entry still is the one whose validators the request carried.
     package var revalidated: [RevalidatedResponse] = []
     /// The progress of scans, by name.
-    package var checkpoints: [String: Checkpoint]
+    package var checkpoints: [ExactText: Checkpoint]
     /// Writes further parts of the unit, in its transaction, after the merge.
     package var additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
 
@@ -37,7 +37,7 @@ package struct ImportUnit: Sendable {
 
     /// Creates the parts of a unit.
     package init(
-        responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
+        responses: [ResponseEntry] = [], checkpoints: [ExactText: Checkpoint] = [:],
         additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) {
         self.responses = responses
@@ -112,7 +112,7 @@ package struct ImportUnit: Sendable {
     func putCheckpoints(isIncomplete: Bool, _ writer: inout StoreWriter) throws {
         for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
             if checkpoint.isIncremental || isIncomplete {
-                let known = try writer.access.checkpoints.checkpoint(name)
+                let known = try writer.access.checkpoints.checkpoint(name.text)
                 let stored = known.flatMap { $0.plan == checkpoint.plan ? $0 : nil }
                 let isForgotten = known.map { known in
                     known.plan.isEmpty && (known.scan == checkpoint.scan || checkpoint.hadValue)
@@ -124,7 +124,7 @@ package struct ImportUnit: Sendable {
                     checkpoint.since = stored?.since
                 }
             }
-            try writer.setCheckpoint(name, checkpoint)
+            try writer.setCheckpoint(name.text, checkpoint)
         }
     }
 }

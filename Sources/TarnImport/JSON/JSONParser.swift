@@ -165,8 +165,9 @@ final class JSONParser {
 
     /// Returns the first characters of a body, for errors about responses that are not JSON.
     private static func sample(_ bytes: Bytes) -> String {
-        let text = String(decoding: bytes.prefix(48), as: UTF8.self).replacing("\n", with: " ").replacing(
-            "\r", with: "")
+        // Bytes: Swift counts CR LF as one character.
+        let line = bytes.prefix(48).filter { $0 != UInt8(ascii: "\r") }.map { $0 == UInt8(ascii: "\n") ? 0x20 : $0 }
+        let text = String(decoding: line, as: UTF8.self)
         return bytes.count > 48 ? text + "…" : text
     }
 }

@@ -30,8 +30,9 @@ extension URLTemplate {
             switch segment {
             case .parts(let parts): texts = [try text(of: parts)]
             case .rest(let name):
-                texts = try text(of: name).split(separator: "/", omittingEmptySubsequences: false)
-                    .map { URLTemplate.encode(Array($0.utf8)) }
+                // Swift counts a slash and a combining mark behind it as one character.
+                texts = try text(of: name).utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                    .map { URLTemplate.encode(Array($0)) }
             }
             if let dots = texts.first(where: { ["", ".", ".."].contains($0) }) {
                 throw Problem(message: "\(description) would have the segment \"\(dots)\", which names another URL")

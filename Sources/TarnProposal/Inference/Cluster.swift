@@ -60,8 +60,8 @@ final class Cluster {
     }
 
     /// Returns the samples of a shape by their keys.
-    private func groups(_ shape: ObjectShape) -> [[String]: [JSONValue]] {
-        var groups: [[String]: [JSONValue]] = [:]
+    private func groups(_ shape: ObjectShape) -> [[ExactText]: [JSONValue]] {
+        var groups: [[ExactText]: [JSONValue]] = [:]
         for sample in shape.samples.prefix(Cluster.comparisonLimit) {
             let texts = texts(ofKey: sample)
             if !texts.isEmpty { groups[texts, default: []].append(sample) }
@@ -70,13 +70,13 @@ final class Cluster {
     }
 
     /// Returns the texts of a sample's key; empty if a part is missing.
-    private func texts(ofKey sample: JSONValue) -> [String] {
+    private func texts(ofKey sample: JSONValue) -> [ExactText] {
         guard key.isByURL else {
-            let texts = key.fields.compactMap { sample[$0]?.keyText }
+            let texts = key.fields.compactMap { sample[$0]?.keyText.map { ExactText($0) } }
             return texts.count == key.fields.count ? texts : []
         }
         guard let form = urlForm, let url = sample.value(at: form.field)?.scalarText else { return [] }
-        return form.key(in: url).map { [$0] } ?? []
+        return form.key(in: url).map { [ExactText($0)] } ?? []
     }
 
     // MARK: Keys of URLs

@@ -331,14 +331,14 @@ struct KeyChoice {
         return facts.longestText <= 100 && !forms.contains { $0.dateFormat != nil }
     }
 
-    private func value(_ fields: [String], _ sample: JSONValue) -> [String] {
-        fields.map { sample[$0]?.keyText ?? "" }
+    private func value(_ fields: [String], _ sample: JSONValue) -> [ExactText] {
+        fields.map { ExactText(sample[$0]?.keyText ?? "") }
     }
 
     /// Whether fields together differ in all samples.
     private func isUnique(_ fields: [String]) -> Bool {
         guard !distinct.isEmpty else { return shape.samples.isEmpty }
-        var seen: Set<[String]> = []
+        var seen: Set<[ExactText]> = []
         return distinct.allSatisfy { seen.insert(value(fields, $0)).inserted }
     }
 
@@ -349,7 +349,7 @@ struct KeyChoice {
     ///   - lists: the lists, whose records nested objects may be.
     ///   - isListed: whether an endpoint lists the samples.
     private func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
-        var groups: [[String]: [JSONValue]] = [:], compared = 0, agreeing = 0
+        var groups: [[ExactText]: [JSONValue]] = [:], compared = 0, agreeing = 0
         var volatile = VolatileNames()
         for sample in distinct {
             let key = value(fields, sample)
@@ -396,13 +396,13 @@ struct KeyChoice {
     }
 
     /// Returns the samples without equal ones by their values of fields.
-    private func groups(_ fields: [String]) -> [[String]: [JSONValue]] {
+    private func groups(_ fields: [String]) -> [[ExactText]: [JSONValue]] {
         Dictionary(grouping: distinct) { value(fields, $0) }
     }
 
     /// Whether the objects are excerpts of listed records, beside fields that belong to the place.
     private func isExcerpt(
-        of list: Place, _ fields: [String], _ groups: [[String]: [JSONValue]], _ local: [String]
+        of list: Place, _ fields: [String], _ groups: [[ExactText]: [JSONValue]], _ local: [String]
     ) -> Bool {
         guard list.key.fields == fields, local.allSatisfy({ list.shape.fields[$0] == nil }) else { return false }
         let common = shape.names.filter { list.shape.fields[$0] != nil && !fields.contains($0) }
@@ -414,7 +414,7 @@ struct KeyChoice {
 
     /// Whether the URLs of listed objects name one record each, by the rules for an `id`.
     func isNamed(by form: URLForm) -> Bool {
-        func url(_ sample: JSONValue) -> [String] { [sample.value(at: form.field)?.scalarText ?? ""] }
+        func url(_ sample: JSONValue) -> [ExactText] { [ExactText(sample.value(at: form.field)?.scalarText ?? "")] }
         let fields = Array(form.field.prefix(1))
         let consistency = KeyConsistency(Dictionary(grouping: distinct, by: url).values, except: Set(fields))
         let isRefuted = isOther(consistency) || consistency.isRefuted() || consistency.isEntered
@@ -423,16 +423,16 @@ struct KeyChoice {
     }
 
     /// Returns the samples of each answer by their values of fields.
-    private func answers(_ fields: [String]) -> [[String]: [JSONValue]] { answers { value(fields, $0) } }
+    private func answers(_ fields: [String]) -> [[ExactText]: [JSONValue]] { answers { value(fields, $0) } }
 
-    private func answers(by value: (JSONValue) -> [String]) -> [[String]: [JSONValue]] {
-        var groups: [[String]: [JSONValue]] = [:], starts = shape.starts[...], answer = 0
+    private func answers(by value: (JSONValue) -> [ExactText]) -> [[ExactText]: [JSONValue]] {
+        var groups: [[ExactText]: [JSONValue]] = [:], starts = shape.starts[...], answer = 0
         for (index, sample) in shape.samples.prefix(KeyChoice.comparisonLimit).enumerated() {
             while let start = starts.first, start <= index {
                 answer += 1
                 starts = starts.dropFirst()
             }
-            groups[value(sample) + ["\(answer)"], default: []].append(sample)
+            groups[value(sample) + [ExactText("\(answer)")], default: []].append(sample)
         }
         return groups
     }
@@ -448,7 +448,7 @@ struct KeyChoice {
 
     /// Whether single answers list more than a tenth of the values several times, for records that
     /// differ in anything: so many are no records that change while the answer is written.
-    private func isOftenRepeated(_ groups: [[String]: [JSONValue]], _ fields: [String]) -> Bool {
+    private func isOftenRepeated(_ groups: [[ExactText]: [JSONValue]], _ fields: [String]) -> Bool {
         let consistency = KeyConsistency(groups.values, except: Set(fields), comparesAll: true)
         return consistency.conflicts > 1 && consistency.conflicts * 10 > consistency.keyCount
     }

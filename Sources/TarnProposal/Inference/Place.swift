@@ -28,20 +28,21 @@ final class Place {
     private(set) lazy var subject = shape.schemaName.map { EntityNames.subject(ofSchema: $0) } ?? []
 
     /// The objects by the text of their key, for comparisons between places.
-    private(set) lazy var objects: [String: JSONValue] = {
-        var objects: [String: JSONValue] = [:]
+    private(set) lazy var objects: [ExactText: JSONValue] = {
+        var objects: [ExactText: JSONValue] = [:]
         if key.isByURL, let urlForm {
             for sample in shape.samples.prefix(5000) {
                 guard let text = sample.value(at: urlForm.field)?.scalarText, let key = urlForm.key(in: text) else {
                     continue
                 }
-                if objects[key] == nil { objects[key] = sample }
+                if objects[ExactText(key)] == nil { objects[ExactText(key)] = sample }
             }
             return objects
         }
         guard key.fields.count == 1, let field = key.fields.first else { return objects }
         for sample in shape.samples.prefix(5000) {
-            if let text = sample[field]?.keyText, objects[text] == nil { objects[text] = sample }
+            guard let text = sample[field]?.keyText.map({ ExactText($0) }), objects[text] == nil else { continue }
+            objects[text] = sample
         }
         return objects
     }()

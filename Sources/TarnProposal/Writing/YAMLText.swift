@@ -9,9 +9,7 @@ enum YAMLText {
     /// Returns a scalar, quoted if necessary, for block and flow collections.
     static func scalar(_ text: String) -> String {
         if isPlain(text) { return text }
-        guard text.unicodeScalars.contains(where: { isUnsafe($0) }) else {
-            return "'" + text.replacing("'", with: "''") + "'"
-        }
+        guard text.unicodeScalars.contains(where: { isUnsafe($0) }) else { return text.quotedYAML }
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

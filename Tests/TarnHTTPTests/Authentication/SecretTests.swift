@@ -25,6 +25,13 @@ struct SecretTests {
         #expect(try SecretSource.value(Secret("a b")).read(environment: [:]).exposed == "a b")
     }
 
+    @Test("a byte order mark and the end of the line are no part of the secret in a file")
+    func byteOrderMark() throws {
+        let (path, folder) = try file("\u{FEFF}s3cret\r\n")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try SecretSource.file(path).read(environment: [:]).exposed.utf8.elementsEqual("s3cret".utf8))
+    }
+
     @Test("a secret that is not there is an error that says where it should be, and not what is there instead")
     func missing() throws {
         let (path, folder) = try file("one\ntwo-s3cret")

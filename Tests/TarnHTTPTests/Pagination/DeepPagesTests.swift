@@ -45,6 +45,20 @@ struct DeepPagesTests {
         #expect(throws: PaginationError.self) { try pages.restart(afterStatus: 422) }
     }
 
+    @Test("a text that only looks like the one before is another place to begin again")
+    func equivalentTexts() throws {
+        func page(_ ids: String...) -> PageFacts {
+            PageFacts(recordCount: ids.count, records: PageFacts.RecordValues(ids))
+        }
+        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        #expect(try pages.advance(page("cafe", "cafe\u{301}")))
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=cafe%CC%81")
+        #expect(try pages.advance(page("caff", "caf\u{E9}")))
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=caf%C3%A9")
+    }
+
     @Test("it begins again before it is refused, where the limit is known")
     func beforehand() throws {
         var limited = deep

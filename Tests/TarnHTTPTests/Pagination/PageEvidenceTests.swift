@@ -29,6 +29,10 @@ struct PageEvidenceTests {
         Row(name: name, url: url, pages: [page(count, values, fields)], evidence: evidence)
     }
 
+    /// A character of a letter and a number of marks.
+    private static func character(_ marks: Int) -> String { "e" + String(repeating: "\u{301}", count: marks) }
+    private static let shownCharacter = "next_cursor names what comes next, \(character(39))…"
+
     static let signs: [Row] = [
         one("Link", [:], ["Link": "</items?page=2>; rel=\"next\""], says: "Link names a next page, /items?page=2"),
         one(
@@ -57,6 +61,10 @@ struct PageEvidenceTests {
             "a total of results", ["result_count": "10", "results_total": "97"],
             says: "results_total says that there are 97 records"),
         one("Stripe", ["has_more": "true", "url": "/v1/charges"], says: "has_more is true"),
+        one("a cursor of one very long character", ["next_cursor": character(500)], says: shownCharacter),
+        one(
+            "a cursor that looks like that of the request", ["next_cursor": "e\u{301}"],
+            url: "http://h/items?cursor=%C3%A9", says: "next_cursor names what comes next, e\u{301}"),
         one(
             "Slack", ["response_metadata.next_cursor": "dXNlcjpV"],
             says: "response_metadata.next_cursor names what comes next, dXNlcjpV"),

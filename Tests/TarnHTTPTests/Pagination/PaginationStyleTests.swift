@@ -226,6 +226,17 @@ struct PaginationStyleTests {
             pages: [page(2, ids: ["a", "c"]), page(2, ids: ["c"])],
             asked: ["/items?state=all", "/items?state=all&after=c"]),
         Row(
+            name: "since_id with texts that look the same", pagination: .recordCursor(.forward, sends: .query("after")),
+            pages: [page(2, ids: ["cafe", "cafe\u{301}"]), page(2, ids: ["caff", "caf\u{E9}"]), page(0)],
+            asked: ["/items?state=all", "/items?state=all&after=cafe%CC%81", "/items?state=all&after=caf%C3%A9"]),
+        Row(
+            name: "cursors in a body that look the same", pagination: .cursor(path: "c", sends: .body(["after"])),
+            pages: [page(2, ["c": "e\u{301}"]), page(2, ["c": "\u{E9}"]), page(2)],
+            asked: [
+                "/items?state=all {}", "/items?state=all {\"after\":\"e\u{301}\"}",
+                "/items?state=all {\"after\":\"\u{E9}\"}",
+            ], body: .json(.object([]))),
+        Row(
             name: "a closure",
             pagination: .custom(name: "weeks") { _, facts, ordinal in
                 facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end

@@ -65,4 +65,19 @@ struct PathTemplateTests {
             }
         }
     }
+
+    @Test(
+        "a segment that leads out of the path is an error also before a combining mark, and encoded",
+        arguments: ["../\u{301}x", "a/../\u{301}x", "%2e%2E/x", "a/%2e", "..", "a/.."])
+    func dotSegments(_ value: String) throws {
+        #expect(throws: PathTemplateError.self) { try PathTemplate("/files/{+path}").expanded(["path": value]) }
+    }
+
+    @Test("a slash before a combining mark ends a segment, and dots in other values are encoded")
+    func combiningMarks() throws {
+        let files = try PathTemplate("/files/{+path}"), names = try PathTemplate("/names/{name}")
+        #expect(try files.expanded(["path": "a/\u{301}b"]) == "/files/a/%CC%81b")
+        #expect(try files.expanded(["path": "a..b/%2e%2ec"]) == "/files/a..b/%2e%2ec")
+        #expect(try names.expanded(["name": "%2e%2e"]) == "/names/%252e%252e")
+    }
 }

@@ -1,9 +1,10 @@
 // Keys and relationships by URL, resolved without a request.
 
 import Foundation
-import TarnImport
 import TarnStore
 import Testing
+
+@testable import TarnImport
 
 @Suite("Import: keys and references by URL")
 struct RecordURLTests {
@@ -197,6 +198,14 @@ struct RecordURLTests {
             }
         }
         #expect(found == values)
+    }
+
+    @Test("a slash before a combining mark ends a segment of a value, too")
+    func combiningMarks() throws {
+        let template = try URLTemplate("/files/{+path}")
+        func url(_ path: String) throws -> String { try template.expanded(base: "https://a.example") { _ in path } }
+        #expect(try url("a/\u{301}b") == "https://a.example/files/a/%CC%81b")
+        #expect(throws: URLTemplate.Problem.self) { try url("../\u{301}b") }
     }
 
     @Test(

@@ -116,6 +116,14 @@ struct DocumentTests {
         )
     }
 
+    @Test("the beginning of a body in an error is one line, whatever ends its lines")
+    func beginningIsOneLine() throws {
+        for text in ["<html>\n<p>", "<html>\r\n<p>"] {
+            let error = try #require(try refusal(text))
+            #expect("\(error)".hasSuffix(" It begins with: <html> <p>"))
+        }
+    }
+
     @Test("the error of a cut document has an offset inside it, whatever was read before")
     func offsetIsInside() throws {
         let bed = try thing([Self.name])

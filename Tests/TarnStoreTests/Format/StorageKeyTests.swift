@@ -98,4 +98,17 @@ struct StorageKeyTests {
         #expect(RecordKey("\u{E9}").storageKey != RecordKey("e\u{301}").storageKey)
         #expect(RecordKey("1") != RecordKey(1))
     }
+
+    @Test("values and names are compared by bytes, and equal ones have equal hashes")
+    func valuesAreComparedByBytes() {
+        let texts = ["\u{E9}", "e\u{301}"]
+        for make in [{ .string($0) }, { .url($0) }, { .json($0) }, { .array([.string($0)]) }] as [(String) -> Value] {
+            #expect(make(texts[0]) != make(texts[1]) && make(texts[0]) == make("\u{E9}"))
+            #expect(Set([make(texts[0]), make(texts[1]), make("\u{E9}")]).count == 2)
+        }
+        #expect(Value.string("a") != .url("a") && Value.double(0) == .double(-0.0))
+        #expect(Set([Value.double(0), .double(-0.0), .null, .null, .int(1), .uint(1)]).count == 4)
+        let names = Set(texts.map { ExactText($0) })
+        #expect(names.count == 2 && names.contains("e\u{301}") && names.sorted().map(\.text.utf8.count) == [3, 2])
+    }
 }

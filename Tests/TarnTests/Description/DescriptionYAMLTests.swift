@@ -35,6 +35,7 @@ struct DescriptionYAMLTests {
             ("api:\n  base: x\n  # note\n  aliases: y\n  base: z\n", "5:3: ", "first on line 2"),
             ("api:\n  base: x\n  'base': z\n", "3:3: ", "first on line 2"),
             ("api: { base: x, base: y }", "1:8: ", "merge the two"),
+            ("api:\r\n  base: x\r\n\r\n  base: z\r\n", "4:3: ", "first on line 2"),
             ("a:\n  b: 1\nc:\n  b: 1\na: 2\n", "5:1: ", "first on line 1"),
         ])
     func duplicateKeysAreErrors(text: String, place: String, part: String) throws {

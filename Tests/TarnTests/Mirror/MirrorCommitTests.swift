@@ -90,6 +90,35 @@ struct MirrorCommitTests {
         #expect(try store.checkpoint("cards 1")?.failure?.kind == "ignored 404")
     }
 
+    @Test("the lists of records whose keys only look the same have progress of their own in one commit")
+    func equivalentKeys() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Board: { key: slug, attributes: { slug: string } }
+                  Card: { key: id, attributes: { id: int } }
+                endpoints:
+                  boards: { path: /boards, entity: Board }
+                  cards: { path: '/boards/{board.slug}/cards', for_each: Board, entity: Card }
+                """)
+        let transport = ClosureTransport { request in
+            let body =
+                if request.url.hasSuffix("/boards") {
+                    #"[{"slug":"caf\u00e9"},{"slug":"cafe\u0301"}]"#
+                } else {
+                    request.url.contains("caf%C3%A9/") ? #"[{"id":1}]"# : #"[{"id":2},{"id":3}]"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport) { $0.commitUnit = .pages(100) }
+        #expect(report.failures.isEmpty && report.pages == 3, "\(report.texts)")
+        for (slug, count) in [("caf\u{E9}", 1), ("cafe\u{301}", 2)] {
+            let list = try store.checkpoint("cards \(slug)")
+            #expect(list?.state == .complete && list?.records == count)
+        }
+    }
+
     @Test("what a program says goes before the description")
     func option() async throws {
         let store = try store("page")

@@ -46,6 +46,17 @@ struct ConflictDecisionTests {
         #expect(decide(.perField(overlap: .hold)) == .hold([rebased, votes], fields: ["title"]))
     }
 
+    @Test("a text that only looks like the base value, or like the own one, is a change of its own")
+    func equivalentTexts() {
+        let composed = Value.string("caf\u{E9}"), decomposed = Value.string("cafe\u{301}")
+        let corrected = Change("title", before: .string("cafe"), after: composed)
+        #expect(
+            ConflictDecision.decide(.perField(overlap: .hold), [corrected], server: ["title": decomposed])
+                == .hold([Change("title", before: decomposed, after: composed)], fields: ["title"]))
+        let edited = Change("title", before: composed, after: .string("tea"))
+        #expect(ConflictDecision.decide(.server, [edited], server: ["title": decomposed]) == .withdraw)
+    }
+
     @Test("a list without members is no change of one that is absent or null")
     func emptyList() {
         let empty = Value.references([]), one = Value.references([RecordKey(1)])

@@ -105,6 +105,21 @@ struct RecordCacheParentTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test("a URL whose name only looks like that of the parent names another record")
+    func equivalentNames() async throws {
+        let fixture = try fixture([(10, 3)])
+        try fixture.store.write { writer in
+            try writer.put("Milestone", RecordKey(10), [.init("id", .int(10)), .init("name", .string("caf\u{E9}"))])
+        }
+        let server = try server()
+        let cache = try fixture.cache(server.base + "/v1")
+        let url = "https://api.test.example/v1/named/cafe%CC%81/items"
+        await #expect { try await cache.fetch(CacheRequest("byName", url: url, parent: RecordKey(10))) } throws: {
+            "\($0)".contains("another Milestone")
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("a parent is looked up by its key: as quick among thousands as among ten")
     func direct() async throws {
         func quickest(_ count: Int64) async throws -> Duration {

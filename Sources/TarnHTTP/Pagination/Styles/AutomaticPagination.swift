@@ -92,7 +92,7 @@ struct AutomaticPagination: PaginationStyle {
                 isLink(link) || isLink(link, of: path)
             else { continue }
             return PaginationChoice(
-                pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
+                pagination: .jsonLink(path: path), style: "{ json_link: { path: \(path.quotedYAML) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
         // Envelopes that `links` does not list.
@@ -102,7 +102,7 @@ struct AutomaticPagination: PaginationStyle {
             let named =
                 parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
             return PaginationChoice(
-                pagination: .jsonLink(path: named), style: "{ json_link: { path: \(quoted(named)) } }",
+                pagination: .jsonLink(path: named), style: "{ json_link: { path: \(named.quotedYAML) } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
         let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
@@ -126,11 +126,9 @@ struct AutomaticPagination: PaginationStyle {
         let choice = positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
         guard choice.pagination == .singlePage, let path = LinkList.path(ofNextIn: facts) else { return choice }
         return PaginationChoice(
-            pagination: .jsonLink(path: path), style: "{ json_link: { path: \(quoted(path)) } }",
+            pagination: .jsonLink(path: path), style: "{ json_link: { path: \(path.quotedYAML) } }",
             reason: "the answer has a link to a next page in the list at \(path)")
     }
-
-    private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: "''") + "'" }
 
     /// Returns the style of a cursor that is sent by its usual parameter, or by one of the request.
     private static func cursor(

@@ -38,7 +38,7 @@ struct RecordCursorPagination: LastingStyle {
             value = String(beyond)
         }
         // The page lists no record beyond the one that the request named.
-        if value == page.request.value(at: sends) { return .end }
+        if page.request.value(at: sends)?.hasSameBytes(as: value) ?? false { return .end }
         return try page.next(setting: sends, to: value, isNumber: value.isJSONInteger)
     }
 }

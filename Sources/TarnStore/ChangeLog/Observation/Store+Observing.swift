@@ -177,19 +177,7 @@ extension Record {
     /// Whether another record is equal except for its version.
     fileprivate func saysTheSame(as other: Record) -> Bool {
         entity == other.entity && key == other.key && isPartial == other.isPartial
-            && fields.elementsEqual(other.fields) { $0.name == $1.name && $0.value.saysTheSame(as: $1.value) }
-    }
-}
-
-extension Value {
-    /// Whether another value is equal, with texts compared by their bytes.
-    fileprivate func saysTheSame(as other: Value) -> Bool {
-        switch (self, other) {
-        case (.string(let a), .string(let b)), (.url(let a), .url(let b)), (.json(let a), .json(let b)):
-            a == b && a.utf8.elementsEqual(b.utf8)
-        case (.array(let a), .array(let b)): a.elementsEqual(b) { $0.saysTheSame(as: $1) }
-        default: self == other
-        }
+            && fields == other.fields
     }
 }
 

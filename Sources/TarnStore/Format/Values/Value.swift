@@ -34,6 +34,45 @@ public enum Value: Sendable, Hashable {
     case reference(RecordKey)
     /// The keys of the records of a to-many relationship.
     case references([RecordKey])
+
+    /// Texts are compared by their UTF-8 bytes, never by canonical equivalence.
+    public static func == (a: Value, b: Value) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.bool(let x), .bool(let y)): x == y
+        case (.int(let x), .int(let y)): x == y
+        case (.uint(let x), .uint(let y)): x == y
+        case (.double(let x), .double(let y)): x == y
+        case (.decimal(let x), .decimal(let y)): x == y
+        case (.bytes(let x), .bytes(let y)): x == y
+        case (.date(let x), .date(let y)): x == y
+        case (.uuid(let x), .uuid(let y)): x == y
+        case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)):
+            x.utf8.elementsEqual(y.utf8)
+        case (.array(let x), .array(let y)): x == y
+        case (.reference(let x), .reference(let y)): x == y
+        case (.references(let x), .references(let y)): x == y
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .bool(let x): hasher.combine(x)
+        case .int(let x): hasher.combine(x)
+        case .uint(let x): hasher.combine(x)
+        case .double(let x): hasher.combine(x)
+        case .decimal(let x): hasher.combine(x)
+        case .bytes(let x): hasher.combine(x)
+        case .date(let x): hasher.combine(x)
+        case .uuid(let x): hasher.combine(x)
+        case .string(let x), .url(let x), .json(let x): ExactText(x).hash(into: &hasher)
+        case .array(let x): hasher.combine(x)
+        case .reference(let x): hasher.combine(x)
+        case .references(let x): hasher.combine(x)
+        }
+    }
 }
 
 extension Value {

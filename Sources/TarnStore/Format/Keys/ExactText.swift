@@ -1,0 +1,23 @@
+/// A text that is compared by its UTF-8 bytes, never by canonical equivalence.
+///
+/// Keys of records, and names that contain them, are such texts: of two that differ only in the
+/// form of a letter ("é" composed and decomposed), a dictionary of `String` would keep one.
+package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package init(stringLiteral text: String) { self.text = text }
+
+    package static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    package static func < (a: ExactText, b: ExactText) -> Bool {
+        a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        // No UTF-8 has this byte: it ends the text.
+        hasher.combine(UInt8.max)
+    }
+}

@@ -54,9 +54,8 @@ public final class RecordCache: Sendable {
             first, _ in first
         }
         others = OtherMirrors(than: Set(fingerprints.map { RequestKey.endpoint($0, mapping: $1) }))
-        let lock = RequestLock(directory: client.store.directory)
-        claims = self.options.sharesTransfersBetweenProcesses ? lock : nil
-        states = ResourceStates(lock)
+        claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
+        states = ResourceStates(claims)
     }
 
     /// Creates a cache with a client of its own.

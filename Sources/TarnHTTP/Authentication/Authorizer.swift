@@ -171,15 +171,9 @@ actor Authorizer {
         switch authentication {
         case .none, .signer: return authentication.scope(of: [], account: account)
         case .oauth2(let settings):
-            // Commands of its own: those of the renewal end with its last caller.
-            let place = TransportRequest(method: "POST", url: settings.tokenURL), commands = SecretCommands()
-            let secrets = await withTaskCancellationHandler {
-                await result(ofReading: settings.sources, place, commands)
-            } onCancel: {
-                commands.close()
-            }
-            if case .failure = secrets, Task.isCancelled { throw Authorizer.cancelled(place) }
-            return authentication.scope(of: try secrets.get(), account: account)
+            let secrets = try await readApart(
+                settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
+            return authentication.scope(of: secrets, account: account)
         default:
             let secrets = try await current(for: TransportRequest(url: "")).secrets
             return authentication.scope(of: secrets, account: account)
@@ -382,7 +376,29 @@ actor Authorizer {
         try await result(ofReading: sources, request, commands).get()
     }
 
-    /// Reads secrets: on a thread of its own if a command may block.
+    /// Reads secrets for one caller. A wait for them ends with its task.
+    ///
+    /// The commands are none of the renewal's, which end when nobody waits for that any more.
+    private func readApart(
+        _ sources: [SecretSource], _ request: TransportRequest
+    ) async throws(TransportError) -> [Secret] {
+        let commands = SecretCommands()
+        guard sources.contains(where: \.mayBlock) else {
+            return try await result(ofReading: sources, request, commands).get()
+        }
+        let outcome = SettledOnce<Result<[Secret], TransportError>?>()
+        Task { outcome.settle(await result(ofReading: sources, request, commands)) }
+        let result = await withTaskCancellationHandler {
+            await outcome.value()
+        } onCancel: {
+            outcome.settle(nil)
+            commands.close()
+        }
+        guard let result else { throw Authorizer.cancelled(request) }
+        return try result.get()
+    }
+
+    /// Reads secrets: on a thread of its own if a source may block.
     ///
     /// - Parameter commands: the commands that end together.
     private func result(
@@ -394,7 +410,7 @@ actor Authorizer {
                 var secrets: [Secret] = []
                 for source in sources {
                     let command = SecretCommand()
-                    commands.begin(command)
+                    if source.isCommand { commands.begin(command) }
                     defer { commands.finish(command) }
                     secrets.append(try source.read(environment: environment, command))
                 }
@@ -403,9 +419,8 @@ actor Authorizer {
                 return .failure(error)
             }
         }
-        let mayBlock = sources.contains { if case .command = $0 { true } else { false } }
         let result: Result<[Secret], SecretError>? =
-            mayBlock
+            sources.contains(where: \.mayBlock)
             ? await withCheckedContinuation { done in
                 if SystemThread.start({ done.resume(returning: read()) }) != 0 { done.resume(returning: nil) }
             } : read()

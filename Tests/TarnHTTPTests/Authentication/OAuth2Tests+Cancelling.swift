@@ -48,6 +48,17 @@ extension OAuth2Tests {
         await #expect { _ = try await early.value } throws: { ($0 as? TransportError)?.kind == .cancelled }
     }
 
+    @Test("a task that is cancelled knows the account whose secrets need no wait")
+    func cancelledPlainScope() async throws {
+        let transport = AuthorizedTransport(
+            TokenServer(), .oauth2(OAuth2Tests.client), origins: ["https://api.example"])
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.scope()
+        }
+        #expect(try await task.value != nil)
+    }
+
     @Test("a request that is cancelled does not end the program by which another caller asks for the account")
     func cancelledBesideScope() async throws {
         let program = try Program(), transport = program.transport

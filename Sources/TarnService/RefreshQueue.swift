@@ -34,9 +34,9 @@ final class RefreshQueue: Sendable {
         try await withTaskCancellationOrGracefulShutdownHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let isDecided = state.withLock { state -> Result<Void, any Error>? in
-                    // Either the handler below ran before there was a waiter, or it will find it. The
-                    // group is not asked here: it calls handlers under its own lock, and they wait
-                    // for this one.
+                    // Either the handler below ran before there was a waiter, or it will find it.
+                    // The group is not asked here: it calls handlers under its own lock, and they
+                    // wait for this one.
                     if state.ended.contains(id) { return .failure(CancellationError()) }
                     if state.free > 0 {
                         state.free -= 1

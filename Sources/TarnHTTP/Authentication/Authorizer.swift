@@ -388,14 +388,14 @@ actor Authorizer {
         }
         let outcome = SettledOnce<Result<[Secret], TransportError>?>()
         Task { outcome.settle(await result(ofReading: sources, request, commands)) }
-        let result = await withTaskCancellationHandler {
+        let secrets = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
             outcome.settle(nil)
             commands.close()
         }
-        guard let result else { throw Authorizer.cancelled(request) }
-        return try result.get()
+        guard let secrets else { throw Authorizer.cancelled(request) }
+        return try secrets.get()
     }
 
     /// Reads secrets: on a thread of its own if a source may block.

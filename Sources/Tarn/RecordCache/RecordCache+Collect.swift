@@ -21,8 +21,8 @@ extension RecordCache {
     ///   - through: derived relationships that are followed, too, as `Entity.relationship`.
     ///   - isDryRun: whether records are only counted.
     /// - Returns: the numbers of reachable, unreachable and deleted records.
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; errors of `write`. `CancellationError`
-    ///   if the task is cancelled: records that were removed before stay removed.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; errors of `write`. If the task is
+    ///   cancelled, `CancellationError`; records that were removed before stay removed.
     public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws
         -> CollectReport
     {

@@ -13,6 +13,8 @@ final class RefreshQueue: Sendable {
         var free: Int
         var lastID: UInt64 = 0
         var waiters: [Waiter] = []
+        /// The ids of callers that have ended before they wait.
+        var ended: Set<UInt64> = []
     }
 
     private let state: Guarded<State>
@@ -27,11 +29,15 @@ final class RefreshQueue: Sendable {
             state.lastID += 1
             return state.lastID
         }
+        // A caller that ends when it has its turn already leaves its id behind.
+        defer { _ = state.withLock { $0.ended.remove(id) } }
         try await withTaskCancellationOrGracefulShutdownHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let isDecided = state.withLock { state -> Result<Void, any Error>? in
                     // Either the handler below ran before there was a waiter, or it will find it.
-                    if Task.isCancelled || Task.isShuttingDownGracefully { return .failure(CancellationError()) }
+                    // The group is not asked here: it calls handlers under its own lock, and they
+                    // wait for this one.
+                    if state.ended.contains(id) { return .failure(CancellationError()) }
                     if state.free > 0 {
                         state.free -= 1
                         return .success(())
@@ -43,8 +49,12 @@ final class RefreshQueue: Sendable {
                 if let isDecided { continuation.resume(with: isDecided) }
             }
         } onCancelOrGracefulShutdown: { [state] in
-            let waiter = state.withLock { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+            let waiter = state.withLock { state -> Waiter? in
+                guard let place = state.waiters.firstIndex(where: { $0.id == id }) else {
+                    state.ended.insert(id)
+                    return nil
+                }
+                return state.waiters.remove(at: place)
             }
             waiter?.continuation.resume(throwing: CancellationError())
         }

@@ -211,7 +211,8 @@ public final class RefreshService: Service, Sendable {
     ) async {
         let now = Date()
         if case .complete = outcome {
-            let scope = try? await refresh.scope()
+            // In a task of its own: without the account, the next process would not know the time.
+            let scope = await Task { try? await refresh.scope() }.value
             let (name, checkpoint) = states.withLock {
                 $0[place].checkpoint(
                     totals, startedAt: startedAt, completedAt: totals.continuedFrom ?? now, scope: scope)

@@ -108,6 +108,19 @@ struct RequestOrphanTests {
         #expect(try api.stored() == [1, 2, 3, 4])
     }
 
+    @Test("a domain that is cancelled while orphans are removed ends the call like any other one")
+    func cancelledDomain() async throws {
+        let api = try API(), client = api.client
+        try await client.store.write { try $0.put(Topic(id: 9, forum: "a")) }
+        api.forum.set("a", 1)
+        let request = RecordRequest.topics("a").domain("screen").removingOrphans(Orphans(.entity, scans: 1)) { _ in
+            client.cancel(domain: "screen") == 1
+        }
+        await #expect { _ = try await client.all(request) } throws: { ($0 as? CacheError)?.isCancelled ?? false }
+        // The step that was under way is committed.
+        #expect(try api.stored() == [1])
+    }
+
     @Test("a closure decides about each orphan, as a struct")
     func decision() async throws {
         let api = try API()

@@ -1,4 +1,5 @@
 import Locking
+@_spi(TestKit) import ServiceLifecycle
 import TestSupport
 
 @testable import TarnService
@@ -24,5 +25,26 @@ struct RefreshQueueProbe {
         queue.release()
         for task in tasks { try await task.value }
         return order.withLock(\.self)
+    }
+
+    /// Shuts groups down while tasks ask for their turns.
+    ///
+    /// - Returns: when all of them have ended, in each round.
+    static func shutDown(rounds: Int) async throws {
+        for _ in 0..<rounds {
+            let manager = GracefulShutdownManager(), queue = RefreshQueue(1)
+            try await queue.take(.normal)
+            await TaskLocals.$gracefulShutdownManager.withValue(manager) {
+                await withTaskGroup(of: Void.self) { group in
+                    for place in 0..<64 {
+                        if place == 32 { group.addTask { manager.shutdownGracefully() } }
+                        group.addTask {
+                            guard (try? await queue.take(.normal)) != nil else { return }
+                            queue.release()
+                        }
+                    }
+                }
+            }
+        }
     }
 }

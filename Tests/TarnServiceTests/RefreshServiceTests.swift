@@ -143,6 +143,15 @@ struct RefreshServiceTests {
         #expect(try await queue.order(of: [.low, .normal, .high, .normal]) == [.high, .normal, .normal, .low])
     }
 
+    @Test("a shutdown that comes while refreshes ask for their turns ends all of them")
+    func shutdownAmongTurns() async {
+        // In a process of its own: threads that wait for one another would stop all other tests.
+        await #expect(processExitsWith: .success) {
+            alarm(100)
+            try await RefreshQueueProbe.shutDown(rounds: 500)
+        }
+    }
+
     @Test("refreshes of one API do not wait for those of another")
     func turnsOfAPIs() async throws {
         let gate = ThreadGate()

@@ -80,14 +80,16 @@ struct OpenConflict: Sendable {
     var kind: OutboxOperation.Kind
 
     /// Calls the code.
-    func decided() async -> ConflictDecision {
+    ///
+    /// - Returns: nil if the code has failed in a task that was cancelled: nothing is decided.
+    func decided() async -> ConflictDecision? {
         do {
             guard let fields = try await resolution(base, local, remote) else { return .withdraw }
             guard kind == .update else { return .send }
             return .replace(
                 fields.map { OutboxOperation.Change($0.name, before: remote[$0.name], after: $0.value) })
         } catch {
-            return .failed("the conflict was not resolved: \(error)")
+            return Task.isCancelled ? nil : .failed("the conflict was not resolved: \(error)")
         }
     }
 }

@@ -37,7 +37,8 @@ public struct ConflictPolicy: Sendable {
         ConflictPolicy(decision: .rule(.perField(overlap: overlap)))
     }
 
-    /// A function decides about each conflict. If it throws, the operation becomes a dead letter.
+    /// A function decides about each conflict. If it throws, the operation becomes a dead letter,
+    /// unless the task that sends is cancelled: the next one calls the function again.
     public static func resolve(_ body: @escaping Resolution) -> ConflictPolicy {
         ConflictPolicy(decision: .code(body))
     }

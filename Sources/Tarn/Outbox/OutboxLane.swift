@@ -53,8 +53,9 @@ struct OutboxLane: Sendable {
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
         var operation = claimed.operation
         if let conflict = claimed.conflict {
+            let decision = await conflict.decided()
             return SentOperation(
-                operation: operation, outcome: .decided(await conflict.decided(), seen: claimed.seen))
+                operation: operation, outcome: decision.map { .decided($0, seen: claimed.seen) } ?? .unsent)
         }
         // One snapshot for the message and for what it depends on.
         let message: WriteMessage, known: Result<Validators, any Error>

@@ -13,19 +13,22 @@ extension RecordCache {
     /// would keep each other.
     ///
     /// Nothing else calls this. The set is computed in a snapshot. If another writer commits before
-    /// all of it is removed, it is computed again.
+    /// all of it is removed, it is computed again: beside a writer without pauses, cancelling the
+    /// task is the only end.
     ///
     /// - Parameters:
     ///   - roots: entities whose records are all reachable.
     ///   - through: derived relationships that are followed, too, as `Entity.relationship`.
     ///   - isDryRun: whether records are only counted.
     /// - Returns: the numbers of reachable, unreachable and deleted records.
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; errors of `write`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; errors of `write`. If the task is
+    ///   cancelled, `CancellationError`; records that were removed before stay removed.
     public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws
         -> CollectReport
     {
         var deleted = 0, denied: Set<ListedRecord> = []
         while true {
+            try Task.checkCancellation()
             var (report, unreachable, known) = try store.read { reader in
                 var reach = Reach(reader.access, through: through)
                 try reach.addRoots(roots, reader)
@@ -38,6 +41,7 @@ extension RecordCache {
             report.denied = denied.count
             if isDryRun || unreachable.isEmpty { return report }
             while !unreachable.isEmpty {
+                try Task.checkCancellation()
                 let left = unreachable, expected = known
                 await client.pause()
                 let outcome = try await store.write(alone: true) { writer -> CollectStep? in

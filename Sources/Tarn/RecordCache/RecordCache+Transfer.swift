@@ -12,7 +12,19 @@ private struct NotStored: Error {
 }
 
 extension RecordCache {
+    /// The state of the resource that a transfer is about to read, which the transfer holds.
+    ///
+    /// An unsafe request of an HTTP cache over the same store ends it: the response may be from
+    /// before that request.
+    func state(of prepared: PreparedRequest) throws -> ResourceState {
+        let url = prepared.key.url
+        return try states.current((try? HTTPURL(url).normalized.description) ?? url) {
+            try store.read { try $0.unsafeRequests }
+        }
+    }
+
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
+        let state = try state(of: prepared)
         let (stored, revision) = try store.read { reader in
             (try reader.access.responses.view(prepared.digest)?.entry, try reader.outbox.revision)
         }
@@ -29,7 +41,7 @@ extension RecordCache {
         switch prepared.request.decision(about: response, sent: request.headers) {
         case .records(let isEmpty):
             var transfer = try await take(
-                response, prepared, stored, isEmpty: isEmpty, outboxRevision: revision, sent, received)
+                response, prepared, stored, isEmpty: isEmpty, outboxRevision: revision, state, sent, received)
             if prepared.options.keepsBody { transfer.body = isEmpty ? [] : response.body }
             return transfer
         case .failed(let message): throw refusal(response, prepared, message)
@@ -48,7 +60,7 @@ extension RecordCache {
             }
             guard case .confirmed(let headers) = options.rules.validate(known, with: response),
                 let transfer = try await !prepared.options.isPersisted
-                    ? Transfer(stored, .revalidated) : confirm(stored, headers, prepared, sent, received)
+                    ? Transfer(stored, .revalidated) : confirm(stored, headers, prepared, state, sent, received)
                 // The 304 is about another representation, or the entry was removed meanwhile.
             else { return try await perform(prepared, isConditional: false) }
             return transfer
@@ -119,14 +131,15 @@ extension RecordCache {
     ///
     /// - Returns: nil if the entry has changed since the request was sent.
     private func confirm(
-        _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
-        _ received: Timestamp
+        _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ state: ResourceState,
+        _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer? {
         let wants = prepared.pages.wants.fields, taken = uses.take(), rules = options.rules
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored)
+            guard try !state.hasEnded(writer.unsafeRequests),
+                var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored)
             else {
                 return nil
             }
@@ -172,9 +185,12 @@ extension RecordCache {
     // MARK: Another response
 
     /// Imports a response, and stores its entry if that is allowed.
+    ///
+    /// - Parameter state: the state of the resource when the request was sent; nil if it is
+    ///   unknown.
     func take(
         _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
-        outboxRevision revision: UInt64?, _ sent: Timestamp, _ received: Timestamp
+        outboxRevision revision: UInt64?, _ state: ResourceState?, _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
         let started = ContinuousClock.now, lent = try importers.take(store)
         defer { importers.give(back: lent) }
@@ -207,7 +223,7 @@ extension RecordCache {
             if stored != nil { try await forget(prepared) }
             return logged(transfer, response, prepared, since: started)
         }
-        return logged(try await keep(entry, prepared, lent, revision), response, prepared, since: started)
+        return logged(try await keep(entry, prepared, lent, revision, state), response, prepared, since: started)
     }
 
     private func logged(
@@ -232,7 +248,8 @@ extension RecordCache {
     }
 
     private func keep(
-        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, _ outboxRevision: UInt64?
+        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, _ outboxRevision: UInt64?,
+        _ state: ResourceState?
     ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
         let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
@@ -242,6 +259,7 @@ extension RecordCache {
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.outdateCollectedMirrors(of: others)
             if report.updated > 0 { try writer.outdateVariants(of: [entry]) }
+            if let state, try state.hasEnded(writer.unsafeRequests) { try writer.outdateResponse(to: prepared.digest) }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(
@@ -290,6 +308,13 @@ extension RecordCache {
 }
 
 extension StoreWriter {
+    /// Marks the stored response to a request as unusable until the server has confirmed it.
+    fileprivate mutating func outdateResponse(to digest: RequestDigest) throws {
+        // One that is marked already may keep its version, which writes require.
+        guard let view = try access.responses.view(digest), !view.isInvalidated else { return }
+        try invalidateResponse(id: view.id)
+    }
+
     /// Removes entries of the same request under another mapping: their keys are out of use.
     fileprivate mutating func removeSuperseded(by key: RequestKey) throws {
         guard let name = key.endpoint.split(separator: " ").first else { return }

@@ -37,6 +37,8 @@ public final class RecordCache: Sendable {
     /// description, and the description may have changed since a mirror has imported them.
     let others: OtherMirrors
     let claims: RequestLock?
+    /// The resources of the transfers under way: see ``state(of:)``.
+    let states: ResourceStates
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
 
@@ -53,6 +55,7 @@ public final class RecordCache: Sendable {
         }
         others = OtherMirrors(than: Set(fingerprints.map { RequestKey.endpoint($0, mapping: $1) }))
         claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.directory) : nil
+        states = ResourceStates(claims)
     }
 
     /// Creates a cache with a client of its own.
@@ -368,8 +371,10 @@ public final class RecordCache: Sendable {
     ///
     /// The transfer is cancelled with its last caller. One with options of its own is not shared.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
-        let isOwn = prepared.options.isOwn, isPersisted = prepared.options.isPersisted
-        return try await flights.value(prepared.options.flight(prepared.digest.bytes)) { [self] in
+        let isOwn = prepared.options.isOwn, isPersisted = prepared.options.isPersisted, state = try state(of: prepared)
+        return try await flights.value(prepared.options.flight(prepared.digest.bytes, state)) { [self] in
+            // Until the transfer has ended, other caches see it.
+            defer { withExtendedLifetime(state) {} }
             // Such a transfer leaves nothing in the store, not even its outcome.
             guard isPersisted else { return try await perform(prepared, isConditional: isConditional) }
             do {

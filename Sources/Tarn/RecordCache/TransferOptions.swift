@@ -30,7 +30,10 @@ struct TransferOptions: Sendable {
     var isOwn: Bool { !isPersisted || !hooks.isEmpty || keepsBody }
 
     /// The key of the transfer among those under way.
-    func flight(_ digest: [UInt8]) -> [UInt8] {
-        isOwn ? digest + withUnsafeBytes(of: UUID().uuid) { Array($0) } : digest
+    ///
+    /// Requests after an unsafe one do not join transfers that began before it.
+    func flight(_ digest: [UInt8], _ state: ResourceState) -> [UInt8] {
+        if isOwn { return digest + withUnsafeBytes(of: UUID().uuid) { Array($0) } }
+        return state.number > 0 ? digest + withUnsafeBytes(of: state.number) { Array($0) } : digest
     }
 }

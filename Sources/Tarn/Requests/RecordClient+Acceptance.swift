@@ -50,7 +50,7 @@ extension RecordClient {
                 transfer = try cache.passedOver(response, prepared, ending, now)
             } else {
                 transfer = try await cache.take(
-                    response, prepared, stored, isEmpty: isEmpty, outboxRevision: nil, now, now)
+                    response, prepared, stored, isEmpty: isEmpty, outboxRevision: nil, nil, now, now)
             }
             let records = try records(of: transfer, request)
             var page = ResponsePage(transfer, records, request)

@@ -36,8 +36,14 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
             var page = try await call.run { try await client.fetch(request, at: known, deadline) }
             list?.add(page)
             if page.next == nil, let list, let orphans = request.options.orphans {
-                let (findings, deleted) = try await call.run {
-                    try await client.removeOrphans(of: request, orphans, after: list)
+                let findings: OrphanReport, deleted: ImportReport
+                do {
+                    (findings, deleted) = try await call.run {
+                        try await client.removeOrphans(of: request, orphans, after: list)
+                    }
+                } catch is CancellationError {
+                    // As the cancellation of a request.
+                    throw CacheError.request(.cancelled, nil)
                 }
                 page.orphans = findings
                 if !deleted.entities.isEmpty {

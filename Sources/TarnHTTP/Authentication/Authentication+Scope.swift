@@ -44,7 +44,7 @@ extension Authentication {
             // The text names these sources instead of their secrets.
             case .command: secrets.append(Secret(""))
             case .file where source == rotating: secrets.append(Secret(""))
-            case .file(let path) where !Authentication.isFile(path): throw SecretError(source, "is no file")
+            case .file(let path) where !SecretSource.isFile(path): throw SecretError(source, "is no file")
             default: secrets.append(try source.read(environment: environment))
             }
         }
@@ -62,10 +62,5 @@ extension Authentication {
                 secret.exposed
             }
         }
-    }
-
-    private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }

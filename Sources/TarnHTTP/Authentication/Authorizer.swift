@@ -84,6 +84,7 @@ actor Authorizer {
             do {
                 return (try await signer.sign(request), Scrubber([], parameter: nil), 0)
             } catch {
+                if Task.isCancelled { throw Authorizer.cancelled(request) }
                 throw TransportError(
                     .credentials, method: request.method, url: request.url,
                     detail: "cannot sign the request (\(signer.name)): \(error)")
@@ -170,7 +171,7 @@ actor Authorizer {
         switch authentication {
         case .none, .signer: return authentication.scope(of: [], account: account)
         case .oauth2(let settings):
-            let secrets = try await read(
+            let secrets = try await readApart(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
             return authentication.scope(of: secrets, account: account)
         default:
@@ -207,9 +208,8 @@ actor Authorizer {
         case .failure(let failure): error = failure
         case nil:
             // Nobody needs the secret any more.
-            if waiting == 0 { isGivenUp = commands.end() }
-            throw TransportError(
-                .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
+            if waiting == 0, renewal == task { isGivenUp = commands.end() }
+            throw Authorizer.cancelled(request)
         }
         let target = request.url.isEmpty ? "" : " for \(Redaction.url(request.url))"
         error.detail = "no credentials\(target): \(error.detail)"
@@ -369,17 +369,48 @@ actor Authorizer {
 
     // MARK: Reading
 
-    /// Reads secrets: on a thread of its own if a command may block.
+    /// Reads secrets for the renewal.
     private func read(
         _ sources: [SecretSource], _ request: TransportRequest
     ) async throws(TransportError) -> [Secret] {
-        let environment = environment, commands = commands
+        try await result(ofReading: sources, request, commands).get()
+    }
+
+    /// Reads secrets for one caller. A wait for them ends with its task.
+    ///
+    /// The commands are none of the renewal's, which end when nobody waits for that any more.
+    private func readApart(
+        _ sources: [SecretSource], _ request: TransportRequest
+    ) async throws(TransportError) -> [Secret] {
+        let commands = SecretCommands()
+        guard sources.contains(where: \.mayBlock) else {
+            return try await result(ofReading: sources, request, commands).get()
+        }
+        let outcome = SettledOnce<Result<[Secret], TransportError>?>()
+        Task { outcome.settle(await result(ofReading: sources, request, commands)) }
+        let secrets = await withTaskCancellationHandler {
+            await outcome.value()
+        } onCancel: {
+            outcome.settle(nil)
+            commands.close()
+        }
+        guard let secrets else { throw Authorizer.cancelled(request) }
+        return try secrets.get()
+    }
+
+    /// Reads secrets: on a thread of its own if a source may block.
+    ///
+    /// - Parameter commands: the commands that end together.
+    private func result(
+        ofReading sources: [SecretSource], _ request: TransportRequest, _ commands: SecretCommands
+    ) async -> Result<[Secret], TransportError> {
+        let environment = environment
         @Sendable func read() -> Result<[Secret], SecretError> {
             do throws(SecretError) {
                 var secrets: [Secret] = []
                 for source in sources {
                     let command = SecretCommand()
-                    commands.begin(command)
+                    if source.isCommand { commands.begin(command) }
                     defer { commands.finish(command) }
                     secrets.append(try source.read(environment: environment, command))
                 }
@@ -388,20 +419,20 @@ actor Authorizer {
                 return .failure(error)
             }
         }
-        let mayBlock = sources.contains { if case .command = $0 { true } else { false } }
         let result: Result<[Secret], SecretError>? =
-            mayBlock
+            sources.contains(where: \.mayBlock)
             ? await withCheckedContinuation { done in
                 if SystemThread.start({ done.resume(returning: read()) }) != 0 { done.resume(returning: nil) }
             } : read()
-        switch result {
-        case nil:
-            throw TransportError(
-                .resources, method: request.method, url: request.url, detail: SystemThread.refusal)
-        case .success(let secrets): return secrets
-        case .failure(let error):
-            throw TransportError(.credentials, method: request.method, url: request.url, detail: error.description)
+        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
+            TransportError(kind, method: request.method, url: request.url, detail: detail)
         }
+        guard let result else { return .failure(error(.resources, SystemThread.refusal)) }
+        return result.mapError { error(.credentials, $0.description) }
+    }
+
+    private static func cancelled(_ request: TransportRequest) -> TransportError {
+        TransportError(.cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
     }
 
     /// Saves a refresh token atomically: the file has the whole new token or the old one.

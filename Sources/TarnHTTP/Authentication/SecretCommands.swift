@@ -2,18 +2,35 @@
 
 import Locking
 
-/// The commands of an authorizer that run.
+/// The commands that run for one purpose, and that end together.
 final class SecretCommands: Sendable {
-    private let running = Guarded<[SecretCommand]>([])
+    private struct State {
+        var running: [SecretCommand] = []
+        var isClosed = false
+    }
 
-    func begin(_ command: SecretCommand) { running.withLock { $0.append(command) } }
+    private let state = Guarded(State())
 
-    func finish(_ command: SecretCommand) { running.withLock { $0.removeAll { $0 === command } } }
+    func begin(_ command: SecretCommand) {
+        let isClosed = state.withLock { state in
+            state.running.append(command)
+            return state.isClosed
+        }
+        if isClosed { command.end() }
+    }
+
+    func finish(_ command: SecretCommand) { state.withLock { $0.running.removeAll { $0 === command } } }
 
     /// Ends those that run. Returns false if there are none.
     func end() -> Bool {
-        let commands = running.withLock { $0 }
+        let commands = state.withLock(\.running)
         commands.forEach { $0.end() }
         return !commands.isEmpty
+    }
+
+    /// Ends those that run, and each one that begins later.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        _ = end()
     }
 }

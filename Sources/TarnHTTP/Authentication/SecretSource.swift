@@ -62,6 +62,24 @@ public enum SecretSource: Sendable, Hashable {
         }
     }
 
+    /// Whether the secret is what a program prints.
+    var isCommand: Bool { if case .command = self { true } else { false } }
+
+    /// Whether reading may wait for another program: for its output, or for its end of a pipe.
+    var mayBlock: Bool {
+        switch self {
+        case .command: true
+        case .file(let path): !SecretSource.isFile(path)
+        case .environment, .value: false
+        }
+    }
+
+    /// Whether a path leads to a regular file.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// The maximum size of a secret, in bytes.
     private static let sizeLimit = 64 << 10
 

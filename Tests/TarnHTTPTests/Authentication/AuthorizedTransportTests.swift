@@ -45,6 +45,21 @@ struct AuthorizedTransportTests {
         #expect(try await head(.signer(signer)).contains("\r\nX-Signature: GET /items\r\n"))
     }
 
+    @Test("a signer that ends with the task of its request is no failure of the credentials")
+    func cancelledSigner() async throws {
+        let isCalled = Mutex(false)
+        let signer = RequestSigner(name: "slow") { request in
+            isCalled.withLock { $0 = true }
+            try await Task.sleep(for: .seconds(3600))
+            return request
+        }
+        let transport = AuthorizedTransport(ScriptedTransport([.status(200)]), .signer(signer), origins: ["http://h"])
+        let task = Task { try await transport.send(TransportRequest(url: "http://h/")) }
+        try await eventually("the signer") { isCalled.withLock(\.self) }
+        task.cancel()
+        await expectFailure(.cancelled) { try await task.value }
+    }
+
     @Test("credentials go to their own server only")
     func otherOrigin() async throws {
         let inner = ScriptedTransport([.status(200)])

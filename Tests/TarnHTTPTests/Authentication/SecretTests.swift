@@ -1,6 +1,7 @@
 // The sources of secrets, and that secrets are never shown.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -81,6 +82,34 @@ struct SecretTests {
         task.cancel()
         await expectFailure(.cancelled) { try await task.value }
         #expect(ContinuousClock.now - started < .seconds(20))
+    }
+
+    @Test("a request that waits for the secret in a pipe ends with its task, and keeps no thread of the pool")
+    func cancelledPipe() async throws {
+        let folder = try TemporaryFolder(), pipe = folder("secret"), isOver = Mutex(false)
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let transport = AuthorizedTransport(
+            ScriptedTransport([.status(200)]), .bearer(.file(pipe)), origins: ["http://h"])
+        let task = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await transport.send(TransportRequest(url: "http://h/"))
+        }
+        var writer: Int32 = -1
+        // It can be opened as soon as there is a reader.
+        try await eventually("the reader") {
+            writer = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            return writer >= 0
+        }
+        defer { close(writer) }
+        task.cancel()
+        try await eventually("the end") { isOver.withLock(\.self) }
+        await expectFailure(.cancelled) { try await task.value }
+        // The next request waits for the same secret.
+        let next = Task { try await transport.send(TransportRequest(url: "http://h/")) }
+        try #require(write(writer, "s3cret\n", 7) == 7)
+        close(writer)
+        writer = -1
+        #expect(try await next.value.status == 200)
     }
 
     @Test("a secret does not show itself, however it is printed")

@@ -200,6 +200,33 @@ struct OutboxConflictTests {
         #expect(try fixture.field("title", of: Self.key) == .string("both"))
     }
 
+    @Test("code that ends with the task that sends has decided nothing: the next one calls it again")
+    func cancelledCode() async throws {
+        let calls = Mutex(0)
+        let (fixture, _) = try await fixture(tags: false) { _ in }
+        let outbox = fixture.outbox(
+            .resolve { _, local, _ in
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if call == 1 { try await Task.sleep(for: .seconds(3600)) }
+                return [.init("title", local["title"] ?? .null)]
+            })
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        try await fixture.sync()
+        let first = Task { try await outbox.drain() }
+        try await eventually("the code") { calls.withLock(\.self) == 1 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let left = try #require(try outbox.operations().first)
+        #expect(left.state == .pending && left.failure == nil && left.attempts == 0, "\(left)")
+        let report = try await drained(outbox)
+        #expect(report.sent == 1 && report.dead == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.title } == "mine" && calls.withLock(\.self) == 2)
+    }
+
     @Test("a field that code returns and that no request sends stays a local change")
     func unsent() async throws {
         let (fixture, _) = try await fixture(tags: false) { _ in }

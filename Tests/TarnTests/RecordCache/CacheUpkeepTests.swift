@@ -1,7 +1,9 @@
 // Limits, purging, collecting, and the tables afterwards.
 
 import Foundation
+import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Cache upkeep", .timeLimit(.minutes(5)))
@@ -255,6 +257,27 @@ struct CacheUpkeepTests {
         #expect(try ["Issue", "User", "Label"].map(fixture.count) == [1, 1, 1])
         // The operation has changed no record.
         #expect(try store.read { try $0.sequence } == sequence)
+    }
+
+    @Test("a collection that other writers always overtake ends when its task is cancelled")
+    func cancelledCollection() async throws {
+        let fixture = try CacheFixture(yaml: Self.graph), store = fixture.store, rounds = Mutex(0)
+        try await store.write { try $0.put("Label", RecordKey(0), []) }
+        let cache = try fixture.cache(nil, transport: transport()) { options in
+            options.client.interleave = {
+                let round = rounds.withLock { rounds in
+                    rounds += 1
+                    return rounds
+                }
+                if round == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+                // The others would go on; a collection that did not end would fail the test only.
+                if round < 50 { _ = try? await store.write { try $0.put("Label", RecordKey(Int64(round)), []) } }
+            }
+        }
+        let collection = Task { try await cache.collect(roots: [], isDryRun: false) }
+        await #expect(throws: CancellationError.self) { try await collection.value }
+        let labels = try fixture.count("Label")
+        #expect(rounds.withLock(\.self) == 3 && labels == 4)
     }
 
     @Test("a record that a response begins to list while others are collected stays, with all that it leads to")

@@ -73,11 +73,22 @@ private struct EditedMembers {
 
     init(targets: [[UInt8]]) { self.targets = targets }
 
-    mutating func contains(_ target: [UInt8]) -> Bool { count(of: target) > 0 }
+    mutating func contains(_ target: [UInt8]) -> Bool {
+        if let counts { return counts[target] != nil }
+        passes += 1
+        searches += 1
+        // Counting is slower than a search.
+        guard searches > 8 else { return targets.contains(target) }
+        let counted = Dictionary(targets.map { ($0, 1) }, uniquingKeysWith: +)
+        counts = counted
+        return counted[target] != nil
+    }
 
     /// The first position of a member.
     mutating func index(of target: [UInt8]) -> Int? {
         guard contains(target) else { return nil }
+        // Operations are undone from the last one: what they have added is near the end.
+        if counts?[target] == 1 { return targets.lastIndex(of: target) }
         passes += 1
         return targets.firstIndex(of: target)
     }
@@ -91,25 +102,9 @@ private struct EditedMembers {
 
     /// Removes the first position of a member.
     mutating func remove(_ target: [UInt8]) {
-        let count = count(of: target)
-        guard count > 0 else { return }
-        // Operations are undone from the last one: what they have added is near the end.
-        let last = count == 1 ? targets.lastIndex(of: target) : nil
-        guard let index = last ?? index(of: target) else { return }
+        guard let index = index(of: target) else { return }
         targets.remove(at: index)
-        counts?[target] = count == 1 ? nil : count - 1
-    }
-
-    /// The number of positions of a member; without counts, 2 stands for any number.
-    private mutating func count(of target: [UInt8]) -> Int {
-        searches += 1
-        if let counts { return counts[target] ?? 0 }
-        passes += 1
-        // Counting is slower than a search.
-        guard searches > 8 else { return targets.contains(target) ? 2 : 0 }
-        let counted = Dictionary(targets.map { ($0, 1) }, uniquingKeysWith: +)
-        counts = counted
-        return counted[target] ?? 0
+        if let count = counts?[target] { counts?[target] = count > 1 ? count - 1 : nil }
     }
 }
 

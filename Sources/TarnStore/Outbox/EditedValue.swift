@@ -2,8 +2,8 @@
 
 /// The value of a field while operations change it. Nil is absent.
 ///
-/// A list is decoded once, for all edits of its members: thousands of operations may each have added
-/// one member to it.
+/// A list is decoded once, for all edits of its members: thousands of operations may each have
+/// added one member to it.
 struct EditedValue {
     private var encoded: [UInt8]?
     /// The members of the list; nil before they are needed.
@@ -117,8 +117,8 @@ extension StoredOperation {
         if let change = changes.first(where: { $0.isOf(place, own) }) { value.set(change.before) }
     }
 
-    /// Changes the value of a field before the operation to that after it, and makes the operation's
-    /// changes continue from the former.
+    /// Changes the value of a field before the operation to that after it, and makes the changes of
+    /// the operation continue from the former.
     mutating func replay(_ value: inout EditedValue, _ place: RecordFieldPlace, _ own: ListedRecord) {
         if let index = changes.firstIndex(where: { $0.isOf(place, own) }) {
             changes[index].before = value.value

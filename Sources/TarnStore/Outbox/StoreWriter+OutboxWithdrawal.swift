@@ -62,12 +62,11 @@ extension StoreWriter {
         return gone
     }
 
-    /// Withdraws the creations that were never sent of records that a deletion of another one, which
-    /// is to be queued, deletes as well.
+    /// Withdraws the creations that were never sent of the records that are deleted with a record.
     ///
-    /// A withdrawal may change the cascade. It is not found anew after each one, which would be
-    /// quadratic for the very many new records of one owner, but once for all whose own references
-    /// still lead to it.
+    /// A withdrawal may change the cascade. Finding it anew after each one would be quadratic for
+    /// the very many new records of one owner: it is found once for all whose own references still
+    /// lead there.
     mutating func withdrawCreations(inCascadeOf record: ListedRecord, _ receipt: inout OutboxReceipt) throws {
         while let cascade = try cascade(of: record) {
             var isChanged = false

@@ -60,8 +60,8 @@ final class Cascade: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the own references of a member, and of those that led to it, still lead to the
-    /// first one. False for a member that another record's list has led to.
+    /// Returns whether the own references of a member, and of those that led to it, still lead to
+    /// the first one. False for a member that another record's list has led to.
     ///
     /// It finds that out without the other members of the cascade, which may be very many.
     func isStillReferring(_ access: StoreAccess, _ position: Int) throws -> Bool {

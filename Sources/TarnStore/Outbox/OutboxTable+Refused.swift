@@ -13,19 +13,19 @@ extension OutboxTable {
         guard try counters.counts.dead > 0, let update = try stored(id),
             let entity = access.catalog.entity(id: update.entity)
         else { return [:] }
-        let own = update.record(access.catalog), earlier = try touching(own).filter { $0.id < id }
+        let own = update.record(access.catalog), earlier = try touching(own, before: id)
         var result: [String: [Value]] = [:]
         for change in update.changes where change.record == nil {
             guard let name = entity.field(id: change.field)?.name else { continue }
             let place = RecordFieldPlace(record: own, field: change.field)
-            var value = change.before
+            var edited = EditedValue(change.before)
             for operation in earlier.reversed() {
                 let record = operation.record(access.catalog)
                 guard operation.touchedFields(record).contains(place) else { continue }
                 guard operation.state == .dead, operation.failure?.kind != "conflict" else { break }
-                value = operation.undone(value, place, record)
+                operation.undo(&edited, place, record)
                 result[name, default: []].append(
-                    value.flatMap { self.value($0, change.kind, change.field) } ?? .null)
+                    edited.value.flatMap { self.value($0, change.kind, change.field) } ?? .null)
             }
         }
         return result

@@ -58,13 +58,12 @@ extension OutboxTable {
         let place = RecordFieldPlace(record: listed, field: field), catalog = access.catalog
         let changing = try touching(listed).filter { $0.touchedFields($0.record(catalog)).contains(place) }
         guard !changing.isEmpty || mark.operation == .update && !mark.covers(field) else { return nil }
-        var value = try access.lending {
+        let value = try access.lending {
             try listed.storageKey.withUnsafeBytes {
                 try access.records.row(root, $0)?.body.value(of: field).map { Array($0.bytes) }
             }
         }
-        for operation in changing.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
-        return value?.referenceTarget
+        return changing.undone(value, place, catalog)?.referenceTarget
     }
 
     private func withoutLocalChanges(
@@ -82,10 +81,8 @@ extension OutboxTable {
                 guard touched.insert(place.field).inserted, let name = entity.field(id: place.field)?.name else {
                     continue
                 }
-                var bytes = result.record[name].map { $0.withEncoded { Array($0.bytes) } }
-                for operation in operations.reversed() {
-                    bytes = operation.undone(bytes, place, operation.record(access.catalog))
-                }
+                let visible = result.record[name].map { $0.withEncoded { Array($0.bytes) } }
+                let bytes = operations.undone(visible, place, access.catalog)
                 result.record.replace(name, bytes.flatMap { value($0, entity.id, place.field) })
             }
         }

@@ -168,11 +168,18 @@ package struct OutboxTable {
 
     /// Returns the operations that change a record or one of its fields, in the order of ids.
     ///
-    /// - Parameter omitted: an operation to leave out. It is not read: it may be large.
-    func touching(_ record: ListedRecord, except omitted: UInt64 = 0) throws -> [StoredOperation] {
+    /// Those that are left out are not read: they may be large, or very many.
+    ///
+    /// - Parameters:
+    ///   - omitted: an operation to leave out.
+    ///   - first: the operation after which the others are.
+    ///   - last: the operation before which the others are.
+    func touching(
+        _ record: ListedRecord, except omitted: UInt64 = 0, after first: UInt64 = 0, before last: UInt64 = .max
+    ) throws -> [StoredOperation] {
         var result: [StoredOperation] = []
         let ids = try Set(ids(.own, record)).union(ids(.reference, record)).sorted()
-        for id in ids where id != omitted {
+        for id in ids where id != omitted && id > first && id < last {
             guard let operation = try stored(id) else { continue }
             if operation.touches(record, operation.record(access.catalog)) { result.append(operation) }
         }

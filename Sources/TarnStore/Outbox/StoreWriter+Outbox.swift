@@ -177,7 +177,7 @@ extension StoreWriter {
         for change in update.changes {
             guard let other = change.record else { continue }
             let place = RecordFieldPlace(record: other, field: change.field)
-            for later in try outbox.touching(other) where later.id > id {
+            for later in try outbox.touching(other, after: id) {
                 if later.touchedFields(later.record(access.catalog)).contains(place) { return nil }
             }
         }
@@ -291,10 +291,7 @@ extension StoreWriter {
         _ operation: inout StoredOperation, _ record: ListedRecord, _ receipt: inout OutboxReceipt,
         _ known: inout [ListedRecord: LocalMark]
     ) throws {
-        // The cascade may lead to records whose creation was never sent.
-        while let creation = try untouchedCreation(inCascadeOf: record) {
-            try withdraw(creation, keeping: record, &receipt)
-        }
+        try withdrawCreations(inCascadeOf: record, &receipt)
         try deleteCascade(of: record, into: &operation, &known)
     }
 
@@ -332,25 +329,6 @@ extension StoreWriter {
         }
     }
 
-    private mutating func untouchedCreation(inCascadeOf record: ListedRecord) throws -> StoredOperation? {
-        try applyIndexChanges()
-        let access = access
-        guard let root = access.catalog.entity(id: record.entity) else { return nil }
-        return try access.lending {
-            try record.storageKey.withUnsafeBytes { key in
-                guard let row = try access.records.row(root, key), !access.state.deleteRules[row.entity].isEmpty else {
-                    return nil
-                }
-                let cascade = try Cascade(access, root, key, row)
-                for position in 1..<max(1, cascade.end) {
-                    let member = ListedRecord(cascade.records[position].root, cascade.records.key(at: position))
-                    if let creation = try access.outbox.creation(of: member), creation.isUntouched { return creation }
-                }
-                return nil
-            }
-        }
-    }
-
     /// Adds the references that the delete rule `nullify` removes.
     ///
     /// - Returns: the values of the fields after a deletion that is queued.
@@ -380,11 +358,7 @@ extension StoreWriter {
     ///
     /// - Parameter visible: the value with all operations.
     func value(_ visible: [UInt8]?, _ place: RecordFieldPlace, before id: UInt64) throws -> [UInt8]? {
-        var value = visible
-        for operation in try outbox.touching(place.record).reversed() where operation.id > id {
-            value = operation.undone(value, place, operation.record(access.catalog))
-        }
-        return value
+        try outbox.touching(place.record, after: id).undone(visible, place, access.catalog)
     }
 }
 

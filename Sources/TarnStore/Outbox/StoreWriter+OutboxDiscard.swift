@@ -37,17 +37,35 @@ extension StoreWriter {
         let isGone = try operation.kind == .create && !isAtServer(operation.record(access.catalog))
         let all = isGone ? try dependents(of: operation) : [id]
         result.operations = try all.compactMap { try outbox.operation($0) }
+        let removed = isGone ? try removeRows(ofCreations: all) : []
+        records.formUnion(removed)
         // The last one first: each leaves the state before it.
         for id in all.reversed() {
             // An earlier rollback may have changed it.
             guard let operation = try outbox.stored(id) else { continue }
-            try rollBack(operation, &records, keeping: kept)
+            try rollBack(operation, &records, removed, keeping: kept)
         }
         result.records = records.sorted(by: ListedRecord.precedes).map(outbox.decoded)
         for deleted in try deleteGone(except: kept) where !result.records.contains(deleted) {
             result.records.append(deleted)
         }
         return result
+    }
+
+    /// Removes the records that only creations among some operations have made.
+    ///
+    /// Before these operations are rolled back: a record may have thousands, and the rollback of
+    /// each in its row and its mark reads all that are left.
+    ///
+    /// - Returns: the removed records. Nothing of them is left to roll back.
+    private mutating func removeRows(ofCreations ids: [UInt64]) throws -> Set<ListedRecord> {
+        var removed: Set<ListedRecord> = []
+        for id in ids.reversed() {
+            guard let operation = try outbox.stored(id), operation.kind == .create else { continue }
+            let record = operation.record(access.catalog)
+            if try !isAtServer(record) && removeRow(record) { removed.insert(record) }
+        }
+        return removed
     }
 
     /// Whether a response has brought a stored record whose creation is queued.
@@ -82,8 +100,10 @@ extension StoreWriter {
         return ids.sorted()
     }
 
+    /// - Parameter removed: records of the operations that are removed already, with their marks.
     private mutating func rollBack(
-        _ operation: StoredOperation, _ records: inout Set<ListedRecord>, keeping kept: ListedRecord?
+        _ operation: StoredOperation, _ records: inout Set<ListedRecord>, _ removed: Set<ListedRecord>,
+        keeping kept: ListedRecord?
     ) throws {
         let own = operation.record(access.catalog), parts = OperationParts(operation, own)
         let taken = operation.takenFields
@@ -104,12 +124,12 @@ extension StoreWriter {
             try forgetDeleted(own)
         } else {
             for place in operation.touchedFields(own).subtracting(taken)
-            where try rollBack(place, of: parts[place.record]) {
+            where try !removed.contains(place.record) && rollBack(place, of: parts[place.record]) {
                 changed[place.record, default: []].insert(place.field)
             }
         }
         // After the own fields, which no longer have what others get back.
-        for place in taken where try rollBack(place, of: parts[place.record]) {
+        for place in taken where try !removed.contains(place.record) && rollBack(place, of: parts[place.record]) {
             changed[place.record, default: []].insert(place.field)
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
@@ -122,7 +142,7 @@ extension StoreWriter {
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
         records.formUnion(changed.keys)
         for record in restored where try wholeRow(record) != nil { records.insert(record) }
-        for record in operation.touchedRecords(own) { try renewMark(record, after: parts[record]) }
+        for record in operation.touchedRecords(own).subtracting(removed) { try renewMark(record, after: parts[record]) }
     }
 
     /// The records of which responses may have told something that it has held back: those

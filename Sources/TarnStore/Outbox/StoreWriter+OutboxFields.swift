@@ -7,38 +7,6 @@
 internal import LMDB
 
 extension StoredOperation {
-    /// Returns the value of a field before the operation, from that after it. Nil is absent.
-    func undone(_ value: [UInt8]?, _ place: RecordFieldPlace, _ own: ListedRecord) -> [UInt8]? {
-        var value = value
-        for edit in edits.reversed() where edit.isOf(place, own) && edit.hasEffect {
-            value = edit.applied(to: value, isUndone: true)
-        }
-        if let change = changes.first(where: { $0.isOf(place, own) }) { value = change.before }
-        return value
-    }
-
-    /// Returns the value of a field after the operation, and makes its changes continue from the
-    /// value before it.
-    mutating func replayed(_ value: [UInt8]?, _ place: RecordFieldPlace, _ own: ListedRecord) -> [UInt8]? {
-        var value = value
-        if let index = changes.firstIndex(where: { $0.isOf(place, own) }) {
-            changes[index].before = value
-            value = changes[index].after
-        }
-        // A deletion takes a member out of a list only if it is there, and puts only that back.
-        if kind == .delete {
-            let targets = (value ?? []).referenceList
-            edits.removeAll { $0.isOf(place, own) && !$0.isInsertion && !targets.contains($0.target) }
-        }
-        for index in edits.indices where edits[index].isOf(place, own) {
-            edits[index].replay(in: value)
-            if edits[index].hasEffect { value = edits[index].applied(to: value, isUndone: false) }
-        }
-        return value
-    }
-}
-
-extension StoredOperation {
     /// Makes the operation one that was never sent: its payload or its base is another one.
     mutating func sendAnew() {
         state = .pending
@@ -92,31 +60,14 @@ extension StoredOperation.ListEdit {
         field == place.field && (record ?? own) == place.record
     }
 
-    /// Takes over the form of an empty list, and the position of the member.
-    mutating func replay(in list: [UInt8]?) {
-        empty = Empty(list)
-        let index = (list ?? []).referenceList.firstIndex(of: target)
-        position = index.map { UInt32(clamping: $0) } ?? .max
-    }
-
     /// Whether the edit changes the list: what it has not changed, a rollback leaves.
     var hasEffect: Bool { isInsertion == (position == .max) }
 
     /// Returns a list with the edit, or without it. Nil is absent.
     func applied(to list: [UInt8]?, isUndone: Bool) -> [UInt8]? {
-        var targets = (list ?? []).referenceList
-        if isInsertion != isUndone {
-            let index = isInsertion ? targets.count : min(Int(position), targets.count)
-            if !targets.contains(target) { targets.insert(target, at: index) }
-        } else if let index = targets.firstIndex(of: target) {
-            targets.remove(at: index)
-        }
-        guard isUndone, targets.isEmpty else { return targets.referenceValue }
-        return switch empty {
-        case .list: targets.referenceValue
-        case .absent: nil
-        case .null: [ValueTag.null]
-        }
+        var value = EditedValue(list)
+        value.apply(self, isUndone: isUndone)
+        return value.value
     }
 }
 
@@ -235,8 +186,7 @@ extension StoreWriter {
         let all = (others + [ended]).sorted { $0.id < $1.id }.filter {
             $0.touchedFields($0.record(catalog)).contains(place)
         }
-        var value = visible
-        for operation in all.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
+        var edited = EditedValue(all.undone(visible, place, catalog))
         if row != nil, let server = try serverValue(place) {
             // Later operations continue from the server's value if it is that of the ended one,
             // whose answer may have been lost, or if they only edit a list. Others conflict
@@ -247,13 +197,14 @@ extension StoreWriter {
                 operation.id == ended.id
                     || !operation.changes.contains { $0.isOf(place, operation.record(catalog)) }
             }
-            if areEdits || isReached && all.first?.id == ended.id { value = server }
+            if areEdits || isReached && all.first?.id == ended.id { edited.set(server) }
         }
         for var operation in all where operation.id != ended.id {
             let known = operation
-            value = operation.replayed(value, place, operation.record(catalog))
+            operation.replay(&edited, place, operation.record(catalog))
             try replace(known, by: operation)
         }
+        let value = edited.value
         guard value != visible else { return false }
         if let id = deletion?.id, let known = try outbox.stored(id) {
             var changed = known
@@ -281,18 +232,19 @@ extension StoreWriter {
         _ value: [UInt8]?, _ place: RecordFieldPlace, after id: UInt64, isSentAnew: Bool = false
     ) throws {
         let catalog = access.catalog
-        var value = value, left: [StoredOperation] = []
-        for var operation in try outbox.touching(place.record) where operation.id > id {
+        var edited = EditedValue(value), left: [StoredOperation] = []
+        for var operation in try outbox.touching(place.record, after: id) {
             let known = operation
-            value = operation.replayed(value, place, operation.record(catalog))
+            operation.replay(&edited, place, operation.record(catalog))
             if isSentAnew, operation.kind == .update, operation.state == .pending, operation.changes != known.changes {
                 operation.sendAnew()
             }
             try replace(known, by: operation)
             if operation.edits.count < known.edits.count { left.append(known) }
         }
-        if try wholeRow(place.record)?.value(of: place.field) != value {
-            try setFields(place.record, [place.field: value])
+        let visible = edited.value
+        if try wholeRow(place.record)?.value(of: place.field) != visible {
+            try setFields(place.record, [place.field: visible])
         }
         // A deletion that finds nothing to remove from the record no longer changes it.
         for var operation in left {
@@ -317,7 +269,7 @@ extension StoreWriter {
         }
         guard isUpdated else { return }
         var touched: Set<UInt16> = []
-        for operation in try outbox.touching(record) where operation.id > ended.id {
+        for operation in try outbox.touching(record, after: ended.id) {
             for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
                 touched.insert(place.field)
             }

@@ -259,12 +259,10 @@ extension StoreWriter {
     /// if none of them replaces the list.
     private func valueBeforeRefused(_ place: RecordFieldPlace, _ operation: StoredOperation) throws -> [UInt8]? {
         let catalog = access.catalog
-        let earlier = try outbox.touching(place.record).filter { $0.id < operation.id }
+        let earlier = try outbox.touching(place.record, before: operation.id)
         guard earlier.contains(where: { other in other.changes.contains { $0.isOf(place, other.record(catalog)) } })
         else { return nil }
-        var value: [UInt8]?
-        for other in earlier.reversed() { value = other.undone(value, place, other.record(catalog)) }
-        return value ?? [ValueTag.null]
+        return earlier.undone(nil, place, catalog) ?? [ValueTag.null]
     }
 
     /// Makes visible what responses have brought of fields that an operation has changed in part,

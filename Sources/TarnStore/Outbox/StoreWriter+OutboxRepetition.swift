@@ -72,7 +72,7 @@ extension StoreWriter {
     /// Finds the deletion of a record that is not stored, and the record's concrete entity.
     func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
         guard try wholeRow(record) == nil else { return nil }
-        for operation in try outbox.touching(record, except: id) where operation.id > id {
+        for operation in try outbox.touching(record, after: id) {
             if let row = operation.rows.first(where: { $0.record == record }) { return (operation.id, row.kind) }
         }
         return nil

@@ -62,23 +62,51 @@ extension StoreWriter {
         return gone
     }
 
+    /// Withdraws the creations that were never sent of the records that are deleted with a record.
+    ///
+    /// A withdrawal may change the cascade. Finding it anew after each one would be quadratic for
+    /// the very many new records of one owner: it is found once for all whose own references still
+    /// lead there.
+    mutating func withdrawCreations(inCascadeOf record: ListedRecord, _ receipt: inout OutboxReceipt) throws {
+        while let cascade = try cascade(of: record) {
+            var isChanged = false
+            for position in 1..<max(1, cascade.end) {
+                let member = ListedRecord(cascade.records[position].root, cascade.records.key(at: position))
+                guard let creation = try outbox.creation(of: member), creation.isUntouched,
+                    try !isChanged || cascade.isStillReferring(access, position)
+                else { continue }
+                try withdraw(creation, keeping: record, &receipt)
+                isChanged = true
+            }
+            if !isChanged { return }
+        }
+    }
+
     /// The records that the delete rules of a record delete with it.
     ///
     /// - Throws: `StoreWriteError.deleteDenied`.
     private mutating func cascadeMembers(of record: ListedRecord) throws -> Set<ListedRecord> {
+        guard let cascade = try cascade(of: record) else { return [] }
+        return Set((0..<cascade.end).map { ListedRecord(cascade.records[$0].root, cascade.records.key(at: $0)) })
+    }
+
+    /// Finds the cascade of a record; nil if it is not stored, or has no delete rules.
+    ///
+    /// - Throws: `StoreWriteError.deleteDenied`.
+    private mutating func cascade(of record: ListedRecord) throws -> Cascade? {
         try applyIndexChanges()
         let access = access
-        guard let root = access.catalog.entity(id: record.entity) else { return [] }
-        return try access.lending {
-            try record.storageKey.withUnsafeBytes { key in
+        guard let root = access.catalog.entity(id: record.entity) else { return nil }
+        let cascade = try access.lending {
+            try record.storageKey.withUnsafeBytes { key -> Cascade? in
                 guard let row = try access.records.row(root, key), !access.state.deleteRules[row.entity].isEmpty else {
-                    return []
+                    return nil
                 }
-                let cascade = try Cascade(access, root, key, row)
-                return Set(
-                    (0..<cascade.end).map { ListedRecord(cascade.records[$0].root, cascade.records.key(at: $0)) })
+                return try Cascade(access, root, key, row)
             }
         }
+        cascadeMemberCount += cascade?.end ?? 0
+        return cascade
     }
 
     /// Removes the references to a record that will never exist from an operation of another one.

@@ -60,6 +60,34 @@ final class Cascade: @unchecked Sendable {
         }
     }
 
+    /// Returns whether the own references of a member, and of those that led to it, still lead to
+    /// the first one. False for a member that another record's list has led to.
+    ///
+    /// It finds that out without the other members of the cascade, which may be very many.
+    func isStillReferring(_ access: StoreAccess, _ position: Int) throws -> Bool {
+        var position = position
+        while position > 0 {
+            let isReferring = try access.lending { try isReferringToOrigin(access, position) }
+            guard isReferring else { return false }
+            position = Int(records[position].origin)
+        }
+        return true
+    }
+
+    private func isReferringToOrigin(_ access: StoreAccess, _ position: Int) throws -> Bool {
+        let catalog = access.catalog, member = records[position], from = Int(member.origin)
+        guard let root = catalog.entity(id: member.root), let fromRoot = catalog.entity(id: records[from].root),
+            let row = try access.records.row(root, records.key(at: position)),
+            let origin = try access.records.row(fromRoot, records.key(at: from))
+        else { return false }
+        return access.state.deleteRules[origin.entity].contains { relationship in
+            relationship.deleteRule == .cascade && !relationship.isStored
+                && catalog.isKind(row.entity, of: relationship.owner)
+                && row.body.value(of: relationship.field)?.reference.map { Bytes.equal($0, records.key(at: from)) }
+                    ?? false
+        }
+    }
+
     /// Returns whether the record that led to a member still exists and still leads to it.
     func isStillLed(_ access: StoreAccess, _ position: Int, _ row: EncodedRow) throws -> Bool {
         let member = records[position], origin = records[Int(member.origin)]

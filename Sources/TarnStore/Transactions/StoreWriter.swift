@@ -66,6 +66,8 @@ public struct StoreWriter: ~Copyable {
     var restoresOwners = false
     /// The references that were cleared for new owners, while they are collected.
     var clearedOwners: [StoredOperation.FieldChange]?
+    /// The number of members of all cascades that were found for deletions to queue.
+    var cascadeMemberCount = 0
 
     init(_ access: StoreAccess) throws {
         self.access = access

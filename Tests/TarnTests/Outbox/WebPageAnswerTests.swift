@@ -47,7 +47,8 @@ struct WebPageAnswerTests {
             return
         }
         #expect(text.contains("(200) is a web page, such as the login page of a network"))
-        #expect(report.sent == 0 && report.dead == 0 && report.failed == 1 && report.remaining.pending == 4, "\(report)")
+        #expect(
+            report.sent == 0 && report.dead == 0 && report.failed == 1 && report.remaining.pending == 4, "\(report)")
         #expect(fixture.server.with(\.requests).count == 1)
         let operations = try outbox.operations(), first = try #require(operations.first)
         #expect(first.failure?.status == 200 && first.failure?.excerpt == Self.portal)

@@ -406,6 +406,10 @@ extension OutboxLane {
         else { return sent }
         switch response.status {
         case 200:
+            if let outcome = self.outcome(ofPage: response, client.request(url)) {
+                sent.outcome = outcome
+                return sent
+            }
             if case .unreadable(let reason) = read(response, message, into: &sent) {
                 sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent

@@ -114,4 +114,29 @@ struct WebPageAnswerTests {
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.remaining.isEmpty, "\(report)")
     }
+
+    @Test("a change whose record has to be read first waits, too, if a web page is in its place")
+    func readFirst() async throws {
+        let entities = """
+            Issue:
+              key: id
+              attributes: { id: int, title: string, body: string? }
+              write: { update: 'PUT /issues/{id}', read: '/issues/{id}' }
+            """
+        let isPortal = Mutex(true)
+        let place = try ScriptedOutbox(entities) { _ in
+            .init(body: isPortal.withLock(\.self) ? Self.portal : #"{"id":1,"title":"a","body":"theirs"}"#)
+        }
+        try await place.store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))], isComplete: false)
+        }
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.dead == 0 && report.remaining.pending == 1 && place.writes.isEmpty, "\(report)")
+        #expect(report.stop?.message.hasPrefix("GET ") == true, "\(report)")
+        isPortal.withLock { $0 = false }
+        #expect(try await drained(outbox).sent == 1)
+        #expect(place.writes == ["PUT /issues/1"] && place.changes[0].body.contains("theirs"))
+    }
 }

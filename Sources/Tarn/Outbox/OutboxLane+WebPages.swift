@@ -40,6 +40,6 @@ extension TransportResponse {
     fileprivate var isPageInPlaceOfAnswer: Bool {
         if isWebPage { return true }
         guard isDeclaredAsPage, body.contains(UInt8(ascii: "<")) else { return false }
-        return !"{[\"".utf8.contains(body.first { !" \t\r\n".utf8.contains($0) } ?? 0)
+        return firstCharacter.map { !"{[\"".utf8.contains($0) } ?? false
     }
 }

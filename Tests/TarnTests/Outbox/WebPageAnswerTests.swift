@@ -56,7 +56,7 @@ struct WebPageAnswerTests {
         #expect(first.mayHaveArrived && operations.dropFirst().allSatisfy { !$0.mayHaveArrived })
         fixture.server.with { $0.fault = { _ in nil } }
         #expect(try await drained(outbox).sent == 4)
-        let effects = ["PATCH item 7 title=b", "PUT item 8 label 1", "DELETE item 9", "POST item 100 title=new"]
+        let effects = ["PATCH item 7 title=b", "PUT item 8 label 1", "DELETE item 9", "POST item 101 title=new"]
         #expect(Set(fixture.effects) == Set(effects) && fixture.effects.count == 4, "\(fixture.effects)")
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Outbox: web pages in place of answers")
 struct WebPageAnswerTests {
-    private static let portal = "<HTML><head><title>Welcome to the hotel</title></head></HTML>"
-    private static let issue = """
+    private static let loginPage: String = "<HTML><head><title>Welcome to the hotel</title></head></HTML>"
+    private static let issue: String = """
         Issue:
           key: id
           attributes: { id: int, title: string }
@@ -35,7 +35,7 @@ struct WebPageAnswerTests {
         for id in 7...9 { try await fixture.stored(id) }
         fixture.server.with { api in
             api.clearLog()
-            api.fault = { _ in .status(200, fields: ["Content-Type": "text/html"], body: Self.portal) }
+            api.fault = { _ in .status(200, fields: ["Content-Type": "text/html"], body: Self.loginPage) }
         }
         try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))])
         try await outbox.add([RecordKey(1)], to: "labels", of: "Item", RecordKey(8))
@@ -51,7 +51,7 @@ struct WebPageAnswerTests {
             report.sent == 0 && report.dead == 0 && report.failed == 1 && report.remaining.pending == 4, "\(report)")
         #expect(fixture.server.with(\.requests).count == 1)
         let operations = try outbox.operations(), first = try #require(operations.first)
-        #expect(first.failure?.status == 200 && first.failure?.excerpt == Self.portal)
+        #expect(first.failure?.status == 200 && first.failure?.excerpt == Self.loginPage)
         // The server may be the one that has answered.
         #expect(first.mayHaveArrived && operations.dropFirst().allSatisfy { !$0.mayHaveArrived })
         fixture.server.with { $0.fault = { _ in nil } }
@@ -63,7 +63,7 @@ struct WebPageAnswerTests {
     @Test(
         "each kind of change waits, also one whose page cannot be decoded, or begins with a text",
         arguments: [
-            ScriptedServer.Answer(fields: ["Content-Type: application/json"], body: portal),
+            ScriptedServer.Answer(fields: ["Content-Type: application/json"], body: loginPage),
             .init(fields: ["Content-Type: text/html"], body: "Please <a href='/login'>log in</a>"),
             .init(fields: ["Content-Type: text/html", "Content-Encoding: gzip"], body: "no gzip"),
             .init(status: "201 Created", body: "\n<!doctype html><p>"),
@@ -97,7 +97,7 @@ struct WebPageAnswerTests {
     func expected(isRule: Bool) async throws {
         let expecting = Self.issue.replacingOccurrences(of: "' }", with: "', headers: { Accept: text/html } }")
         let place = try await place(
-            .init(fields: ["Content-Type: text/html"], body: Self.portal), entities: isRule ? Self.issue : expecting,
+            .init(fields: ["Content-Type: text/html"], body: Self.loginPage), entities: isRule ? Self.issue : expecting,
             api: isRule ? ", responses: [{ contains: '<title>', then: ignore }]" : "")
         let outbox = place.outbox()
         try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
@@ -108,7 +108,9 @@ struct WebPageAnswerTests {
     @Test("a web page that comes with the URL of a created record is an answer")
     func created() async throws {
         let place = try await place(
-            .init(status: "201 Created", fields: ["Content-Type: text/html", "Location: /issues/2"], body: Self.portal))
+            .init(
+                status: "201 Created", fields: ["Content-Type: text/html", "Location: /issues/2"], body: Self.loginPage)
+        )
         let outbox = place.outbox()
         try await outbox.create("Issue", [.init("title", .string("new"))], key: RecordKey(2))
         let report = try await outbox.drain()
@@ -125,7 +127,7 @@ struct WebPageAnswerTests {
             """
         let isPortal = Mutex(true)
         let place = try ScriptedOutbox(entities) { _ in
-            .init(body: isPortal.withLock(\.self) ? Self.portal : #"{"id":1,"title":"a","body":"theirs"}"#)
+            .init(body: isPortal.withLock(\.self) ? Self.loginPage : #"{"id":1,"title":"a","body":"theirs"}"#)
         }
         try await place.store.write { writer in
             try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))], isComplete: false)

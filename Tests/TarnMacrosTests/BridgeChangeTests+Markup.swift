@@ -46,4 +46,27 @@ extension BridgeChangeTests {
         #expect(report.sent == (isPage ? 0 : 1) && report.dead == (isPage ? 1 : 0), "\(report)")
         #expect(try client.store.read { try $0.get(Entry.self, 1)?.title } == (isPage ? "mine" : "theirs"))
     }
+
+    @Test("a web page without a redirect is no answer for a bridge either: the change waits, and is sent again")
+    func webPage() async throws {
+        let folder = try TemporaryFolder(), isLoggedIn = Mutex(false)
+        let server = try ScriptedServer { _ in
+            .init(body: isLoggedIn.withLock(\.self) ? "<title>theirs</title>" : "<html><body>Sign in</body></html>")
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.api.retry.attempts = 1
+            $0.writes["Entry"] = WriteRequests(update: WriteRequest("PATCH", "/entries/{id}"))
+        }
+        try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
+        let outbox = client.outbox().sending(through: XMLAnswers())
+        try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == 0 && report.remaining.pending == 1, "\(report)")
+        #expect(report.stop?.message.contains("is a web page") == true, "\(report)")
+        let waiting = try #require(try outbox.operations().first)
+        #expect(waiting.mayHaveArrived)
+        isLoggedIn.withLock { $0 = true }
+        try await outbox.retry(waiting.id)
+        #expect(try await outbox.drain().sent == 1)
+    }
 }

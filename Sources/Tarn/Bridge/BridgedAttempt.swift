@@ -30,10 +30,14 @@ struct BridgedAttempt {
     /// The result of an attempt that has ended before its last operation was done.
     ///
     /// A refusal tells what the server has carried out by then.
-    func ended(_ outcome: SentOperation.Outcome, at now: Timestamp) -> SentOperation {
+    ///
+    /// - Parameter mayHaveArrived: whether the server may have carried out the last operation.
+    func ended(
+        _ outcome: SentOperation.Outcome, at now: Timestamp, mayHaveArrived: Bool = false
+    ) -> SentOperation {
         var sent = sent
         sent.outcome = count > 1 ? outcome.afterSending(at: now) : outcome
-        sent.hasArrived = count > 1
+        sent.hasArrived = count > 1 || mayHaveArrived
         guard case .refused(var failure) = outcome, count > 1 else { return sent }
         // A change of the record does not correct an operation that is carried out in part.
         failure.kind = OutboxFailure.partial

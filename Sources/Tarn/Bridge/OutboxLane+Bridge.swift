@@ -69,6 +69,8 @@ extension OutboxLane {
             }
         } else if let reason = misled(response, message, attempt.operation.kind, isBridged: true) {
             return unseen(reason, attempt.sent, response, message)
+        } else if let outcome = outcome(ofPage: response, message) {
+            return attempt.ended(outcome, at: client.now, mayHaveArrived: true)
         }
         let isDeclared = message.isSame(as: declared.message)
         if let outcome = outcome(of: response, to: message, attempt.operation, step, isDeclared: isDeclared) {

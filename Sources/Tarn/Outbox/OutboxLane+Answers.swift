@@ -17,6 +17,10 @@ extension OutboxLane {
         _ response: TransportResponse, unreadable reason: String? = nil
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
+        if let outcome = outcome(ofPage: response, request, isWhole: reason == nil) {
+            (sent.outcome, sent.hasArrived) = (outcome, true)
+            return sent
+        }
         let invalidated = CacheRules.invalidated(by: request, response)
         sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
         var isIgnored: Bool { rules.first(for: response)?.action == .ignore }
@@ -402,6 +406,10 @@ extension OutboxLane {
         else { return sent }
         switch response.status {
         case 200:
+            if let outcome = self.outcome(ofPage: response, client.request(url)) {
+                sent.outcome = outcome
+                return sent
+            }
             if case .unreadable(let reason) = read(response, message, into: &sent) {
                 sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent

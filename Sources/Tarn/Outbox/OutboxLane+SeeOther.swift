@@ -149,10 +149,12 @@ extension OutboxLane {
 
 extension TransportResponse {
     /// Whether the content is HTML or XML, whatever its declared type is: no JSON begins like this.
-    var isMarkup: Bool {
+    var isMarkup: Bool { firstCharacter == UInt8(ascii: "<") }
+
+    /// The first byte of the content, behind a byte order mark and spaces; nil if there is none.
+    var firstCharacter: UInt8? {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let first = (body.starts(with: mark) ? body.dropFirst(3) : body[...]).first { !" \t\r\n".utf8.contains($0) }
-        return first == UInt8(ascii: "<")
+        return (body.starts(with: mark) ? body.dropFirst(3) : body[...]).first { !" \t\r\n".utf8.contains($0) }
     }
 
     /// Whether the content is a web page: HTML, also in the form of XML.

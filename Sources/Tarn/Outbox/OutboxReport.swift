@@ -76,7 +76,7 @@ public struct OutboxReport: Sendable, Hashable {
 
     /// The reason for which a drain sends no more operations of an API.
     public enum Stop: Sendable, Hashable {
-        /// The server cannot be reached.
+        /// The server cannot be reached, or a web page has answered in its place.
         case unreachable(String)
         /// The server demands other credentials.
         case authentication(String)

@@ -53,7 +53,7 @@ struct SentOperation: Sendable {
         case decided(ConflictDecision, seen: [UInt16: [UInt8]])
         /// Nothing was sent: the rate limit of the API is used up.
         case limited(until: Timestamp, OutboxFailure)
-        /// Nothing was sent: the operations of the API wait.
+        /// The operations of the API wait: nothing was sent, or a web page has answered.
         case stopped(OutboxReport.Stop, OutboxFailure)
         case cancelled
         /// The operation was claimed, but not sent.
@@ -96,7 +96,7 @@ struct SentOperation: Sendable {
     ///
     /// It may be older than what a sync has brought since.
     var isReplayed = false
-    /// Whether the server has carried out a part of an operation that has failed.
+    /// Whether the server has, or may have, carried out a part of an operation that has failed.
     var hasArrived = false
     /// The URL at which the server has created the record, if its key is not known yet.
     var location: String?

@@ -25,6 +25,36 @@ extension ResponseTable {
         return try cacheMappings.map { $0.keys.contains { $0 != mapping } } ?? true
     }
 
+    /// Counts the responses that programs have stored since which do not know the numbers: those
+    /// responses have no mapping.
+    ///
+    /// Each response is examined once. In a store from before this was noted, all are counted anew.
+    func countMappingsOfEarlierVersions() throws {
+        guard try totals.entries > 0, var counts = try cacheMappings else { return }
+        let last = try lastID
+        let known = try raw.get(state.meta, key: MetaKey.countedResponses).flatMap {
+            $0.count == 8 ? $0.loadBigEndian(0, UInt64.self) : nil
+        }
+        guard known != last else { return }
+        if let known {
+            var number = 0
+            try forEach(from: known &+ 1) { view in
+                if view.isCaches, !view.isList, view.bodySize == nil, view.mapping == nil { number += 1 }
+                return true
+            }
+            if number > 0 { counts["", default: 0] += number }
+        } else {
+            counts = try countedMappings()
+        }
+        try store(counts, countedUpTo: last)
+    }
+
+    private func store(_ counts: [String: Int], countedUpTo last: UInt64?) throws {
+        let lines = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        try raw.put(state.meta, key: MetaKey.cacheMappings, text: lines.joined(separator: "\n"))
+        if let last { try raw.put(state.meta, key: MetaKey.countedResponses, number: last) }
+    }
+
     /// Whether responses are stored that belong to no cache.
     var hasMirrors: Bool { get throws { try count > totals.entries } }
 
@@ -37,11 +67,11 @@ extension ResponseTable {
     ///   - after: that of the new entry.
     func countMappings(_ before: String?, _ after: String?) throws {
         guard before != after else { return }
-        var counts = try cacheMappings ?? countedMappings()
+        let known = try cacheMappings
+        var counts = try known ?? countedMappings()
         if let before, let count = counts[before] { counts[before] = count > 1 ? count - 1 : nil }
         if let after { counts[after, default: 0] += 1 }
-        let lines = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        try raw.put(state.meta, key: MetaKey.cacheMappings, text: lines.joined(separator: "\n"))
+        try store(counts, countedUpTo: known == nil ? lastID : nil)
     }
 
     private func countedMappings() throws -> [String: Int] {

@@ -10,6 +10,7 @@ extension StoreWriter {
     ///   - withMirrors: whether responses of mirrors are of interest, too.
     package mutating func beginCollectingResponses(butOf mapping: String, withMirrors: Bool) throws {
         let responses = access.responses
+        try responses.countMappingsOfEarlierVersions()
         let areOfInterest = try responses.hasCaches(butOf: mapping) || withMirrors && responses.hasMirrors
         updatedResponses = areOfInterest ? [] : nil
     }

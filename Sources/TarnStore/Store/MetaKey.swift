@@ -44,6 +44,9 @@ package enum MetaKey {
     /// Text: a line for each mapping of record caches' responses, with its digest and their number.
     /// Missing until one is stored.
     static let cacheMappings: StaticString = "cache mappings"
+    /// u64, big-endian: the highest response id that `cacheMappings` takes into account. A program
+    /// that does not know these numbers stores responses behind it.
+    static let countedResponses: StaticString = "counted responses"
     /// u64, big-endian: the id of the newest edge list. Ids are never reused.
     package static let nextList: StaticString = "next list"
     /// Text: the retention of changes (`ChangeRetention`). Missing: the default.

@@ -33,6 +33,12 @@ package struct ScanMember: Sendable, Hashable {
         misses = value.load(16)
     }
 
+    /// Whether another member of the record knows more: a later scan has listed it, or decided
+    /// about it.
+    func precedes(_ other: ScanMember) -> Bool {
+        (lastListed, decided) < (other.lastListed, other.decided)
+    }
+
     /// The size of the identity's digest in the keys of the table, in bytes.
     static let identitySize = 16
 

@@ -42,11 +42,11 @@ extension StoreWriter {
         return entry.map { Array($0.key) }
     }
 
-    /// Moves members of an identity to another one, at most `limit` of them. Those that the other
-    /// one has keep what it knows about them.
+    /// Moves members of an identity to another one, at most `limit` of them.
     ///
-    /// - Parameter numbersScans: whether both number their scans alike. Otherwise the members
-    ///   become those that the first scan has listed.
+    /// - Parameter numbersScans: whether both number their scans alike: of a member of both, the
+    ///   one of the later scan stays. Otherwise the other identity keeps what it knows, and what is
+    ///   new to it becomes a member that the first scan has listed.
     /// - Returns: whether none is left.
     package mutating func moveScanMembers(
         of identity: String, to other: String, limit: Int, numberedAlike numbersScans: Bool = false
@@ -58,7 +58,9 @@ extension StoreWriter {
             return members.count < limit
         }
         for member in members {
-            if try scans.member(member.record, of: other) == nil {
+            let known = try scans.member(member.record, of: other)
+            // Processes of different versions may have scanned in turn.
+            if known.map({ numbersScans && $0.precedes(member) }) ?? true {
                 try scans.put(numbersScans ? member : ScanMember(member.record, lastListed: 1), of: other)
             }
             try scans.remove(member.record, of: identity)

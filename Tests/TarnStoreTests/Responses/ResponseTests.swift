@@ -105,6 +105,44 @@ struct ResponseTests {
         #expect(try !others(than: "a"))
     }
 
+    @Test("a response that a program without the numbers by mapping has stored beside them is counted by an import")
+    func mappingsOfEarlierProgram() throws {
+        func cached(_ page: Int, _ mapping: String?) -> ResponseEntry {
+            var entry = entry(page, [1])
+            entry.caching = ResponseCaching(
+                requestedAt: Timestamp(microseconds: 1), selecting: [], usedAt: Timestamp(microseconds: 1))
+            entry.mapping = mapping
+            return entry
+        }
+        func collects() throws -> Bool {
+            try store.write { writer in
+                try writer.beginCollectingResponses(butOf: "a", withMirrors: false)
+                return writer.updatedResponses != nil
+            }
+        }
+        /// Stores an entry as a program does that leaves the numbers as they are.
+        func putUncounted(_ entry: ResponseEntry) throws {
+            try store.write { writer in
+                let responses = writer.access.responses, raw = responses.raw, meta = responses.state.meta
+                let before = try #require(try raw.get(meta, key: MetaKey.cacheMappings).map { Array($0) })
+                try writer.putResponse(entry)
+                var text = ByteWriter()
+                text.append(before)
+                try raw.put(meta, Bytes(MetaKey.cacheMappings), text.bytes)
+            }
+        }
+        try put(cached(2, "a"))
+        #expect(try !collects())
+        try putUncounted(cached(3, nil))
+        try put(entry(4, [1]), cached(5, "a"))
+        #expect(try collects() && collects())
+        try store.write { writer in
+            let id = try #require(try writer.access.responses.view(request(3).digest)?.id)
+            try writer.removeResponse(id: id)
+        }
+        #expect(try !collects())
+    }
+
     @Test("if the values of a field are removed, no response can be confirmed, and no list requests changes only")
     func fieldRemoved() throws {
         try store.put("Issue", 1, ["title": .string("t"), "number": .int(1)])

@@ -134,6 +134,33 @@ struct EarlierListTests {
         #expect(try store.items() == [10, 12] && store.read { try $0.access.scans.count } == 3)
     }
 
+    @Test("a scan that a process of an earlier version has begun is continued: what it has listed is no orphan")
+    func continuedFromEarlierVersion() async throws {
+        let store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        let members = try #require(try store.checkpoint("items")?.members)
+        let boxes = writtenPages([[1]], path: "/boxes")
+        let first = recording(
+            "/v1/items", #"[{"id":10,"name":"n"}]"#, "Link: <https://api.test.example/v1/items?page=2>; rel=\"next\"")
+        let cut = try await store.sync(nil, transport: try WrittenTransport(boxes + [first]))
+        #expect(cut.failures.count == 1)
+        // The earlier version has noted the first page under its name, and nothing under this one.
+        var list = try #require(try store.checkpoint("items"))
+        let identity = try #require(members.split(separator: " ").first), former = "\(identity) \(list.plan)"
+        let root = try #require(try store.open().catalog.entity("Item")?.root)
+        let item = ListedRecord(entity: root, storageKey: RecordKey(10).storageKey)
+        (list.members, list.listing) = (former, nil)
+        try await store.open().write { [list] writer in
+            try writer.noteListed([item], of: former, scan: list.scan)
+            try writer.putScanMember(ScanMember(item, lastListed: list.scan - 1), of: members)
+            try writer.setCheckpoint("items", list)
+        }
+        let rest = recording("/v1/items?page=2", #"[{"id":12,"name":"n"}]"#)
+        let report = try await store.sync(nil, transport: try WrittenTransport(boxes + [first, rest]))
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.items() == [10, 12])
+    }
+
     @Test("a scan that is interrupted after the change is followed by one that counts")
     func interrupted() async throws {
         var store = try MirrorStore(yaml: Self.yaml(Self.single))

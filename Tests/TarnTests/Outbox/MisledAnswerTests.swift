@@ -259,24 +259,18 @@ struct MisledAnswerTests {
         #expect(report.sent == 1 && report.dead == 0, "\(report)")
     }
 
-    @Test(
-        "a deletion that is answered with a web page or with XML is done, with a warning that names the content",
-        arguments: [
-            ("<html>Sign in</html>", "it is a web page"), ("<?xml version='1.0'?><ok/>", "it is an XML document"),
-        ])
-    func deletion(content: String, name: String) async throws {
-        let fixture = try await fixture(.status(200, body: content)), outbox = fixture.outbox()
+    @Test("a deletion that is answered with XML is done, with a warning that names the content")
+    func deletion() async throws {
+        let fixture = try await fixture(.status(200, body: "<?xml version='1.0'?><ok/>")), outbox = fixture.outbox()
         try await outbox.delete("Item", RecordKey(9))
         let report = try await outbox.drain()
         #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
-        #expect(report.warnings.first?.failure.message.contains(name) == true, "\(report)")
+        #expect(report.warnings.first?.failure.message.contains("it is an XML document") == true, "\(report)")
     }
 
     @Test(
         "the declared type of an answer tells what it is instead of JSON",
-        arguments: [
-            ("text/html", "a web page"), ("application/xml", "an XML document"), ("text/plain", "markup, and no JSON"),
-        ])
+        arguments: [("application/xml", "an XML document"), ("text/plain", "markup, and no JSON")])
     func declaredType(type: String, name: String) async throws {
         let place = try ScriptedOutbox(
             "Issue: { key: id, attributes: { id: int, title: string }, write: { delete: 'DELETE /issues/{id}' } }"

@@ -3,14 +3,21 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import time
 
 PATIENCE = 60
+# The output of a change that was queued.
+QUEUED = re.compile(r'"queued":[1-9]|[1-9]\d* queued')
 # A description that was changed may be refused by the store: that is no usage error of this tool.
 SYNC_CODES = {0, 1, 3, 5, 7, 8}
+READS = ["list Task --where 'done = true' --sort 'title desc' --limit 3", "get Task 110", "related Project 101 tasks",
+         "list Task --where 'project.name like \"s%\"' --include project", "count Task --by done", "search u", "changes",
+         "missing Task project", "status", "outbox list", "check", "inspect stat store.tarn", "fetch projects"]
+FOLLOWERS = ["watch Task", "changes --follow", "push --watch", "sync --watch 1s"]
 
 
 class Difference(Exception):
@@ -21,9 +28,9 @@ class Ledger:
     """The local changes, by the texts that they set: each text is used once."""
 
     def __init__(self):
-        self.creations = {}  # text -> whether the command has succeeded
-        self.updates = []  # (step, entity, handle, text, whether the command has succeeded)
-        self.deletions = []  # (step, entity, handle, whether the command has succeeded)
+        self.creations = {}  # text -> whether the command has reported the change
+        self.updates = []  # (step, entity, handle, text, whether the command has reported the change)
+        self.deletions = []  # (step, entity, handle, whether the command has reported the change)
         self.excused = set()  # handles whose changes may be missing: discarded, deleted, refused
         self.refused = set()  # handles of which an operation was discarded
         self.keys = {}  # temporary key -> text of the creation
@@ -71,13 +78,16 @@ class Commands:
 
     def run(self, *arguments, codes={0}, kill=None):
         """Runs a command, and with `kill`, a signal and a delay, ends it early."""
-        self.say(f"  tarn {' '.join(arguments)}" + (f"   ({kill[0].name} after {kill[1]:.2f} s)" if kill else ""))
+        end = f"   ({kill[0].name} after {kill[1]:.2f} s or {kill[2]} requests)" if kill else ""
+        self.say(f"  tarn {' '.join(arguments)}{end}")
         process = self.start(*arguments)
         if kill:
+            self.server.trap, self.server.countdown = lambda: process.send_signal(kill[0]), kill[2]
             try:
                 process.wait(kill[1])
             except subprocess.TimeoutExpired:
                 process.send_signal(kill[0])
+            self.server.countdown = 0
         return self.wait(process, arguments, codes, was_killed=kill is not None)
 
     def verify(self):
@@ -100,9 +110,9 @@ class Commands:
         """Takes a step that the seed determines."""
         self.step = step
         dice = random.Random(f"{self.world.seed} step {step}")
-        kinds = {"sync": 10, "change": 16, "push": 5, "outbox": 2, "read": 3, "server": 9, "maintain": 3, "backup": 1,
-                 "restore": 1, "copy": 1, "describe": 4, "pair": 5, "reader": 2}
-        kind = dice.choices(list(kinds), kinds.values())[0]
+        kinds = {"sync": 14, "change": 20, "push": 6, "outbox": 3, "read": 2, "server": 8, "maintain": 2, "backup": 1,
+                 "restore": 1, "copy": 1, "describe": 4, "pair": 8, "reader": 2}
+        kind = dice.choices(list(kinds), kinds.values())[0] if step > 1 or dice.random() < 0.3 else "sync"
         self.server.begin(step)
         self.say(f"{step}: {kind}")
         kills = self.kills
@@ -111,11 +121,13 @@ class Commands:
             self.verify()
 
     def kill(self, dice, chance=0.2):
-        """Returns a signal and the delay before it, or none."""
+        """Returns a signal, and the delay or the number of requests before it; or none."""
         if dice.random() >= chance:
             return None
         self.kills += 1
-        return dice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]), dice.random() ** 2 * 0.8
+        number = dice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT])
+        # A request is a moment that does not depend on the speed of the machine.
+        return (number, 5, dice.randint(1, 6)) if dice.random() < 0.5 else (number, dice.random() ** 2 * 0.5, 0)
 
     def sync_arguments(self, dice):
         names = self.world.endpoints()
@@ -129,7 +141,8 @@ class Commands:
         self.run("sync", *self.sync_arguments(dice), codes=SYNC_CODES, kill=self.kill(dice))
 
     def do_push(self, dice):
-        self.run("push", *dice.choice([[], [], ["--json"], ["--conflicts", "client"]]), codes=SYNC_CODES, kill=self.kill(dice, 0.3))
+        arguments = dice.choice([[], [], ["--json"], ["--conflicts", "client"]])
+        self.run("push", *arguments, codes=SYNC_CODES, kill=self.kill(dice, 0.3))
 
     def handle(self, dice, table):
         """Selects a record of the server, or one that was created here. Returns its handle and a condition."""
@@ -138,12 +151,13 @@ class Commands:
         if made and (dice.random() < 0.4 or not known):
             text = dice.choice(made)
             return text, ("title" if table == "Task" else "name") + f" = {text}"
-        number = dice.choice(known or [1])
+        # Often the same ones: changes of one record follow one another.
+        number = dice.choice(known[-3:] if known and dice.random() < 0.5 else known or [1])
         return number, f"id = {number}"
 
     def prepared(self, dice):
         """Prepares a change. Returns its arguments, and a function that notes the change with its outcome."""
-        arguments, note = dice.choice([self.create, self.create, self.update, self.update, self.update, self.delete])(dice)
+        arguments, note = dice.choice([self.create] * 3 + [self.update] * 4 + [self.delete])(dice)
         return arguments + [dice.choice(["--queue", "--queue", "--send"])], note
 
     def create(self, dice):
@@ -156,13 +170,15 @@ class Commands:
             mine = [key for key, made in self.ledger.keys.items() if made.startswith("cp")]
             known = sorted(self.server.projects)
             project = dice.choice(mine) if mine and dice.random() < 0.5 else dice.choice(known or [1])
-            arguments = ["create", "Task", "--set", f"title={text}", "--set", f"project={project}", "--set", "done=false"]
-            if dice.random() < 0.5:
-                arguments += ["--set", f"note=n{self.step}"]
+            arguments = ["create", "Task"]
+            values = [f"title={text}", f"project={project}", "done=false", f"note=n{self.step}"]
+            for value in values[:dice.randint(3, 4)]:
+                arguments += ["--set", value]
 
-        def note(code, output):
-            self.ledger.creations[text] = code == 0
-            if code == 0 or output.strip():
+        def note(output):
+            # The key is printed when the creation is queued, also if it cannot be sent.
+            self.ledger.creations[text] = bool(output)
+            if output:
                 self.ledger.keys[output.split("\n")[0]] = text
         return arguments, note
 
@@ -172,7 +188,7 @@ class Commands:
         text = f"u{self.step}"
         if table == "Project":
             tags = dice.sample(sorted(self.server.tags), dice.randint(0, 2))
-            return ["update", "Project", "--where", condition, "--set", f"tags={json.dumps(tags)}"], lambda code, output: None
+            return ["update", "Project", "--where", condition, "--set", f"tags={json.dumps(tags)}"], lambda output: None
         sets = ["--set", f"note={text}"]
         if dice.random() < 0.3:
             sets += ["--set", f"done={dice.choice(['true', 'false'])}"]
@@ -181,18 +197,16 @@ class Commands:
         if dice.random() < 0.15 and self.server.projects:
             sets += ["--set", f"project={dice.choice(sorted(self.server.projects))}"]
 
-        def note(code, output):
-            found = re.search(r"(\d+) queued", output)
-            self.ledger.updates.append((self.step, table, handle, text, code == 0 and found and found.group(1) != "0"))
+        def note(output):
+            self.ledger.updates.append((self.step, table, handle, text, bool(QUEUED.search(output))))
         return ["update", "Task", "--where", condition] + sets, note
 
     def delete(self, dice):
         table = "Project" if dice.random() < 0.2 else "Task"
         handle, condition = self.handle(dice, table)
 
-        def note(code, output):
-            found = re.search(r"(\d+) queued", output)
-            self.ledger.deletions.append((self.step, table, handle, code == 0 and found and found.group(1) != "0"))
+        def note(output):
+            self.ledger.deletions.append((self.step, table, handle, bool(QUEUED.search(output))))
             self.ledger.excused.add((table, handle))
             if table == "Project":
                 # The tasks below it are deleted as well: those that were created here are not followed.
@@ -201,8 +215,7 @@ class Commands:
 
     def do_change(self, dice):
         arguments, note = self.prepared(dice)
-        code, output, _ = self.run(*arguments, codes=SYNC_CODES, kill=self.kill(dice))
-        note(code, output)
+        note(self.run(*arguments, codes=SYNC_CODES, kill=self.kill(dice))[1])
 
     def do_outbox(self, dice):
         queued = self.queued()
@@ -230,12 +243,7 @@ class Commands:
                 self.ledger.excused.add((table, token))
 
     def do_read(self, dice):
-        number = dice.choice(sorted(self.server.tasks) or [1])
-        self.run(*dice.choice([
-            ["list", "Task", "--where", "done = true", "--sort", "title desc", "--limit", "3"], ["get", "Task", str(number)],
-            ["list", "Task", "--where", "project.name like \"s%\"", "--include", "project"], ["count", "Task", "--by", "done"],
-            ["related", "Project", "101", "tasks"], ["search", "u"], ["missing", "Task", "project"], ["changes"], ["status"],
-            ["outbox", "list"], ["check"], ["inspect", "stat", "store.tarn"], ["fetch", "projects"]]), codes={0, 1, 3, 5, 7})
+        self.run(*shlex.split(dice.choice(READS)), codes={0, 1, 3, 5, 7})
 
     def do_server(self, dice):
         with self.server.lock:
@@ -246,8 +254,10 @@ class Commands:
         kind = dice.choice(["repair", "compact", "rewrite", "collect"])
         if kind == "compact":
             self.end_readers()
-        arguments = ["cache", "collect", "--roots", "Project,Task,User"] if kind == "collect" else ["store", kind, "store.tarn"]
-        self.run(*arguments, kill=self.kill(dice, 0.3) if kind != "collect" else None)
+        if kind == "collect":
+            self.run("cache", "collect", "--roots", "Project,Task,User")
+        else:
+            self.run("store", kind, "store.tarn", kill=self.kill(dice, 0.3))
 
     def do_backup(self, dice):
         copy = os.path.join(self.folder, "copy.tarn")
@@ -309,15 +319,15 @@ class Commands:
             time.sleep(moment)
             processes[0].kill()
         for process, (arguments, note) in zip(processes, sides):
-            code, output, _ = self.wait(process, arguments, SYNC_CODES, was_killed=doomed and process is processes[0])
+            output = self.wait(process, arguments, SYNC_CODES, was_killed=doomed and process is processes[0])[1]
             if note:
-                note(code, output)
+                note(output)
 
     def do_reader(self, dice):
         """Starts or ends a process that follows the store."""
         if self.readers or not os.path.exists(self.store + "/data.mdb"):
             return self.end_readers()
-        arguments = dice.choice([["watch", "Task"], ["changes", "--follow"], ["push", "--watch"], ["sync", "--watch", "1s"]])
+        arguments = dice.choice(FOLLOWERS).split()
         self.say(f"  tarn {' '.join(arguments)} &")
         self.readers.append((self.start(*arguments, output=subprocess.DEVNULL), arguments))
 

@@ -9,6 +9,7 @@ import http.server
 import json
 import random
 import threading
+import time
 import urllib.parse
 
 GONE = 404, {}, b"{}"
@@ -28,6 +29,7 @@ class Server:
     def __init__(self, world):
         self.world, self.lock = world, threading.RLock()
         self.step, self.quiet, self.seen = 0, True, {}
+        self.countdown, self.trap = 0, None  # After this number of requests, the trap is called.
         self.clock, self.next_id = 0, 100
         self.users, self.projects, self.tasks, self.memos = {}, {}, {}, {}
         self.tags = {number: {"id": number, "name": f"tag {number}"} for number in range(1, 7)}
@@ -38,7 +40,7 @@ class Server:
         self.touched = set()  # tasks whose note was changed here, and records that were deleted here
         self.log = []
         dice = random.Random(f"server {world.seed}")
-        for _ in range(dice.randint(5, 25)):
+        for _ in range(dice.randint(5, 60)):
             self.mutate(dice)
         handler = type("Handler", (Handler,), {"model": self})
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -53,7 +55,7 @@ class Server:
     def begin(self, step, quiet=False):
         """Begins a step; a quiet one has neither faults nor changes between pages."""
         with self.lock:
-            self.step, self.quiet, self.seen = step, quiet, {}
+            self.step, self.quiet, self.seen, self.countdown = step, quiet, {}, 0
 
     # Changes.
 
@@ -67,8 +69,9 @@ class Server:
 
     def mutate(self, dice):
         """Changes something, as another client does."""
-        kind = dice.choice(["user", "project", "rename", "owner", "remove project", "remove user", "memo", "memo",
-                            "task", "task", "task", "remove task", "remove task", "edit", "edit", "edit", "edit", "edit"])
+        kinds = {"user": 2, "project": 3, "rename": 2, "owner": 3, "memo": 3, "task": 10, "edit": 12,
+                 "remove task": 5, "remove project": 0.7, "remove user": 0.7}
+        kind = dice.choices(list(kinds), kinds.values())[0]
         pick = lambda table: dice.choice(sorted(table)) if table else None
         user, project, task = pick(self.users), pick(self.projects), pick(self.tasks)
         text, tags = f"s{self.clock}", dice.sample(sorted(self.tags), dice.randint(0, 3))
@@ -84,8 +87,8 @@ class Server:
             self.touch(self.users[user])
         elif kind == "edit" and task:
             record = self.tasks[task]
-            values = {"title": record["title"].split("-")[0] + f"-{self.clock}", "note": text, "done": not record["done"],
-                      "assignee": user, "tags": sorted(tags), "project": project}
+            values = {"title": record["title"].split("-")[0] + f"-{self.clock}", "note": text, "project": project,
+                      "done": not record["done"], "assignee": user, "tags": sorted(tags)}
             field = dice.choice(sorted(values))
             record[field] = values[field]
             if field == "note":
@@ -164,20 +167,25 @@ class Server:
         url = urllib.parse.urlsplit(target)
         query = dict(urllib.parse.parse_qsl(url.query))
         with self.lock:
+            self.countdown -= 1
+            if self.countdown == 0:
+                self.trap()
             dice = self.chance(method, target, body)
             fault = None
-            if not self.quiet and dice.random() < self.world.faults:
-                fault = dice.choice(["500", "503", "429", "cut", "closed", "lost", "html"])
+            # Writes are fewer than pages.
+            if not self.quiet and dice.random() < self.world.faults * (1 if method == "GET" else 3):
+                special = "html" if method == "GET" else "lost"
+                fault = dice.choice(["500", "503", "429", "cut", "closed", "slow", "lost", special])
             if not self.quiet and method == "GET" and dice.random() < self.world.unrest:
                 for _ in range(dice.randint(1, 3)):
                     self.mutate(dice)
-            conditions = {name: fields[name] for name in ("idempotency-key", "if-match", "if-none-match") if name in fields}
+            conditions = [f"{name} {fields[name]}" for name in ("idempotency-key", "if-match") if name in fields]
             self.log.append(f"{self.step}: {method} {target} {body} {conditions} {fault or ''}")
             if fault == "closed":
                 raise Lost
             if fault in ("500", "503", "429"):
                 return int(fault), {"Retry-After": dice.choice(["0", "1"])} if fault == "429" else {}, b"{}", False
-            if fault == "html" and method == "GET":
+            if fault == "html":
                 return 200, {"Content-Type": "text/html"}, b"<html>maintenance</html>", False
             key = fields.get("idempotency-key") if self.world.honours_keys and method != "GET" else None
             if key in self.answers:
@@ -188,9 +196,11 @@ class Server:
                 if key and answer[0] < 400:
                     self.answers[key] = answer
             self.log[-1] += f" -> {answer[0]}"
-            if fault == "lost":
-                raise Lost
-            return *answer, fault == "cut"
+        if fault == "lost":
+            raise Lost
+        if fault == "slow":
+            time.sleep(0.3)
+        return *answer, fault == "cut"
 
     def read(self, path, query, fields):
         parts = path.strip("/").split("/")
@@ -247,8 +257,9 @@ class Server:
             if len(parts) == 3 and int(parts[1]) not in self.projects:
                 return GONE
             if len(parts) == 3:
-                record = self.add(self.tasks, {"title": body["title"], "note": body.get("note"), "done": bool(body.get("done")),
-                                               "priority": 1, "project": int(parts[1]), "assignee": None, "tags": []})
+                record = self.add(self.tasks, {
+                    "title": body["title"], "note": body.get("note"), "done": bool(body.get("done")), "priority": 1,
+                    "project": int(parts[1]), "assignee": None, "tags": []})
                 kind, token = "tasks", record["title"]
                 self.noted(record["id"], record["note"])
             else:

@@ -34,8 +34,8 @@ class World:
         self.conflicts = dice.choice(["per_field", "per_field", "server", "client"])
         self.overlap = dice.choice(["hold", "local", "server"])
         self.versions = dice.random() < 0.5
-        self.faults = dice.choice([0, 0.03, 0.08, 0.15])
-        self.unrest = dice.choice([0, 0.05, 0.2])
+        self.faults = dice.choice([0, 0.05, 0.1, 0.2])
+        self.unrest = dice.choice([0, 0.1, 0.3])
         # What changes.
         self.sizes = {name: dice.choice([1, 2, 3, 5, 10]) for name in LISTS}
         self.priority = self.index = self.pair = self.memos = False
@@ -47,7 +47,8 @@ class World:
     def endpoints(self, of_all=False):
         """The names of the endpoints that the description has; with `of_all`, also those that it lacks for now."""
         absent = set() if of_all else set(self.lacking)
-        absent |= {name for name, is_here in (("nested", self.nested), ("feed", self.feed != "none"), ("memos", self.memos)) if not is_here}
+        present = {"nested": self.nested, "feed": self.feed != "none", "memos": self.memos}
+        absent |= {name for name, is_present in present.items() if not is_present}
         return [name for name in LISTS if name not in absent]
 
     def change(self, dice):
@@ -61,7 +62,8 @@ class World:
             name = dice.choice(self.endpoints(of_all=True))
             self.lacking ^= {name}
             return ("without " if name in self.lacking else "with ") + name
-        choices = {"after": ["one_scan", "two_scans"], "commit": ["page", "walk", "{ every: 2 }"], "color": ["red", "green"]}
+        choices = {"after": ["one_scan", "two_scans"], "color": ["red", "green"],
+                   "commit": ["page", "walk", "{ every: 2 }"]}
         setattr(self, kind, dice.choice(choices[kind]) if kind in choices else not getattr(self, kind))
         return f"{kind} {getattr(self, kind)}"
 
@@ -69,7 +71,8 @@ class World:
 
     def text(self, base):
         lines = ["store: store.tarn", "api:", f"  base: {base}", "  transport: { idle_timeout: 5 }",
-                 "  retry: { attempts: 2, first_delay: 0.01, longest_delay: 0.05 }", "entities:", *self._entities(), "endpoints:"]
+                 "  retry: { attempts: 2, first_delay: 0.01, longest_delay: 0.05 }",
+                 "entities:", *self._entities(), "endpoints:"]
         for name in self.endpoints() or ["users"]:
             lines += self._endpoint(name)
         return "\n".join(lines) + "\n"
@@ -81,14 +84,16 @@ class World:
         return [
             "  User:", "    key: id", "    attributes: { id: int, name: string, rev: int }", *version,
             "  Tag: { key: id, attributes: { id: int, name: string } }",
-            "  Project:", "    key: id", "    attributes: { id: int, name: string, rev: int, updatedAt: date }", *version,
+            "  Project:", "    key: id", *version,
+            "    attributes: { id: int, name: string, rev: int, updatedAt: date }",
             "    relationships:",
             "      owner: { to: User, inverse: owned }",
             "      tags: { to: [Tag], ordered: true }",
             "      tasks: { to: [Task], inverse: project, on_delete: cascade }",
             *self._write("/projects", "POST /projects", "[name]"),
             "  Task:", "    key: id", *version, "    attributes:",
-            f"      {{ id: int, title: {{ type: string{index} }}, note: string?, done: bool, rev: int, updatedAt: date{priority} }}",
+            f"      {{ id: int, title: {{ type: string{index} }}, note: string?, done: bool, rev: int, updatedAt: date"
+            f"{priority} }}",
             "    relationships:",
             "      project: { to: Project, from: project_id, inverse: tasks }",
             "      assignee: { to: User, inverse: assigned }",
@@ -97,7 +102,8 @@ class World:
             *["    deleted: deleted"] * (self.feed == "tombstones"),
             *["    indexes: { byDone: [done, note], open: { on: title, where: { done: 'false' } } }"] * self.pair,
             *self._write("/tasks", "POST /projects/{project.id}/tasks", "[title, note, done]"),
-            *["  Memo: { key: [user, number], attributes: { number: int, text: string }, relationships: { user: User } }"] * self.memos,
+            *["  Memo: { key: [user, number], attributes: { number: int, text: string },"] * self.memos,
+            *["          relationships: { user: User } }"] * self.memos,
         ]
 
     def _write(self, path, create, fields):

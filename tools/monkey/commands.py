@@ -70,7 +70,7 @@ class Commands:
             self.say(f"    {code}: " + " | ".join(errors.strip().splitlines()[:6])[:400])
         if was_killed and code in (-signal.SIGKILL, -signal.SIGINT, 130):
             return code, output, errors
-        if code == 6 and ("no store" in errors or not os.path.exists(self.store + "/data.mdb")):
+        if code == 6 and ("no such store" in errors or not os.path.exists(self.store + "/data.mdb")):
             return code, output, errors
         if code not in codes or "Fatal error" in errors:
             raise Difference(f"exit code {code}: tarn {' '.join(arguments)}\n{output[-1500:]}\n{errors[-3000:]}")
@@ -171,7 +171,7 @@ class Commands:
             known = sorted(self.server.projects)
             project = dice.choice(mine) if mine and dice.random() < 0.5 else dice.choice(known or [1])
             arguments = ["create", "Task"]
-            values = [f"title={text}", f"project={project}", "done=false", f"note=n{self.step}"]
+            values = [f"title={text}", f"project={project}", "done=false", f"{self.world.note}=n{self.step}"]
             for value in values[:dice.randint(3, 4)]:
                 arguments += ["--set", value]
 
@@ -189,7 +189,7 @@ class Commands:
         if table == "Project":
             tags = dice.sample(sorted(self.server.tags), dice.randint(0, 2))
             return ["update", "Project", "--where", condition, "--set", f"tags={json.dumps(tags)}"], lambda output: None
-        sets = ["--set", f"note={text}"]
+        sets = ["--set", f"{self.world.note}={text}"]
         if dice.random() < 0.3:
             sets += ["--set", f"done={dice.choice(['true', 'false'])}"]
         if dice.random() < 0.2:

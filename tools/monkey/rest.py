@@ -60,7 +60,7 @@ def differences(commands):
             lines.append(f"{entity} {key} is not at the server: the store has {found[key]}")
         for key in expected.keys() & found.keys():
             for name, value in expected[key].items():
-                stored = found[key].get(name)
+                stored = found[key].get(commands.world.note if name == "note" else name)
                 if entity == "Task" and name == "tags":
                     stored = sorted(stored or [])
                 if (stored or None) != (value or None) or name in ("done", "rev") and stored != value:

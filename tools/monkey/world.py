@@ -40,6 +40,7 @@ class World:
         self.sizes = {name: dice.choice([1, 2, 3, 5, 10]) for name in LISTS}
         self.priority = self.index = self.pair = self.memos = False
         self.after, self.commit, self.color, self.lacking = "two_scans", "page", "red", set()
+        self.note, self.was = "note", "remark"  # the name of an attribute that is renamed
 
     def __str__(self):
         return ", ".join(f"{name} {value}" for name, value in vars(self).items())
@@ -53,7 +54,10 @@ class World:
 
     def change(self, dice):
         """Changes the description, and returns the name of the change."""
-        kind = dice.choice(["priority", "index", "pair", "memos", "after", "commit", "color"] + ["size", "lacking"] * 2)
+        kind = dice.choice(["priority", "index", "pair", "memos", "note", "after", "commit", "color"] + ["size", "lacking"] * 2)
+        if kind == "note":
+            self.note, self.was = self.was, self.note
+            return f"{self.note} in place of {self.was}"
         if kind == "size":
             name = dice.choice(LISTS)
             self.sizes[name] = dice.choice([1, 2, 3, 5, 10])
@@ -81,6 +85,7 @@ class World:
         version = ["    version: rev"] * self.versions
         index = ", index: true" if self.index else ""
         priority = ", priority: int?" if self.priority else ""
+        note = f"{self.note}: {{ type: string?, from: note, was: {self.was} }}"
         return [
             "  User:", "    key: id", "    attributes: { id: int, name: string, rev: int }", *version,
             "  Tag: { key: id, attributes: { id: int, name: string } }",
@@ -92,16 +97,15 @@ class World:
             "      tasks: { to: [Task], inverse: project, on_delete: cascade }",
             *self._write("/projects", "POST /projects", "[name]"),
             "  Task:", "    key: id", *version, "    attributes:",
-            f"      {{ id: int, title: {{ type: string{index} }}, note: string?, done: bool, rev: int, updatedAt: date"
-            f"{priority} }}",
+            f"      {{ id: int, title: {{ type: string{index} }}, {note}, done: bool, rev: int, updatedAt: date{priority} }}",
             "    relationships:",
             "      project: { to: Project, from: project_id, inverse: tasks }",
             "      assignee: { to: User, inverse: assigned }",
             "      tags: { to: [Tag], inverse: tasks }",
             *["    ignore: [priority]"] * (not self.priority),
             *["    deleted: deleted"] * (self.feed == "tombstones"),
-            *["    indexes: { byDone: [done, note], open: { on: title, where: { done: 'false' } } }"] * self.pair,
-            *self._write("/tasks", "POST /projects/{project.id}/tasks", "[title, note, done]"),
+            *[f"    indexes: {{ byDone: [done, {self.note}], open: {{ on: title, where: {{ done: 'false' }} }} }}"] * self.pair,
+            *self._write("/tasks", "POST /projects/{project.id}/tasks", f"[title, {self.note}, done]"),
             *["  Memo: { key: [user, number], attributes: { number: int, text: string },"] * self.memos,
             *["          relationships: { user: User } }"] * self.memos,
         ]

@@ -15,8 +15,8 @@ QUEUED = re.compile(r'"queued":[1-9]|[1-9]\d* queued')
 # A description that was changed may be refused by the store: that is no usage error of this tool.
 SYNC_CODES = {0, 1, 3, 5, 7, 8}
 READS = ["list Task --where 'done = true' --sort 'title desc' --limit 3", "get Task 110", "related Project 101 tasks",
-         "list Task --where 'project.name like \"s%\"' --include project", "count Task --by done", "search u", "changes",
-         "missing Task project", "status", "outbox list", "check", "inspect stat store.tarn", "fetch projects"]
+         "list Task --where 'project.name like \"s%\"' --include project", "count Task --by done", "search u", "status",
+         "missing Task project", "changes", "outbox list", "check", "inspect stat store.tarn", "fetch projects"]
 FOLLOWERS = ["watch Task", "changes --follow", "push --watch", "sync --watch 1s"]
 
 
@@ -94,15 +94,13 @@ class Commands:
         if os.path.exists(self.store + "/data.mdb"):
             self.run("inspect", "verify", "store.tarn")
 
-    def rows(self, entity, *arguments):
-        """The records of an entity in the store."""
-        code, output, _ = self.run("list", entity, "--format", "json", "--fields", "all", *arguments, codes={0, 6})
+    def rows(self, *arguments):
+        """The objects that a command lists: records, or the operations of the outbox."""
+        code, output, _ = self.run(*arguments, "--format", "json", codes={0, 6})
         return json.loads(output) if code == 0 else []
 
     def queued(self):
-        """The operations of the outbox."""
-        code, output, _ = self.run("outbox", "list", "--format", "json", codes={0, 6})
-        return json.loads(output) if code == 0 else []
+        return self.rows("outbox", "list")
 
     # Steps.
 

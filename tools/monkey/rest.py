@@ -52,7 +52,7 @@ def differences(commands):
     lines = []
     for entity, expected in expected_records(commands.server).items():
         found = {}
-        for row in commands.rows(entity):
+        for row in commands.rows("list", entity, "--fields", "all"):
             found[(row.get("user"), row.get("number")) if entity == "Memo" else row["id"]] = row
         for key in expected.keys() - found.keys():
             lines.append(f"{entity} {key} is missing: the server has {expected[key]}")
@@ -66,7 +66,7 @@ def differences(commands):
                 if (stored or None) != (value or None) or name in ("done", "rev") and stored != value:
                     lines.append(f"{entity} {key} {name}: the store has {stored!r}, the server {value!r}")
     # Tags are only nested: those of no record stay.
-    names = {row["id"]: row.get("name") for row in commands.rows("Tag")}
+    names = {row["id"]: row.get("name") for row in commands.rows("list", "Tag")}
     for table in (commands.server.tasks, commands.server.projects):
         for record in table.values():
             lines += [f"Tag {tag} is missing or wrong" for tag in record["tags"] if names.get(tag) != f"tag {tag}"]

@@ -54,7 +54,8 @@ class World:
 
     def change(self, dice):
         """Changes the description, and returns the name of the change."""
-        kind = dice.choice(["priority", "index", "pair", "memos", "note", "after", "commit", "color"] + ["size", "lacking"] * 2)
+        kinds = ["priority", "index", "pair", "memos", "note", "after", "commit", "color"]
+        kind = dice.choice(kinds + ["size", "lacking"] * 2)
         if kind == "note":
             self.note, self.was = self.was, self.note
             return f"{self.note} in place of {self.was}"
@@ -97,14 +98,16 @@ class World:
             "      tasks: { to: [Task], inverse: project, on_delete: cascade }",
             *self._write("/projects", "POST /projects", "[name]"),
             "  Task:", "    key: id", *version, "    attributes:",
-            f"      {{ id: int, title: {{ type: string{index} }}, {note}, done: bool, rev: int, updatedAt: date{priority} }}",
+            f"      {{ id: int, title: {{ type: string{index} }}, {note}, done: bool, rev: int,",
+            f"        updatedAt: date{priority} }}",
             "    relationships:",
             "      project: { to: Project, from: project_id, inverse: tasks }",
             "      assignee: { to: User, inverse: assigned }",
             "      tags: { to: [Tag], inverse: tasks }",
             *["    ignore: [priority]"] * (not self.priority),
             *["    deleted: deleted"] * (self.feed == "tombstones"),
-            *[f"    indexes: {{ byDone: [done, {self.note}], open: {{ on: title, where: {{ done: 'false' }} }} }}"] * self.pair,
+            *["    indexes:", f"      byDone: [done, {self.note}]",
+              "      open: { on: title, where: { done: 'false' } }"] * self.pair,
             *self._write("/tasks", "POST /projects/{project.id}/tasks", f"[title, {self.note}, done]"),
             *["  Memo: { key: [user, number], attributes: { number: int, text: string },"] * self.memos,
             *["          relationships: { user: User } }"] * self.memos,

@@ -76,9 +76,10 @@ def differences(commands):
 def check_ledger(commands):
     """Checks that no local change was lost, doubled, or overtaken by an earlier one."""
     server, ledger, lines = commands.server, commands.ledger, []
-    made = {}
+    made = {}  # by text: (idempotency key, number) of the records
     for text, key, number in server.created:
         made.setdefault(text, []).append((key, number))
+    numbers_of = lambda handle: {handle} if isinstance(handle, int) else {number for _, number in made.get(handle, [])}
     for text, is_sure in ledger.creations.items():
         table = "Task" if text.startswith("ct") else "Project"
         records = made.get(text, [])
@@ -90,8 +91,10 @@ def check_ledger(commands):
         if len(records) > 1 and not is_repeated and not ledger.is_restored:
             lines.append(f"doubled: the creation of {table} {text}: {records}")
     for step, table, handle, text, is_sure in ledger.updates:
-        numbers = [handle] if isinstance(handle, int) else [number for _, number in made.get(handle, [])]
-        later = [update for update in ledger.updates if update[0] > step and update[2] == handle]
+        numbers = numbers_of(handle)
+        # A later one may have replaced it before it was sent; it may name the record by its key instead.
+        later = [other for other in ledger.updates
+                 if other[0] > step and (numbers & numbers_of(other[2]) or other[2] == handle)]
         names = {(table, handle)} | {(table, number) for number in numbers}
         if not is_sure or later or names & (ledger.excused | server.touched):
             continue
@@ -139,5 +142,7 @@ def check(commands):
         raise Difference(f"at rest, after syncs with codes {codes}:\n  " + "\n  ".join(lines[:30]))
     if operations := commands.queued():
         raise Difference(f"the outbox is not empty at rest: {operations}")
+    if commands.server.errors:
+        raise Difference("the model server failed:\n" + "\n".join(commands.server.errors))
     if lines := check_ledger(commands):
         raise Difference("at rest:\n  " + "\n  ".join(lines))

@@ -10,6 +10,7 @@ import json
 import random
 import threading
 import time
+import traceback
 import urllib.parse
 
 GONE = 404, {}, b"{}"
@@ -38,7 +39,7 @@ class Server:
         self.created = []  # (token, idempotency key) of each creation by a client
         self.notes = {}  # by task: the notes that it has had, oldest first
         self.touched = set()  # tasks whose note was changed here, and records that were deleted here
-        self.log = []
+        self.log, self.errors = [], []
         dice = random.Random(f"server {world.seed}")
         for _ in range(dice.randint(5, 60)):
             self.mutate(dice)
@@ -308,7 +309,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         fields = {name.lower(): value for name, value in self.headers.items()}
         try:
             status, header, content, is_cut = self.model.answer(self.command, self.path, fields, body)
-        except Lost:
+        except Exception as error:
+            if not isinstance(error, Lost):
+                self.model.errors.append(f"{self.command} {self.path}: {traceback.format_exc()}")
             self.close_connection = True
             return
         self.send_response(status)

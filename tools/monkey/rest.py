@@ -14,12 +14,12 @@ GONE = re.compile(r"(Task|Project|User|Memo) .* is not at the server")
 
 def settle(commands):
     """Sends everything that is queued; dead letters with an expected reason are discarded."""
-    for _ in range(12):
+    for turn in range(12):
         commands.run("push", codes=SYNC_CODES)
         queued = commands.queued()
-        # The record of an accepted creation that could not be read is read by the next attempt.
+        # The record of an accepted creation that could not be read is read by the next attempt, unless it is gone.
         waiting = [operation for operation in queued
-                   if operation["state"] != "dead" or "accepted" in operation["failure"]]
+                   if operation["state"] != "dead" or turn < 4 and "accepted" in operation["failure"]]
         dead = [operation for operation in queued if operation not in waiting]
         for operation in dead:
             if not EXPECTED.search(operation.get("failure") or ""):
@@ -96,6 +96,7 @@ def check_ledger(commands):
         later = [other for other in ledger.updates
                  if other[0] > step and (numbers & numbers_of(other[2]) or other[2] == handle)]
         names = {(table, handle)} | {(table, number) for number in numbers}
+        names |= {(table, text) for text in made if numbers & numbers_of(text)}
         if not is_sure or later or names & (ledger.excused | server.touched):
             continue
         if numbers and not any(text in server.notes.get(number, []) for number in numbers):

@@ -1,0 +1,336 @@
+"""The model server: users, projects, their tasks and memos, kept in memory and served in pages.
+
+Faults and the changes between two pages follow from the seed, the number of the step, the request and
+how often it was repeated in the step: not from the order in which requests arrive.
+"""
+import datetime
+import hashlib
+import http.server
+import json
+import random
+import threading
+import time
+import traceback
+import urllib.parse
+
+GONE = 404, {}, b"{}"
+START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+def text_of(time):
+    """The text of a time: seconds since the start."""
+    return (START + datetime.timedelta(seconds=time)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Lost(Exception):
+    """A connection that is closed without an answer."""
+
+
+class Server:
+    def __init__(self, world):
+        self.world, self.lock = world, threading.RLock()
+        self.step, self.quiet, self.seen = 0, True, {}
+        self.countdown, self.trap = 0, None  # After this number of requests, the trap is called.
+        self.clock, self.next_id = 0, 100
+        self.users, self.projects, self.tasks, self.memos = {}, {}, {}, {}
+        self.tags = {number: {"id": number, "name": f"tag {number}"} for number in range(1, 7)}
+        self.gone = {}  # deleted tasks and the time of their deletion
+        self.answers = {}  # by idempotency key
+        self.created = []  # (token, idempotency key) of each creation by a client
+        self.notes = {}  # by task: the notes that it has had, oldest first
+        self.touched = set()  # tasks whose note was changed here, and records that were deleted here
+        self.log, self.errors = [], []
+        dice = random.Random(f"server {world.seed}")
+        for _ in range(dice.randint(5, 60)):
+            self.mutate(dice)
+        handler = type("Handler", (Handler,), {"model": self})
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+        self.base = f"http://127.0.0.1:{self.http.server_port}"
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+    def begin(self, step, quiet=False):
+        """Begins a step; a quiet one has neither faults nor changes between pages."""
+        with self.lock:
+            self.step, self.quiet, self.seen, self.countdown = step, quiet, {}, 0
+
+    # Changes.
+
+    def touch(self, record):
+        self.clock += 1
+        record["rev"] = record.get("rev", 0) + 1
+        record["at"] = self.clock
+
+    def noted(self, task, text):
+        self.notes.setdefault(task, []).append(text)
+
+    def mutate(self, dice):
+        """Changes something, as another client does."""
+        kinds = {"user": 2, "project": 3, "rename": 2, "owner": 3, "memo": 3, "task": 10, "edit": 12,
+                 "remove task": 5, "remove project": 0.7, "remove user": 0.7}
+        kind = dice.choices(list(kinds), kinds.values())[0]
+        pick = lambda table: dice.choice(sorted(table)) if table else None
+        user, project, task = pick(self.users), pick(self.projects), pick(self.tasks)
+        text, tags = f"s{self.clock}", dice.sample(sorted(self.tags), dice.randint(0, 3))
+        if kind == "user":
+            self.add(self.users, {"name": text})
+        elif kind == "project":
+            self.add(self.projects, {"name": text, "owner": user, "tags": tags})
+        elif kind == "task" and project:
+            self.add(self.tasks, {"title": text, "note": None, "done": False, "priority": dice.randint(0, 3),
+                                  "project": project, "assignee": user, "tags": sorted(tags)})
+        elif kind == "rename" and user:
+            self.users[user]["name"] = text
+            self.touch(self.users[user])
+        elif kind == "edit" and task:
+            record = self.tasks[task]
+            values = {"title": record["title"].split("-")[0] + f"-{self.clock}", "note": text, "project": project,
+                      "done": not record["done"], "assignee": user, "tags": sorted(tags)}
+            field = dice.choice(sorted(values))
+            record[field] = values[field]
+            if field == "note":
+                self.noted(task, text)
+                self.touched.add(("Task", task))
+            self.touch(record)
+        elif kind == "owner" and project:
+            self.projects[project]["owner"] = user
+            self.touch(self.projects[project])
+        elif kind == "remove task" and task:
+            self.touched.add(("Task", task))
+            self.remove_task(task)
+        elif kind == "remove project" and len(self.projects) > 2:
+            self.touched.add(("Project", project))
+            self.remove_project(project)
+        elif kind == "remove user" and len(self.users) > 2:
+            del self.users[user]
+            self.memos = {key: memo for key, memo in self.memos.items() if key[0] != user}
+            for table, field in ((self.projects, "owner"), (self.tasks, "assignee")):
+                for record in table.values():
+                    if record[field] == user:
+                        record[field] = None
+                        self.touch(record)
+        elif kind == "memo" and user:
+            key = (user, dice.randint(1, 4))
+            self.memos[key] = {"number": key[1], "user": user, "text": text}
+        self.clock += 1
+
+    def add(self, table, record):
+        self.next_id += 1
+        record["id"] = self.next_id
+        table[record["id"]] = record
+        self.touch(record)
+        return record
+
+    def remove_task(self, number):
+        del self.tasks[number]
+        self.clock += 1
+        self.gone[number] = self.clock
+
+    def remove_project(self, number):
+        for task in [task for task, record in self.tasks.items() if record["project"] == number]:
+            self.touched.add(("Task", task))
+            self.remove_task(task)
+        del self.projects[number]
+
+    # JSON.
+
+    def json_of(self, kind, record, is_listed=False):
+        if kind == "users":
+            return {"id": record["id"], "name": record["name"], "rev": record["rev"]}
+        if "deleted" in record:
+            return {"id": record["id"], "deleted": True, "updated_at": text_of(record["at"])}
+        if kind == "memos":
+            return {"number": record["number"], "text": record["text"], "user": record["user"]}
+        user = lambda number: self.json_of("users", self.users[number]) if number in self.users else None
+        shared = {"id": record["id"], "rev": record["rev"], "updated_at": text_of(record["at"]),
+                  "tags": [self.tags[tag] for tag in record["tags"]]}
+        if kind == "projects":
+            if is_listed and self.world.details:
+                return {"id": record["id"], "name": record["name"]}
+            return shared | {"name": record["name"], "owner": user(record["owner"])}
+        task = shared | {name: record[name] for name in ("title", "note", "done", "priority")}
+        task["assignee"] = user(record["assignee"])
+        return task if is_listed == "nested" and self.world.parent else task | {"project_id": record["project"]}
+
+    # Requests.
+
+    def chance(self, *of):
+        """Returns dice for a request that are the same whenever the run is repeated."""
+        count = self.seen[of] = self.seen.get(of, 0) + 1
+        return random.Random(f"{self.world.seed} {self.step} {of} {count}")
+
+    def answer(self, method, target, fields, body):
+        """Returns status, header fields and body, and whether the body is to be cut."""
+        url = urllib.parse.urlsplit(target)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        with self.lock:
+            self.countdown -= 1
+            if self.countdown == 0:
+                self.trap()
+            dice = self.chance(method, target, body)
+            fault = None
+            # Writes are fewer than pages.
+            if not self.quiet and dice.random() < self.world.faults * (1 if method == "GET" else 3):
+                special = "html" if method == "GET" else "lost"
+                fault = dice.choice(["500", "503", "429", "cut", "closed", "slow", "lost", special])
+            if not self.quiet and method == "GET" and dice.random() < self.world.unrest:
+                for _ in range(dice.randint(1, 3)):
+                    self.mutate(dice)
+            conditions = [f"{name} {fields[name]}" for name in ("idempotency-key", "if-match") if name in fields]
+            self.log.append(f"{self.step}: {method} {target} {body} {conditions} {fault or ''}")
+            if fault == "closed":
+                raise Lost
+            if fault in ("500", "503", "429"):
+                return int(fault), {"Retry-After": dice.choice(["0", "1"])} if fault == "429" else {}, b"{}", False
+            if fault == "html":
+                return 200, {"Content-Type": "text/html"}, b"<html>maintenance</html>", False
+            key = fields.get("idempotency-key") if self.world.honours_keys and method != "GET" else None
+            if key in self.answers:
+                answer = self.answers[key]
+            else:
+                answer = (self.read(url.path, query, fields) if method == "GET"
+                          else self.write(method, url.path, fields, json.loads(body or "{}")))
+                if key and answer[0] < 400:
+                    self.answers[key] = answer
+            self.log[-1] += f" -> {answer[0]}"
+        if fault == "lost":
+            raise Lost
+        if fault == "slow":
+            time.sleep(0.3)
+        return *answer, fault == "cut"
+
+    def read(self, path, query, fields):
+        parts = path.strip("/").split("/")
+        tables = {"users": self.users, "projects": self.projects, "tasks": self.tasks, "memos": self.memos}
+        if len(parts) == 2:
+            record = tables[parts[0]].get(int(parts[1]))
+            return self.valid(self.json_of(parts[0], record), {}, fields, self.world.matches) if record else GONE
+        kind, is_listed, records = parts[0], True, list(tables[parts[0]].values())
+        order = lambda record: (record["id"],) if "id" in record else (record["user"], record["number"])
+        if len(parts) == 3:
+            if int(parts[1]) not in self.projects:
+                return GONE
+            kind, is_listed = "tasks", "nested"
+            records = [task for task in self.tasks.values() if task["project"] == int(parts[1])]
+        elif kind == "tasks" and self.world.feed != "whole":
+            order = lambda record: (record["at"], record["id"])
+            if self.world.feed == "tombstones":
+                records += [{"id": number, "at": at, "deleted": True} for number, at in self.gone.items()]
+            records = [record for record in records if text_of(record["at"]) >= query.get("since", "")]
+        style = self.world.styles["nested" if len(parts) == 3 else "feed" if kind == "tasks" else kind]
+        records.sort(key=order)
+        size = int(query.get("n", 3))
+        document, header, start = {}, {}, 0
+        if style == "offset":
+            start, document["total"] = int(query.get("offset", 0)), len(records)
+        elif style == "page":
+            start, document["pages"] = (int(query.get("page", 1)) - 1) * size, -(-len(records) // size)
+        elif "after" in query:
+            after = tuple(map(int, query["after"].split(".")))
+            start = sum(order(record) <= after for record in records)
+        page = records[start:start + size]
+        if style in ("cursor", "link") and start + size < len(records):
+            after = ".".join(map(str, order(page[-1])))
+            if style == "cursor":
+                document["next"] = after
+            else:
+                header["Link"] = f'<{self.base}{path}?{urllib.parse.urlencode(query | {"after": after})}>; rel="next"'
+        document["items"] = [self.json_of(kind, record, is_listed) for record in page]
+        return self.valid(document, header, fields, self.world.validators)
+
+    def valid(self, document, header, fields, has_tag):
+        """Returns an answer with a document, or 304."""
+        body = json.dumps(document).encode()
+        if not has_tag:
+            return 200, header, body
+        tag = '"' + hashlib.md5(body + repr(header).encode()).hexdigest()[:12] + '"'
+        if fields.get("if-none-match") == tag:
+            return 304, {"ETag": tag} | (header if self.world.link_with_304 else {}), b""
+        return 200, header | {"ETag": tag}, body
+
+    def write(self, method, path, fields, body):
+        parts = path.strip("/").split("/")
+        if method == "POST":
+            if len(parts) == 3 and int(parts[1]) not in self.projects:
+                return GONE
+            if len(parts) == 3:
+                record = self.add(self.tasks, {
+                    "title": body["title"], "note": body.get("note"), "done": bool(body.get("done")), "priority": 1,
+                    "project": int(parts[1]), "assignee": None, "tags": []})
+                kind, token = "tasks", record["title"]
+                self.noted(record["id"], record["note"])
+            else:
+                record = self.add(self.projects, {"name": body["name"], "owner": None, "tags": []})
+                kind, token = "projects", record["name"]
+            self.created.append((token, fields.get("idempotency-key"), record["id"]))
+            return self.written(kind, record, 201)
+        kind, number = parts[0], int(parts[1])
+        table = self.projects if kind == "projects" else self.tasks
+        record = table.get(number)
+        if not record:
+            return GONE
+        tag = self.valid(self.json_of(kind, record), {}, {}, True)[1]["ETag"]
+        if self.world.matches and fields.get("if-match", tag) != tag:
+            return 412, {}, b"{}"
+        if method == "DELETE":
+            self.remove_project(number) if kind == "projects" else self.remove_task(number)
+            return 204, {}, b""
+        for name, value in body.items():
+            value = value["id"] if isinstance(value, dict) else value
+            name = {"project_id": "project"}.get(name, name)
+            if name == "project" and value not in self.projects:
+                return 422, {}, b'{"message": "no such record"}'
+            record[name] = sorted(value) if name == "tags" and kind == "tasks" else value
+            if name == "note":
+                self.noted(number, value)
+        self.touch(record)
+        return self.written(kind, record, 200)
+
+    def written(self, kind, record, status):
+        if self.world.form == "empty" and status == 200:
+            return 204, {}, b""
+        answer = self.valid(self.json_of(kind, record), {}, {}, self.world.matches)
+        if self.world.form != "record" and status == 201:
+            return 201, {"Location": f"{self.base}/{kind}/{record['id']}"}, b""
+        return status, answer[1], answer[2]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    model = None
+
+    def handle_any(self):
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length).decode()
+        fields = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            status, header, content, is_cut = self.model.answer(self.command, self.path, fields, body)
+        except Exception as error:
+            if not isinstance(error, Lost):
+                self.model.errors.append(f"{self.command} {self.path}: {traceback.format_exc()}")
+            self.close_connection = True
+            return
+        self.send_response(status)
+        for name, value in ({"Content-Type": "application/json", "Cache-Control": "no-cache"} | header).items():
+            self.send_header(name, value)
+        if status not in (204, 304):
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[:len(content) // 2] if is_cut else content)
+        if is_cut and content:
+            self.close_connection = True
+
+    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = handle_any
+
+    def handle(self):
+        try:
+            super().handle()
+        except OSError:
+            pass  # The client was killed.
+
+    def log_message(self, *arguments):
+        pass

@@ -42,7 +42,8 @@ extension EndpointScan {
         return catalog.entities.filter { owner in
             owner.name != endpoint.forEach?.entity
                 && catalog.relationships(of: owner).contains { relationship in
-                    [.cascade, .nullify].contains(relationship.deleteRule) && relationship.join == nil
+                    let rule = relationship.deleteRule
+                    return (rule == .cascade || rule == .nullify && !relationship.isStored)
                         && family.contains(relationship.destination)
                 }
         }.map(\.name)

@@ -61,8 +61,8 @@ extension StoreWriter {
         }
     }
 
-    /// Calls the closure with the other records that a deletion deletes or changes, until it returns
-    /// false.
+    /// Calls the closure with the other records that a deletion deletes or changes, until it
+    /// returns false.
     ///
     /// - Throws: `StoreWriteError.deleteDenied`, and the errors of the closure.
     package mutating func forEachAffected(

@@ -249,6 +249,7 @@ struct PaginationGuardTests {
         #expect(try doubt([(2, 6), (2, 5), (1, 5)], more: .ignoring(["total"])) == nil)
         // Two records before the last page are gone: it has none.
         #expect(try doubt([(2, 6), (2, 6), (0, 4)]) == .smallerTotal(name: "total", before: 6, total: 4))
+        #expect(try doubt([(2, 6), (2, 6), (2, nil), (0, 0)], .offset(.query("p"), total: "total")) == nil)
         #expect(try doubt([(2, 4), (2, 5), (1, 5)]) == nil)
         #expect(try doubt([(2, 5), (2, 5), (1, 5)]) == nil)
     }

@@ -108,18 +108,21 @@ extension EndpointScan {
     /// longer stored or have come back, or the description has no such values.
     ///
     /// The list of a record that comes back is requested as a whole: what it had was deleted. So is
-    /// one that the description has again: its responses did not keep its records meanwhile.
+    /// one that the description has again: its responses did not keep its records meanwhile. And so
+    /// is one whose records refer to a record that comes back: see ``listsOfReturnedOwners(_:_:)``.
     func forgetLists(butOf parents: [ParentRecord?]) async throws {
-        guard variant == nil, !options.isDryRun, endpoint.incremental != nil,
-            endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
-        else { return }
-        let known = Set(request.listNames(of: parents.map { $0?.key }).map { ExactText($0) })
+        guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
+        let names = request.listNames(of: parents.map { $0?.key }), known = Set(names.map { ExactText($0) })
         let own = "\(endpoint.name) "
+        let mayLackLists =
+            endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
         var forgotten: [ExactText: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {
             if let other = checkpoint.forgotten { forgotten[ExactText(name)] = other }
         }
         try client.store.read { reader in
+            for (name, checkpoint) in try listsOfReturnedOwners(names, reader) { forget(name, checkpoint) }
+            guard mayLackLists else { return }
             try reader.access.checkpoints.forEach(withPrefix: own) { name, checkpoint in
                 if !known.contains(ExactText(name)), !EndpointScan.isVariant(name.dropFirst(own.count)) {
                     forget(name, checkpoint)

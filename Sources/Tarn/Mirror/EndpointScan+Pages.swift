@@ -122,7 +122,9 @@ extension EndpointScan {
             state: .underWay, plan: plan, nextURL: position, scan: last + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
-        if let rules = endpoint.orphans, rules.scope != .listed { checkpoint.begunAfter = sequence }
+        if endpoint.incremental != nil || endpoint.orphans.map({ $0.scope != .listed }) ?? false {
+            checkpoint.begunAfter = sequence
+        }
         checkpoint.isCutOff = old?.isCutOff ?? false
         // That of progress that was forgotten is unknown.
         checkpoint.earlierPlan = old.flatMap { $0.plan == plan || $0.plan.isEmpty ? $0.earlierPlan : $0.plan }

@@ -184,6 +184,8 @@ extension EndpointScan {
             rules.scans = .max
         } else if endpoint.hasSeveralLists && (hasEarlierPages || hasLostParents) {
             rules.scans = max(rules.scans, rules.scans &+ 1)
+        } else if try mayHavePassed(completed) {
+            rules.scans = max(2, rules.scans)
         }
         var pass = OrphanPass(request, options, rules, completed, lists: scannedLists, others: otherLists)
         pass.isOnlyAnswered = isOnlyAnswered
@@ -197,6 +199,15 @@ extension EndpointScan {
             client.log(orphansOf: endpoint, pass.report, pass.imported)
         }
         try await pass.run()
+    }
+
+    /// Whether a scan was continued where an earlier run had ended, in a list whose pages are
+    /// counted: if a record before that place was deleted meanwhile, another one has moved past the
+    /// scan.
+    private func mayHavePassed(_ completed: Batch.Completed) throws -> Bool {
+        guard endpoint.pagination.isCounted else { return false }
+        let progress = try client.store.read { try $0.checkpoint(completed.checkpointName) }
+        return progress?.resumedScan == completed.scan
     }
 
     /// The scans of other endpoints of the API that list records of the entity: an orphan may have

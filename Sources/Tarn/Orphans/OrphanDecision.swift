@@ -37,6 +37,8 @@ struct OrphanDecision: Sendable {
     let moves: Moves?
     /// Lists that are no longer requested; nil if they are unknown.
     let unused: UnusedLists?
+    /// The endpoints that the description does not have, and that have requested changes only.
+    let former: Set<String>
     /// The siblings of the list of a typed request; nil for a list of a description.
     let siblings: SiblingLists?
     /// The lists of which a scan has reached all pages.
@@ -74,7 +76,7 @@ struct OrphanDecision: Sendable {
     /// - Parameters:
     ///   - references: takes the references to deleted records.
     ///   - former: takes the names of endpoints that the description does not have, and that have
-    ///     listed deleted records.
+    ///     listed records which were deleted, or have lost references.
     private func decide(
         _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ references: inout DeletedReferences,
         _ former: inout Set<String>,
@@ -119,6 +121,7 @@ struct OrphanDecision: Sendable {
                 isSettled: settled.contains(candidate.record), isElsewhere: isElsewhere,
                 scans: isLater(record, member, than: begun.commit) ? max(2, scans) : scans, &writer, &outcome)
             if isDue, !isDryRun {
+                try noteAffected(by: candidate.record, &responses, &former, &writer)
                 switch try remove(record, candidate.record, &references, &writer, &outcome, &imported) {
                 case .done(let count):
                     deleted += count
@@ -280,6 +283,29 @@ struct OrphanDecision: Sendable {
             guard let unused, unused.contain(origin) else { return true }
             if let name = unused.formerEndpoint(of: origin) { former.insert(name) }
             return false
+        }
+    }
+
+    /// Adds the former endpoints that have listed other records which the deletion of a record
+    /// deletes or changes.
+    private func noteAffected(
+        by record: ListedRecord, _ responses: inout ListingResponses, _ names: inout Set<String>,
+        _ writer: inout StoreWriter
+    ) throws {
+        guard mark == nil, rules.action == .delete, !former.isSubset(of: names) else { return }
+        let access = writer.access
+        do {
+            try writer.forEachAffected(byDeleting: record) { affected in
+                for id in try access.responses.ids(listing: affected) {
+                    guard let origin = try responses.origin(id, access) else { continue }
+                    let name = String(RequestKey.name(ofEndpoint: origin.request.endpoint))
+                    if former.contains(name) { names.insert(name) }
+                }
+                return !former.isSubset(of: names)
+            }
+        } catch let error as StoreWriteError {
+            // The record stays, with all others.
+            guard case .deleteDenied = error else { throw error }
         }
     }
 

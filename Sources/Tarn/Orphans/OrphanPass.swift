@@ -283,6 +283,19 @@ struct OrphanPass {
 
     // MARK: Deciding
 
+    /// The endpoints with progress of lists of changes that the description does not have.
+    private func formerEndpoints() throws -> Set<String> {
+        let names = Set(client.description.endpoints.map(\.name))
+        var found: Set<String> = []
+        try client.store.read { reader in
+            try reader.forEachCheckpoint(withPrefix: "") { list, progress in
+                let name = String(list.prefix { $0 != " " })
+                if progress.isIncremental, !names.contains(name) { found.insert(name) }
+            }
+        }
+        return found
+    }
+
     /// The result of one transaction.
     private struct Step: Sendable {
         var done = 0
@@ -316,6 +329,7 @@ struct OrphanPass {
             now: client.now,
             moves: moves,
             unused: unused,
+            former: try formerEndpoints(),
             siblings: siblings,
             wholeLists: wholeLists,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))

@@ -15,12 +15,15 @@ package enum EndDoubt: Sendable, Hashable {
     /// The pages have as many records as the list declares, and fewer different ones: records have
     /// moved between pages, or share their keys.
     case repeatedRecords(name: String, total: Int, different: Int)
+    /// The declared total has become smaller during the scan of a list whose pages are counted:
+    /// behind a record that was deleted, others have moved, perhaps to pages that were read before.
+    case smallerTotal(name: String, before: Int, total: Int)
 
     /// Whether the end counts if the next scan finds it again: some lists always have an empty page
     /// behind them, or a record twice. A limit of the server is found again, too.
     package var countsIfRepeated: Bool {
         switch self {
-        case .emptyPage, .repeatedRecords: true
+        case .emptyPage, .repeatedRecords, .smallerTotal: true
         case .refusal, .ignored, .cappedTotal: false
         }
     }
@@ -37,6 +40,8 @@ package enum EndDoubt: Sendable, Hashable {
             "the list ends at `\(name)`: \(count), which may be the most that the server counts"
         case .repeatedRecords(let name, let total, let different):
             "`\(name)` is \(total), and the pages have \(different) different records"
+        case .smallerTotal(let name, let before, let total):
+            "`\(name)` has fallen from \(before) to \(total) during the scan: records may have moved to pages that were read before"
         }
     }
 
@@ -54,6 +59,9 @@ package enum EndDoubt: Sendable, Hashable {
         case .repeatedRecords(let name, _, _):
             "if records have moved between pages, sync again; if different records have the same key, add what tells "
                 + "them apart to the key of the entity; if the server lists records twice, write "
+                + "more: { ignore: ['\(name)'] }"
+        case .smallerTotal(let name, _, _):
+            "if records were deleted, sync again; if the number is none of the records, write "
                 + "more: { ignore: ['\(name)'] }"
         }
     }

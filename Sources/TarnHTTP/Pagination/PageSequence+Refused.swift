@@ -115,6 +115,18 @@ extension PageSequence {
         guard listed >= declared, different < declared else { return nil }
         return .repeatedRecords(name: name, total: declared, different: different)
     }
+
+    /// Returns the doubt about a list whose declared total has become smaller from page to page:
+    /// behind a record that was deleted, another one may have moved to a page that was read
+    /// before. Nil otherwise, and for a total of 0, which some servers declare behind the last page.
+    func smallerTotal(_ facts: PageFacts, listed: Int) -> EndDoubt? {
+        let style = (choice?.pagination ?? pagination).style
+        guard bounds.more != .ignore, window.after == nil, style.isCounted, let total = declaredTotal(facts),
+            let largestTotal, largestTotal > total, total > 0, listed >= total,
+            let name = (style as? any TotalPagination)?.total, !bounds.more.ignores(name)
+        else { return nil }
+        return .smallerTotal(name: name, before: largestTotal, total: total)
+    }
 }
 
 extension PageEvidence {

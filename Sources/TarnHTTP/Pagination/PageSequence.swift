@@ -60,6 +60,8 @@ package struct PageSequence: Sendable, Hashable {
     private(set) var counts: [String: Int] = [:]
     /// The declared total of the last page that has one; nil without one.
     private var total: Int?
+    /// The largest declared total of the pages since the beginning or the last restart.
+    private(set) var largestTotal: Int?
     /// Whether the page before has announced another one: by a link, a cursor, a flag or a count.
     private(set) var isAnnounced = false
     /// The flags that have stated on a page that more follow.
@@ -195,6 +197,7 @@ package struct PageSequence: Sendable, Hashable {
         lastContent = isRestart ? nil : facts.contentDigest
         counts = isRestart ? [:] : step.counts
         total = isRestart ? nil : declaredTotal(facts) ?? total
+        largestTotal = isRestart ? nil : [largestTotal, total].compactMap(\.self).max()
         different = isRestart ? nil : facts.differentRecords
         flags.formUnion(PageEvidence.flags(facts, ofMore: true))
         isAnnounced = !step.isOnlyTried && announcesNext(facts)
@@ -367,6 +370,7 @@ package struct PageSequence: Sendable, Hashable {
         cappedTotal(facts, listed: step.listed)
             ?? repeatedRecords(
                 total: declaredTotal(facts) ?? total, facts.differentRecords, counts: step.counts, listed: step.listed)
+            ?? smallerTotal(facts, listed: step.listed)
     }
 
     /// The doubt about a list whose server has no page behind its declared total.
@@ -379,6 +383,7 @@ package struct PageSequence: Sendable, Hashable {
         // Its own request is unknown, and only links relative to it need that.
         before = (request, facts)
         total = declaredTotal(facts)
+        largestTotal = total
         flags.formUnion(PageEvidence.flags(facts, ofMore: true))
         isAnnounced = announcesNext(facts)
         for found in PageEvidence.counts(facts) { counts[found.name] = found.count }
@@ -430,7 +435,7 @@ package struct PageSequence: Sendable, Hashable {
         lastDigest = nil
         lastContent = nil
         repeated = 0
-        total = nil
+        (total, largestTotal) = (nil, nil)
         before = nil
         isAnnounced = false
         return true

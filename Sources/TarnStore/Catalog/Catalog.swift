@@ -207,7 +207,7 @@ public struct Catalog: Sendable, Hashable {
         /// Whether the order of the targets is significant.
         var isOrdered: Bool
         /// The effect on the targets when a record of the entity is deleted.
-        var deleteRule: RelationshipDefinition.DeleteRule = .none
+        package var deleteRule: RelationshipDefinition.DeleteRule = .none
         /// The join as seen from the entity, whose attribute is `own`; nil if there is none.
         package var join: Join?
     }

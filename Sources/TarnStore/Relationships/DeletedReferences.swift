@@ -61,6 +61,35 @@ extension StoreWriter {
         }
     }
 
+    /// Calls the closure with the other records that a deletion deletes or changes, until it
+    /// returns false.
+    ///
+    /// - Throws: `StoreWriteError.deleteDenied`, and the errors of the closure.
+    package mutating func forEachAffected(
+        byDeleting listed: ListedRecord, _ body: (ListedRecord) throws -> Bool
+    ) throws {
+        guard let entity = access.catalog.entity(id: listed.entity) else { return }
+        try applyIndexChanges()
+        try access.lending {
+            try listed.storageKey.withUnsafeBytes { storageKey in
+                guard let row = try access.records.row(entity, storageKey),
+                    !access.state.deleteRules[row.entity].isEmpty
+                else { return }
+                let cascade = try Cascade(access, entity, storageKey, row)
+                for position in 1..<max(1, cascade.end) {
+                    let key = Array(cascade.records.key(at: position))
+                    guard try body(ListedRecord(entity: cascade.records[position].root, storageKey: key)) else {
+                        return
+                    }
+                }
+                for place in try referrersToChange(cascade, 0..<cascade.end, except: []) {
+                    guard let owner = access.catalog.entity(id: place.entity) else { continue }
+                    guard try body(ListedRecord(entity: owner.root, storageKey: place.key)) else { return }
+                }
+            }
+        }
+    }
+
     /// Deletes the records of a cascade, and notes the references to them.
     ///
     /// - Parameter sparesQueued: whether records with queued operations stay, and references that

@@ -227,6 +227,33 @@ struct PaginationGuardTests {
         #expect(try doubt([(3, nil, 3), (3, nil, 5), (0, 6, 5)]) == known)
     }
 
+    @Test(
+        "a declared total that falls from page to page is a doubt that the next scan may confirm, if pages are counted")
+    func smallerTotal() throws {
+        func doubt(
+            _ pages: [(count: Int, total: Int?)], _ style: Pagination = .pageNumber(.query("p"), total: "total"),
+            more: PageEvidence.Rule = .fail
+        ) throws -> EndDoubt? {
+            var bounds = PageSequence.Bounds(base: "http://h")
+            bounds.more = more
+            var sequence = try PageSequence(style, PageRequest(url: "http://h/items"), bounds)
+            for (index, (count, total)) in pages.enumerated() {
+                let goesOn = try sequence.advance(page(count, total.map { ["total": "\($0)"] } ?? [:]))
+                #expect(goesOn == (index < pages.count - 1))
+            }
+            return sequence.doubt
+        }
+        let known = EndDoubt.smallerTotal(name: "total", before: 6, total: 5)
+        #expect(try doubt([(2, 6), (2, 5), (1, 5)]) == known && known.countsIfRepeated)
+        #expect(try doubt([(2, 6), (2, nil), (1, 5)], .offset(.query("p"), total: "total")) == known)
+        #expect(try doubt([(2, 6), (2, 5), (1, 5)], more: .ignoring(["total"])) == nil)
+        // Two records before the last page are gone: it has none.
+        #expect(try doubt([(2, 6), (2, 6), (0, 4)]) == .smallerTotal(name: "total", before: 6, total: 4))
+        #expect(try doubt([(2, 6), (2, 6), (2, nil), (0, 0)], .offset(.query("p"), total: "total")) == nil)
+        #expect(try doubt([(2, 4), (2, 5), (1, 5)]) == nil)
+        #expect(try doubt([(2, 5), (2, 5), (1, 5)]) == nil)
+    }
+
     @Test("a total that several pages have reached exactly ends a list whose server names next pages for ever")
     func reachedTotal() throws {
         let style = Pagination.jsonLink(path: "next")

@@ -90,6 +90,36 @@ struct MirrorRepeatedRecordsTests {
     }
 
     @Test(
+        "a record that has moved to a page before is found by the next scan of changes, if the total has fallen",
+        arguments: [numbered, counted])
+    func movedForward(paginate: String) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: \(paginate)\n    records: items\n    since: { param: since, field: id }"))
+        let state = Mutex((items: Array(0...6), log: [String]()))
+        let transport = ClosureTransport { request in
+            let values = QueryParameters.values(in: request.url)
+            func number(_ name: String) -> Int? { values.first { $0.name == name }.flatMap { Int($0.value) } }
+            let index = number("o").map { $0 / 3 } ?? (number("page") ?? 1) - 1
+            let found = state.withLock { state in
+                state.log.append("\(number("since") ?? 0) \(index)")
+                defer { if state.log.count == 1 { state.items.removeFirst() } }
+                return state.items.filter { $0 >= number("since") ?? 0 }
+            }
+            let items = found.dropFirst(index * 3).prefix(3).map { #"{"id":\#($0),"name":"n"}"# }
+            let body = #"{"items":[\#(items.joined(separator: ","))],"total":\#(found.count)}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        var report = try await store.sync(nil, transport: transport)
+        #expect(report.endpoints.first?.doubts == [.smallerTotal(name: "total", before: 7, total: 6): 1])
+        #expect(try report.failures.isEmpty && store.items() == [0, 1, 2, 4, 5, 6], "\(report.texts)")
+        report = try await store.sync(nil, transport: transport)
+        #expect(try report.endpoints.first?.doubts == [:] && store.items() == Array(0...6))
+        #expect(state.withLock { $0.log } == ["0 0", "0 1", "0 0", "0 1"])
+        report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && state.withLock { $0.log.last } == "6 0")
+    }
+
+    @Test(
         "without a total, many records that come again are told, and few are not, nor a tenth of all",
         arguments: [(40, 25), (40, 31), (120, 110)])
     func replaced(listed: Int, different: Int) async throws {

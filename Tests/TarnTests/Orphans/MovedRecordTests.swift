@@ -1,5 +1,6 @@
 // Records that move between endpoints of one entity, some of which are scanned in part or rarely.
 
+import Synchronization
 import Tarn
 import Testing
 
@@ -143,5 +144,30 @@ struct MovedRecordTests {
         #expect(report.orphans?.deleted == 0 && report.report.deleted == 0)
         #expect(found(try await scan(store, [[9], [1]], [8])) == ["candidates": 1, "elsewhere": 1])
         #expect(try store.items() == [1, 8, 9])
+    }
+
+    @Test(
+        "a record that has moved past a continued scan of counted pages stays until a second scan misses it",
+        arguments: ["page_number: { param: n }", "offset: { param: n }"])
+    func countedPages(style: String) async throws {
+        let store = try MirrorStore(yaml: itemsYAML("paginate: { \(style) }\n    orphans: after_one_scan"))
+        let state = Mutex((items: Array(1...6), fails: false)), isNumbered = style.hasPrefix("page")
+        let transport = ClosureTransport { request in
+            let number = QueryParameters.values(in: request.url).first { $0.name == "n" }.flatMap { Int($0.value) }
+            let start = isNumbered ? ((number ?? 1) - 1) * 2 : number ?? 0
+            let (found, fails) = state.withLock { ($0.items.dropFirst(start).prefix(2), $0.fails && start == 4) }
+            if fails { return TransportResponse(status: 500) }
+            let body = found.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+            return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
+        }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        state.withLock { $0.fails = true }
+        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
+        state.withLock { $0 = (Array(2...6), false) }
+        let continued = try await store.sync(nil, transport: transport)
+        // The fifth record is on the second page by now.
+        #expect(try continued.orphans?.waiting == 1 && store.items() == Array(1...6), "\(continued.texts)")
+        #expect(try await store.sync(nil, transport: transport).orphans?.deleted == 1)
+        #expect(try store.items() == Array(2...6))
     }
 }

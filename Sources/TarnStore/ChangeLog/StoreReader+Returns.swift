@@ -1,0 +1,35 @@
+// Records that were deleted and have come back, as the change log tells.
+
+internal import LMDB
+
+extension StoreReader {
+    /// Returns the last commit that has created a record whose earlier deletion is in the log, too.
+    ///
+    /// - Parameters:
+    ///   - entities: the entities of the records, with their descendants.
+    ///   - sequence: the first commit whose creations count.
+    /// - Returns: nil if there is none, or if the log has begun after that commit.
+    /// - Throws: `ChangeLogError.damagedChange`; `StoreError.unknownEntity`.
+    package func lastReturn(of entities: [String], from sequence: UInt64) throws -> UInt64? {
+        let oldest = try oldestChangeToken
+        guard !entities.isEmpty, sequence > oldest.sequence else { return nil }
+        let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
+        func place(_ entry: ChangeEntry) -> RecordPlace {
+            RecordPlace(root: roots[entry.entity] ?? entry.entity, key: Array(entry.storageKey))
+        }
+        var created: [RecordPlace: UInt64] = [:], last: UInt64?
+        let first = ChangeToken(incarnation: oldest.incarnation, sequence: sequence - 1)
+        try access.forEachChange(since: first, of: entities, withValues: false) { entry, _ in
+            if entry.operation == .create { created[place(entry)] = entry.sequence }
+            return true
+        }
+        guard !created.isEmpty else { return nil }
+        try access.forEachChange(since: oldest, of: entities, withValues: false) { entry, _ in
+            if entry.operation == .delete, let time = created[place(entry)], time >= entry.sequence {
+                last = max(last ?? time, time)
+            }
+            return true
+        }
+        return last
+    }
+}

@@ -1,0 +1,124 @@
+// Records that are deleted and come back, and lists of changes whose records refer to them.
+
+import Synchronization
+import Tarn
+import TarnDescription
+import Testing
+
+@Suite("Mirror: records that come back, and lists of changes that refer to them", .timeLimit(.minutes(2)))
+struct ReturningOwnerTests {
+    /// A server of boxes, and of items that it lists with their boxes, by `since`.
+    private final class Boxes: Sendable {
+        private let state = Mutex((boxes: [1, 2], log: [String]()))
+
+        func set(_ boxes: [Int]) { state.withLock { $0.boxes = boxes } }
+
+        /// The requests for items since the last call.
+        var log: [String] {
+            state.withLock { state in
+                defer { state.log = [] }
+                return state.log
+            }
+        }
+
+        var transport: ClosureTransport {
+            ClosureTransport { [state] request in
+                let since = QueryParameters.values(in: request.url).first { $0.name == "since" }?.value
+                let boxes = state.withLock { state in
+                    if request.url.contains("/items") { state.log.append(since ?? "all") }
+                    return state.boxes
+                }
+                guard request.url.contains("/items") else {
+                    let body = boxes.map { #"{"id":\#($0)}"# }.joined(separator: ",")
+                    return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
+                }
+                let items = [(id: 10, box: 1), (id: 11, box: 1), (id: 20, box: 2)].filter { item in
+                    boxes.contains(item.box) && item.id >= since.flatMap { Int($0) } ?? 0
+                }
+                let body = items.map { #"{"id":\#($0.id),"box":\#($0.box)}"# }.joined(separator: ",")
+                return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
+            }
+        }
+    }
+
+    private let server = Boxes()
+
+    private func yaml(_ rule: String, hasItems: Bool = true) -> String {
+        """
+        api: { base: https://api.test.example }
+        entities:
+          Box:
+            key: id
+            attributes: { id: int }
+            relationships: { items: { to: [Item], inverse: box, on_delete: \(rule) } }
+          Item: { key: id, attributes: { id: int }, relationships: { box: { to: Box, inverse: items } } }
+        endpoints:
+          boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+        """
+            + (hasItems
+                ? "\n  items: { path: /items, entity: Item, paginate: single_page, since: { param: since, field: id } }"
+                : "")
+    }
+
+    private func sync(_ store: MirrorStore, boxes: [Int]) async throws {
+        server.set(boxes)
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+    }
+
+    @Test(
+        "if a record comes back, a list of changes whose records were deleted with it, or have lost it, is requested whole",
+        arguments: ["cascade", "nullify"])
+    func owner(rule: String) async throws {
+        let store = try MirrorStore(yaml: yaml(rule))
+        try await sync(store, boxes: [1, 2])
+        // A record that is new, or only gone, leaves the value as it is.
+        try await sync(store, boxes: [2])
+        try await sync(store, boxes: [2, 3])
+        #expect(server.log == ["all", "20", "20"])
+        #expect(try store.keys("Box", 2, "items") == [20] && store.count("Item") == (rule == "cascade" ? 1 : 3))
+        try await sync(store, boxes: [1, 2, 3])
+        #expect(server.log == ["all"])
+        #expect(try store.keys("Box", 1, "items") == [10, 11] && store.count("Item") == 3)
+        try await sync(store, boxes: [1, 2, 3])
+        #expect(server.log == ["20"])
+    }
+
+    @Test("it is requested whole if the record has come back while only other endpoints were synced")
+    func ownerAlone() async throws {
+        let store = try MirrorStore(yaml: yaml("cascade"))
+        try await sync(store, boxes: [1, 2])
+        for boxes in [[2], [1, 2]] {
+            server.set(boxes)
+            let report = try await store.sync(nil, transport: server.transport, names: ["boxes"])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(try store.count("Item") == 1 && server.log == ["all"])
+        try await sync(store, boxes: [1, 2])
+        #expect(server.log == ["all"])
+        #expect(try store.count("Item") == 3)
+    }
+
+    @Test(
+        "so is the list of an endpoint that the description has again, also if the log no longer has the deletion",
+        arguments: ["cascade", "nullify"])
+    func former(rule: String) async throws {
+        var store = try MirrorStore(yaml: yaml(rule))
+        let path = store.path
+        func describe(hasItems: Bool) throws {
+            store.description = try Description.parse(yaml(rule, hasItems: hasItems), file: "tarn.yaml")
+            store.description.storePath = path
+        }
+        try await sync(store, boxes: [1, 2])
+        try describe(hasItems: false)
+        try await sync(store, boxes: [2])
+        #expect(try store.checkpoint("items")?.since == nil)
+        try store.open().setChangeRetention(.nothing)
+        try await sync(store, boxes: [1, 2])
+        try describe(hasItems: true)
+        _ = server.log
+        try await sync(store, boxes: [1, 2])
+        #expect(server.log == ["all"])
+        #expect(try store.keys("Box", 1, "items") == [10, 11])
+    }
+}

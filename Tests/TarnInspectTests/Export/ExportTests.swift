@@ -97,7 +97,7 @@ struct ExportTests {
             EntityDefinition("Place", key: ["id"], attributes: [.init("id", .int), .init("d", .double)])
         ])
         let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
-        let doubles = [
+        let doubles: [Double] = [
             98.528416, 31.552759, -69.4620514, 69.605879535503, -176.6433329398523, 0.665972162555378, 0.00930586,
             3.596456570686927e-09, 1.8446744073709552e+19, -4.410589767956074e-303, 7.547351870371835e-303,
             .leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude, 0, 1e-290, 0.1, 1.25, -7, 1e22,

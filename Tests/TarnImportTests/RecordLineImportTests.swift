@@ -123,6 +123,23 @@ struct RecordLineImportTests {
         #expect(Timestamp("+055840-11-08T02:13:20Z") == nil && Timestamp(description: "+055840-11-08T02:13:20Z") != nil)
     }
 
+    @Test("JSON comes back with the white space and the escapes that a program has stored it with")
+    func writtenJSON() throws {
+        let texts = [
+            #"{ "b": 1.10, "a":-0, "\u0065": "\/,\"}" }"#, #"[ 1 , "x\\" ]"#, #""\/""#, "-0", "1E5", "{}", "true",
+            #"{"a":{"fields":{"j":1}}}"#,
+        ]
+        let place = try Place()
+        let report = try place.create(
+            texts.enumerated().map { #"{"entity":"P","key":\#($0),"version":1,"fields":{"id":\#($0),"j":\#($1)}}"# })
+        #expect(report.isStored && report.problemCount == 0, "\(report.problems)")
+        for (key, text) in texts.enumerated() { #expect(try place.value(Int64(key), "j") == .json(text)) }
+        // Another program writes white space of its own around the value, and in it.
+        let other = try Place()
+        _ = try other.create([#"{"entity":"P","key":1,"fields":{"id":1,"j": {"a": [1, 2]}}}"#])
+        #expect(try other.value(1, "j") == .json(#"{"a":[1,2]}"#))
+    }
+
     @Test("of two lines of a record the first one is imported, and the second one is a problem")
     func twice() throws {
         let place = try Place()

@@ -1,5 +1,6 @@
 // The decision about a record that both sides have changed. Pure, apart from the caller's code.
 
+import TarnImport
 import TarnStore
 
 /// The next step of an operation after a conflict.
@@ -95,15 +96,26 @@ struct OpenConflict: Sendable {
 }
 
 extension Value {
-    /// Whether two values of a field are equal. A list without members equals null.
+    /// Whether two values of a field are equal. A list without members equals null. Of JSON, the
+    /// content counts: a server may return another text of what it was sent.
     ///
     /// - Parameter isUnordered: whether the order of a list of references has no meaning.
     func isSame(as other: Value, isUnordered: Bool) -> Bool {
         if self == .null || other == .null, isWithoutMembers, other.isWithoutMembers { return true }
+        if self != other, let content = jsonContent, let others = other.jsonContent { return content == others }
         guard isUnordered, case .references(let keys) = self, case .references(let others) = other else {
             return self == other
         }
         return keys.count == others.count && Set(keys) == Set(others)
+    }
+
+    /// The content of JSON or null, whose JSON is null as well; nil for other values.
+    private var jsonContent: JSONValue? {
+        switch self {
+        case .null: .null
+        case .json(let text): (try? JSONValue(text))?.normalForm
+        default: nil
+        }
     }
 
     /// Whether the value is null or a list of references without members.

@@ -9,13 +9,30 @@ struct RecordVariables {
     let record: Record
     /// The member that is added or removed; nil for other operations.
     let member: Record?
+    /// The forms in which the server has the values.
+    let bodies: BodyWriter
 
     /// The value of a variable; nil if it has none.
-    func value(of variable: String) throws -> Value? {
+    func value(of variable: String) throws -> Value? { try field(of: variable)?.field.value }
+
+    /// The value of a variable as the server has it in JSON; nil if it is none of an attribute.
+    func json(of variable: String) throws -> JSONValue? {
+        guard let (entity, field) = try field(of: variable) else { return nil }
+        return try bodies.json(of: field.value, attribute: field.name, of: entity)
+    }
+
+    /// The value of a variable as the server has it in URLs; nil if it has none.
+    func urlText(of variable: String) throws -> String? {
+        guard let (entity, field) = try field(of: variable) else { return nil }
+        return try bodies.urlText(of: field.value, field: field.name, of: entity)
+    }
+
+    /// The field that a variable leads to, with its entity.
+    private func field(of variable: String) throws -> (entity: Catalog.Entity, field: Record.Field)? {
         var (record, names) = start(variable)
         while let name = names.popFirst() {
             guard let value = record[name] else { return nil }
-            if names.isEmpty { return value }
+            if names.isEmpty { return access.catalog.entity(record.entity).map { ($0, Record.Field(name, value)) } }
             guard let next = try target(name, of: record, value) else { return nil }
             record = next
         }

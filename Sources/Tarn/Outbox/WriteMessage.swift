@@ -28,6 +28,11 @@ struct WriteMessageBuilder {
 
     private var description: Description { client.description }
     private var catalog: Catalog { access.catalog }
+    private var bodies: BodyWriter { BodyWriter(description.mapping, catalog, plans: plans.bodies) }
+
+    private func variables(_ record: Record, _ member: Record? = nil) -> RecordVariables {
+        RecordVariables(access: access, record: record, member: member, bodies: bodies)
+    }
 
     /// The requests of an operation's entity.
     func requests(of entity: String) -> WriteRequests? {
@@ -59,7 +64,7 @@ struct WriteMessageBuilder {
                 : serverRecord(of: operation, entity)
             let server = known.record
             let member = try operation.members.first.flatMap { try self.member($0, operation) }
-            let urls = RecordVariables(access: access, record: named(operation, server, entity), member: member)
+            let urls = variables(named(operation, server, entity), member)
             try checkKeys(in: request.url, urls)
             let url = try expanded(request.url, urls, base, known)
             var message = client.request(url, headers: request.headers)
@@ -119,8 +124,10 @@ struct WriteMessageBuilder {
             let known = try access.serverRecord(entity, key)
         else { return nil }
         let read = requests.read ?? requests.update?.url ?? request.url
-        let variables = RecordVariables(access: access, record: known.record, member: nil)
-        do { return try expanded(read, variables, requests.base, known) } catch is PathTemplateError { return nil }
+        let variables = variables(known.record)
+        do {
+            return try expanded(read, variables, requests.base, known)
+        } catch let error where error is PathTemplateError || error is BodyError { return nil }
     }
 
     /// The record whose fields the URL of an operation names.
@@ -143,7 +150,7 @@ struct WriteMessageBuilder {
         guard let requests = requests(of: record.entity),
             let (request, _) = requests.request(for: kind, relationship: relationship)
         else { return [] }
-        let variables = RecordVariables(access: access, record: record, member: nil)
+        let variables = variables(record)
         var found: [OutboxRecord] = []
         for name in try plans.template(request.url).variables {
             for other in try variables.path(of: name) where !found.contains(other) { found.append(other) }
@@ -213,7 +220,7 @@ struct WriteMessageBuilder {
         let path = try plans.template(template)
         var values: [String: String] = [:]
         for name in path.variables {
-            values[name] = try variables.value(of: name)?.urlText
+            values[name] = try variables.urlText(of: name)
             let head = String(name.prefix { $0 != "." })
             if values[name] == nil, known.unknown.contains(head) {
                 throw WriteError.request(place: "", reason: WriteMessageBuilder.unknown(head))
@@ -302,8 +309,7 @@ struct WriteMessageBuilder {
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms
-        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
-        return try writer.body(of: record, options) { entity, key in
+        return try bodies.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
         }.json
     }
@@ -354,8 +360,7 @@ struct WriteMessageBuilder {
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms
-        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
-        return try writer.unsendable(among: names, of: entity, options)
+        return try bodies.unsendable(among: names, of: entity, options)
     }
 
     /// The fields of a creation that the body of its request has.
@@ -413,7 +418,7 @@ struct WriteMessageBuilder {
             if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
             if found.hasUnknownKey { throw WriteMessageBuilder.unknownKey("{\(name)}") }
             if case .reference(let key) = found { return .string(key.description) }
-            return (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
+            return try variables.json(of: name) ?? (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
         case .array(let values): return .array(try values.map { try filled($0, variables) })
         case .object(let members):
             return .object(try members.map { JSONValue.Member($0.key, try filled($0.value, variables)) })

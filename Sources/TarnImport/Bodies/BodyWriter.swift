@@ -152,7 +152,9 @@ package struct BodyWriter: Sendable {
         do {
             return try template.expanded(base: mapping.bases.first ?? "") { name in
                 if let id = destination.field(name)?.id, let value = values[id] { return value.urlText }
-                return try target(destination.name, key)?[name]?.urlText
+                return try target(destination.name, key)?[name].flatMap {
+                    try urlText(of: $0, field: name, of: destination)
+                }
             }
         } catch let problem as URLTemplate.Problem {
             throw failure(problem.message)

@@ -25,7 +25,9 @@ struct RecordLine: Sendable {
     static let levels = 3
 
     /// Reads a line.
-    init(_ line: JSONValue, _ catalog: Catalog) throws(Problem) {
+    ///
+    /// - Parameter text: the line as it is written, for the texts of JSON attributes.
+    init(_ line: JSONValue, _ catalog: Catalog, text: String = "") throws(Problem) {
         guard case .object(let members) = line else { throw Problem("not an object") }
         for member in members where !["entity", "key", "version", "partial", "fields"].contains(member.key) {
             throw Problem("unknown member \"\(member.key)\": not a line of `tarn inspect dump`")
@@ -59,6 +61,14 @@ struct RecordLine: Sendable {
         if let field = RecordLine.repeated(values) { throw Problem("the field \"\(field)\" occurs twice") }
         fields = []
         for member in values { fields.append(try RecordLine.field(member, entity, catalog)) }
+        let names = fields.filter { if case .json = $0.value { true } else { false } }.map(\.name)
+        guard !names.isEmpty else { return }
+        let texts = WrittenFields.texts(of: text, Set(names))
+        for index in fields.indices {
+            if case .json = fields[index].value, let text = texts[fields[index].name] {
+                fields[index].value = .json(text)
+            }
+        }
     }
 
     /// Returns the key of the first member whose key an earlier one has; nil if there is none.

@@ -281,7 +281,7 @@ package struct RecordLineImport {
                 guard line.utf8.contains(where: { $0 > 0x20 }) else { continue }
                 do {
                     let json = JSONValue(try parser.parse(text: line), Tape.root)
-                    batch.append(Item(line: lines.number, record: try RecordLine(json, catalog)))
+                    batch.append(Item(line: lines.number, record: try RecordLine(json, catalog, text: line)))
                 } catch {
                     report.add(lines.number, "\(error)")
                     continue

@@ -49,10 +49,22 @@ enum ExportCell {
         switch self {
         case .null: sql += "NULL"
         case .integer(let text): sql += text
-        case .real(let x): sql += x.isInfinite ? (x < 0 ? "-9e999" : "9e999") : "\(x)"
+        case .real(let x): sql += x.isInfinite ? (x < 0 ? "-9e999" : "9e999") : ExportCell.literal(x)
         case .text(let text): ExportCell.appendSQL(text, to: &sql)
         case .blob(let bytes): sql += "x'" + bytes.withUnsafeBytes { StoreInspector.hexadecimal($0) } + "'"
         }
+    }
+
+    /// Returns a finite number as an expression that SQLite reads as the same number.
+    ///
+    /// SQLite rounds a literal twice: the shortest text of 98.528416, which is not the number
+    /// itself, becomes 98.52841599999999. 17 digits are close enough to the number, and four behind
+    /// the point are never in the middle of two. Of a number below 1e-280, SQLite is off by more.
+    private static func literal(_ x: Double) -> String {
+        func digits(_ x: Double) -> String { String(format: "%.16e", x) }
+        let text = "\(x)", fraction = text.utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst()
+        if !text.utf8.contains(UInt8(ascii: "e")), fraction.count <= 4 { return text }
+        return abs(x) < 1e-280 ? "(\(digits(x * 0x1p200))*\(digits(0x1p-200)))" : digits(x)
     }
 
     /// Appends a text literal.

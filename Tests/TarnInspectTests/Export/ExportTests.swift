@@ -90,6 +90,29 @@ struct ExportTests {
         #expect(try sql("SELECT count(*) FROM Thing WHERE i = -9223372036854775808") == ["\(texts.count)"])
     }
 
+    @Test("a double is the same double in SQLite, which rounds some literals wrongly")
+    func doubles() throws {
+        let path = folder.path + "/doubles.tarn"
+        let schema = Schema([
+            EntityDefinition("Place", key: ["id"], attributes: [.init("id", .int), .init("d", .double)])
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        let doubles: [Double] = [
+            98.528416, 31.552759, -69.4620514, 69.605879535503, -176.6433329398523, 0.665972162555378, 0.00930586,
+            3.596456570686927e-09, 1.8446744073709552e+19, -4.410589767956074e-303, 7.547351870371835e-303,
+            .leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude, 0, 1e-290, 0.1, 1.25, -7, 1e22,
+            123456.7891,
+        ]
+        try store.write { writer in
+            for (id, double) in doubles.enumerated() {
+                try writer.put("Place", RecordKey(Int64(id)), [.init("d", .double(double))])
+            }
+        }
+        try export(path)
+        let bits = try sql("SELECT hex(ieee754_to_blob(d)) FROM Place ORDER BY id")
+        #expect(bits == doubles.map { String(format: "%016llX", $0.bitPattern) })
+    }
+
     @Test("a composite key has a column for each component, in the table, in references and in join tables")
     func compositeKeys() throws {
         let store = try RichStore()

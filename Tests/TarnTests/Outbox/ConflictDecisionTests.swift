@@ -68,6 +68,27 @@ struct ConflictDecisionTests {
         #expect(ConflictDecision.decide(.server, [cleared], server: ["labels": .null]) == .replace([]))
     }
 
+    @Test("JSON that a server returns with another text is no change; other content is one")
+    func json() {
+        let sent = #"{"z": 1.50, "a": [1, {"x": null}], "e\u0301": "\u00e9", "n": -0}"#
+        let extra = Change("extra", before: .json(#"{"b":1,"a":2}"#), after: .json(sent))
+        func decide(_ server: Value) -> ConflictDecision {
+            ConflictDecision.decide(.server, [extra], server: ["extra": server])
+        }
+        #expect(decide(.json(#"{"a":2.0,"b":1}"#)) == .send)
+        let returned = #"{"a":[1,{"x":null}],"n":0,"z":15e-1,"e\u0301":"é"}"#
+        #expect(decide(.json(returned)) == .replace([]))
+        for other in [
+            returned.replacing("15e-1", with: "1.51"), returned.replacing("[1,{", with: #"["1",{"#),
+            returned.replacing(#"e\u0301"#, with: "é"), returned.replacing("null", with: "0"), "{}",
+        ] {
+            #expect(decide(.json(other)) == .withdraw, "\(other)")
+        }
+        #expect(decide(.null) == .withdraw)
+        let null = Change("extra", before: .json("{}"), after: .json(" null"))
+        #expect(ConflictDecision.decide(.server, [null], server: ["extra": .null]) == .replace([]))
+    }
+
     @Test("an order that has no meaning is no change")
     func order() {
         func keys(_ ids: Int64...) -> Value { .references(ids.map { RecordKey($0) }) }

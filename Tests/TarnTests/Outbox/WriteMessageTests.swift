@@ -18,7 +18,14 @@ struct WriteMessageTests {
           Label: { key: name, attributes: { name: string, color: string } }
           Issue:
             key: id
-            attributes: { id: int, number: int?, title: string?, extra: json? }
+            attributes:
+              id: int
+              number: int?
+              title: string?
+              extra: json?
+              due: { type: date?, format: day }
+              seen: { type: date?, epoch: milliseconds }
+              price: { type: decimal?, transform: number }
             relationships: { repo: Repo, labels: { to: [Label], ordered: true } }
             write:
         \(write.split(separator: "\n", omittingEmptySubsequences: false).map { "      \($0)" }.joined(separator: "\n"))
@@ -143,6 +150,39 @@ struct WriteMessageTests {
         )
         #expect(json.sorted == expected.sorted, "\(json.text)")
         #expect(json["id"] == nil)
+    }
+
+    @Test("a value has its declared form in URLs and forced values, as in bodies")
+    func declaredForms() async throws {
+        let place = try Place(
+            """
+            update:
+              request: 'PATCH /days/{due}/{seen}/{id}'
+              set: { lock: '{seen}', 'meta.price': '{price}', 'meta.days': ['{due}'], 'meta.extra': '{extra}' }
+            """)
+        let day = Timestamp(microseconds: 1_709_164_800_000_000), seen = Timestamp(microseconds: 1_700_000_000_123_000)
+        let price = try #require(ExactDecimal("1234.5"))
+        try await place.outbox.store.write { writer in
+            try writer.put(
+                "Issue", RecordKey(7),
+                [.init("due", .date(day)), .init("seen", .date(seen)), .init("price", .decimal(price))])
+        }
+        let request = try await place.update("title", .string("b"))
+        #expect(request.url == "https://api.example/v1/days/2024-02-29/1700000000123/7")
+        let json = try JSONValue(String(decoding: try #require(request.body), as: UTF8.self))
+        #expect(json["lock"] == .number("1700000000123"))
+        #expect(json["meta"]?["price"] == .string("1234.5"))
+        #expect(json["meta"]?["days"] == .array([.string("2024-02-29")]))
+        #expect(json["meta"]?["extra"]?.text == #"{"x":1,"y":{"z":2}}"#)
+    }
+
+    @Test("a value that the declared form of a URL cannot express is an error, and not another URL")
+    func inexpressible() async throws {
+        let place = try Place("update: 'PATCH /days/{due}/{id}'")
+        try await place.outbox.store.write {
+            try $0.put("Issue", RecordKey(7), [.init("due", .date(Timestamp(microseconds: 1)))])
+        }
+        await #expect(throws: WriteError.self) { _ = try await place.update("title", .string("b")) }
     }
 
     @Test("members have their own URL and base; another server gets no header fields of the API")

@@ -102,12 +102,14 @@ struct RepairCommand: ParsableCommand {
         }
     }
 
+    private static func entries(_ count: Int) -> String { countText(count, "entry", plural: "entries") }
+
     private func show(_ report: RepairReport) {
         for index in report.indexes {
-            Output.line("index \(index.name): \(index.entriesBefore) entries before, \(index.entriesAfter) now")
+            Output.line("index \(index.name): \(Self.entries(index.entriesBefore)) before, \(index.entriesAfter) now")
         }
         for table in report.tables {
-            Output.line("table \(table.name): \(table.entriesBefore) entries before, \(table.entriesAfter) now")
+            Output.line("table \(table.name): \(Self.entries(table.entriesBefore)) before, \(table.entriesAfter) now")
         }
         if report.responsesRemoved > 0 {
             Output.line("\(countText(report.responsesRemoved, "response")) removed: the next sync requests them again")

@@ -9,8 +9,7 @@ struct SendingOptions: ParsableArguments {
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
-    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url"))
-    var base: String?
+    @OptionGroup var base: BaseOption
     @Option(
         help: ArgumentHelp(
             "Rule for records that both sides have changed, if the description has none: server, client or per_field.",
@@ -35,7 +34,7 @@ extension Outbox {
     ///   - adoptsSchema: whether the store takes the schema of the description.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
-        _ option: DescriptionOption, for entity: String? = nil, store: String?, base: String? = nil,
+        _ option: DescriptionOption, for entity: String? = nil, store: String?, base: BaseOption? = nil,
         _ conflicts: ConflictPolicy = .perField,
         creatingStore: Bool = true, adoptsSchema: Bool = true
     ) throws -> Outbox {
@@ -50,10 +49,7 @@ extension Outbox {
         }
         var options = APIClient.Options()
         options.requiresSecrets = false
-        if let base {
-            try BaseOption.check(base)
-            options.base = base
-        }
+        if let base { try base.replacements(description).apply(to: &options) }
         let path = store ?? description.storePath
         let store = try Failure.ofLocking {
             if !creatingStore { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }

@@ -146,6 +146,7 @@ extension SyncEvents {
                 "cut_off": {"type": "integer", "minimum": 0},
                 "ignored": {"type": "integer", "minimum": 0},
                 "without_since": {"type": "integer", "minimum": 1},
+                "future_since": {"type": "string"},
                 "doubtful_ends": {"type": "integer", "minimum": 1},
                 "in_doubt": {"type": "integer", "minimum": 1},
                 "in_doubt_again": {"type": "integer", "minimum": 1},

@@ -45,12 +45,12 @@ enum HelpTopic: String, CaseIterable {
           TARN_PROGRESS_SECONDS
                              Seconds between lines of progress without a terminal (default: 5; 0 for none).
           TARN_SNAPSHOT_SECONDS
-                             Age from which `tarn inspect` reports a snapshot that holds up writers (default: 5; 0 for
-                             never).
-          TARN_HISTORY       History of `tarn inspect shell` (default: tarn/inspect-history in XDG_STATE_HOME, or in
-                             ~/.local/state); empty for none.
-          TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not
-                             set: no pager.
+                             Age from which `tarn inspect` reports a snapshot that holds up writers (default: 5; 0 for \
+        never).
+          TARN_HISTORY       History of `tarn inspect shell` (default: tarn/inspect-history in XDG_STATE_HOME, or in \
+        ~/.local/state); empty for none.
+          TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not \
+        set: no pager.
           TZ                 Time zone of --local.
           http_proxy, https_proxy, all_proxy, no_proxy
                              Proxies, as libcurl reads them. User and password are percent-encoded.

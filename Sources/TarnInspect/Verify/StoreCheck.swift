@@ -75,7 +75,8 @@ final class StoreCheck {
             // The tables of removed entities and indexes, and reserved ones, are empty.
             let isKnown = file.formatProblem != nil || TableName.all.contains(name)
             if count > 0, !isKnown {
-                findings.add(.tableUnknown, name, "the table has \(count) entries, but is not in the catalog")
+                let entries = count == 1 ? "1 entry" : "\(count) entries"
+                findings.add(.tableUnknown, name, "the table has \(entries), but is not in the catalog")
             }
         }
     }

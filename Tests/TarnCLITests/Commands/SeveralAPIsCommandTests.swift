@@ -74,6 +74,36 @@ struct SeveralAPIsCommandTests {
         #expect(wrong.status == 2 && wrong.error.contains("several APIs: write forge=URL"), "\(wrong.error)")
     }
 
+    @Test("push replaces the base URL of each API, and takes no URL for all of them")
+    func push() async throws {
+        let folder = try TemporaryFolder()
+        let forge = try ScriptedServer { _ in .init(status: "201 Created", body: #"{"id":1,"name":"a"}"#) }
+        let people = try ScriptedServer { _ in .init(status: "201 Created", body: #"{"id":7,"name":"p"}"#) }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            apis:
+              forge: { base: 'https://forge.test.example' }
+              people: { base: 'https://people.test.example' }
+            entities:
+              Item: { key: id, attributes: { id: int, name: string }, write: { create: 'POST /items' } }
+              Person:
+                api: people
+                key: id
+                attributes: { id: int, name: string }
+                write: { create: 'POST /people' }
+            """)
+        expectSuccess(try await tarn("create", "Item", "--file", file, "--set", "name=a"))
+        expectSuccess(try await tarn("create", "Person", "--file", file, "--set", "name=p"))
+        let wrong = try await tarn("push", "--file", file, "--base", forge.base)
+        #expect(wrong.status == 2 && wrong.error.contains("several APIs: write forge=URL"), "\(wrong.error)")
+        #expect(forge.requests.isEmpty && people.requests.isEmpty)
+        let sent = try await tarn(
+            "push", "--file", file, "--base", "forge=\(forge.base)", "--base", "people=\(people.base)")
+        #expect(sent.status == 0 && sent.output == "2 sent\n", "\(sent.output)\(sent.error)")
+        #expect(forge.requests.map(\.target) == ["/items"] && people.requests.map(\.target) == ["/people"])
+    }
+
     @Test(
         "--watch goes on for one API if the credentials of another one are missing or refused",
         arguments: [true, false])

@@ -171,6 +171,20 @@ struct SyncEventTests {
         #expect(events.last?["event"] as? String == "summary")
     }
 
+    @Test("a date in the future for since is at its endpoint in the summary, and in the schema")
+    func futureSince() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            itemsYAML("paginate: single_page\n    since: { param: since, field: changed_at }\n    more: ignore"))
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a","changed_at":"2999-01-01T00:00:00Z"}]"#)
+        ])
+        let events = try events(try await tarn("sync", "--file", file, "--base", server.base, "--json"))
+        let endpoint = try #require((events.last?["endpoints"] as? [[String: Any]])?.first)
+        #expect(endpoint["future_since"] as? String == "2999-01-01T00:00:00Z", "\(endpoint)")
+    }
+
     @Test("a wait is a progress event with its reason and the number of the next try")
     func wait() async throws {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())

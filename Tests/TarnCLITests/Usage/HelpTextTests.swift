@@ -118,6 +118,17 @@ struct HelpTextTests {
         }
     }
 
+    @Test("each entry of a help topic is broken by the width alone", arguments: ["environment", "exit-codes"])
+    func topics(_ topic: String) async throws {
+        let wide = try await tarn(["help", topic], environment: ["COLUMNS": "400"])
+        let lines = wide.output.split(separator: "\n")
+        // In a wide terminal, an indented line is the description of the long name above it.
+        for (line, next) in zip(lines, lines.dropFirst()) where next.hasPrefix("        ") {
+            #expect(!line.drop { $0 == " " }.contains("  ") && !line.hasPrefix("        "), "\(topic): \(line)")
+        }
+        Self.expectWidth(try await tarn(["help", topic], environment: ["COLUMNS": "60"]).output, 60, [topic])
+    }
+
     @Test("in a narrow terminal, each help page is printed in 20 columns or more", arguments: [1, 20, 26])
     func narrow(_ columns: Int) async throws {
         for arguments in [["--help"], ["help", "sync"], ["inspect", "--help"], ["list", "Issue", "--help"]] {

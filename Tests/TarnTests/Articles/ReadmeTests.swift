@@ -15,7 +15,7 @@ struct ReadmeTests {
     private func block(_ language: String, _ place: Int = 0) throws -> String {
         let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         let parts = text.components(separatedBy: "```\(language)\n")
-        try #require(parts.count == 3)
+        try #require(parts.count == 4)
         return parts[1 + place].components(separatedBy: "```")[0]
     }
 
@@ -23,7 +23,7 @@ struct ReadmeTests {
     func schema() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "tarn-readme-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let text = "api: { base: https://api.forge.example }\n" + (try block("yaml", 1))
+        let text = "api: { base: https://api.forge.example }\n" + (try block("yaml", 2))
         let store = try Store.open(at: directory.path, schema: try Description.parse(text, file: "tarn.yaml").schema)
         let ticket = RecordKey(1), note = RecordKey([.int(1), .int(7)])
         try store.write { writer in
@@ -50,7 +50,11 @@ struct ReadmeTests {
     func descriptionFile() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "tarn-readme-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let description = try Description.parse(try block("yaml"), file: "tarn.yaml")
+        // With the requests for changes, which the next block adds to the entity.
+        let write = try block("yaml", 1).split(separator: "\n").map { "    \($0)\n" }.joined()
+        let text = try block("yaml").replacing("  Issue:\n", with: "  Issue:\n" + write)
+        let description = try Description.parse(text, file: "tarn.yaml")
+        #expect(description.writes.keys.sorted() == ["Issue"])
         let store = try Store.open(at: directory.path, schema: description.schema)
         let recordings = Self.root.appending(path: "fixtures/forge/responses").path
         let mirror = try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))

@@ -4,7 +4,7 @@ import Foundation
 public enum SecretSource: Sendable, Hashable {
     /// An environment variable.
     case environment(String)
-    /// A file in UTF-8. A line break at its end is not part of the secret.
+    /// A file in UTF-8. A byte order mark, and a line break at its end, are not part of the secret.
     case file(String)
     /// A program and its arguments, run without a shell.
     ///

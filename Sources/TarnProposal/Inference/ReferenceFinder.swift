@@ -15,7 +15,7 @@ struct ReferenceFinder {
 
     private let clusters: [Cluster]
     /// The keys of the samples of each cluster.
-    private let keys: [Set<String>]
+    private let keys: [Set<ExactText>]
     /// The positions of the clusters with one key field, by the words of their names, by those of
     /// the names of their places, and by a name of one word.
     private var named: [[String]: [Int]] = [:], placed: [[String]: [Int]] = [:], single: [String: [Int]] = [:]
@@ -119,7 +119,7 @@ struct ReferenceFinder {
         if isNamed { return true }
         // Without `id` in the name, a number or text may be anything: it must be a key of a sample.
         let values = value.scalars.counts.keys
-        return value.count == 0 ? false : values.contains { keys[target].contains($0) } && !isText(value)
+        return value.count == 0 ? false : values.contains { keys[target].contains(ExactText($0)) } && !isText(value)
     }
 
     /// Returns the cluster whose keys the values are, if they are too special for a coincidence:
@@ -137,7 +137,7 @@ struct ReferenceFinder {
         return clusters.first { cluster in
             let isNamed = named.contains(cluster.index)
             guard isSpecial || isNamed || isLink || cluster.index != own.index else { return false }
-            let found = values.count { keys[cluster.index].contains($0) }
+            let found = values.count { keys[cluster.index].contains(ExactText($0)) }
             let tenths = isSpecial || isNamed ? 3 : 8
             return cluster.key.fields.count == 1 && found >= (isLink || isNamed ? 1 : 2)
                 && found * 10 >= values.count * tenths && fits(value, cluster.index, isNamed: true)

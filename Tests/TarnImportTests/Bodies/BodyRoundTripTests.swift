@@ -169,7 +169,9 @@ private struct Bench {
         case .bool: return .bool(random.roll(0..<2) == 0)
         case .int: return .int([Int64.min, .max, 0, -1, 1 << 53 + 1, Int64(random.roll(0..<1000))][random.roll(0..<6)])
         case .uint: return [.uint(.max), .uint(1 << 63), .int(0), .int(7)][random.roll(0..<4)]
-        case .double: return .double([0.1, -1.5e300, .leastNonzeroMagnitude, 3, .greatestFiniteMagnitude, 1e21][random.roll(0..<6)])
+        case .double:
+            return .double(
+                [0.1, -1.5e300, .leastNonzeroMagnitude, 3, .greatestFiniteMagnitude, 1e21][random.roll(0..<6)])
         case .decimal:
             let digits = ["0.10", "-12345678901234567890123456789.000000001", "1.5", "123456789012345678901234567890"]
             return .decimal(ExactDecimal(digits[random.roll(0..<4)]) ?? ExactDecimal("1")!)

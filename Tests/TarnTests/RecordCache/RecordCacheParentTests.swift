@@ -108,7 +108,7 @@ struct RecordCacheParentTests {
     @Test("a URL whose name only looks like that of the parent names another record")
     func equivalentNames() async throws {
         let fixture = try fixture([(10, 3)])
-        try fixture.store.write { writer in
+        try await fixture.store.write { writer in
             try writer.put("Milestone", RecordKey(10), [.init("id", .int(10)), .init("name", .string("caf\u{E9}"))])
         }
         let server = try server()

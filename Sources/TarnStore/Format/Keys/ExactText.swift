@@ -9,14 +9,17 @@ package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLit
 
     package init(stringLiteral text: String) { self.text = text }
 
-    package static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    package static func == (a: ExactText, b: ExactText) -> Bool {
+        a.text.utf8.count == b.text.utf8.count && a.text.utf8.elementsEqual(b.text.utf8)
+    }
 
     package static func < (a: ExactText, b: ExactText) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // No UTF-8 has this byte: it ends the text.
         hasher.combine(UInt8.max)
     }

@@ -48,7 +48,7 @@ public enum Value: Sendable, Hashable {
         case (.date(let x), .date(let y)): x == y
         case (.uuid(let x), .uuid(let y)): x == y
         case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)):
-            x.utf8.elementsEqual(y.utf8)
+            ExactText.haveSameBytes(x, y)
         case (.array(let x), .array(let y)): x == y
         case (.reference(let x), .reference(let y)): x == y
         case (.references(let x), .references(let y)): x == y

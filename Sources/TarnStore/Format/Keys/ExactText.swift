@@ -9,7 +9,9 @@ package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLit
 
     package init(stringLiteral text: String) { self.text = text }
 
-    package static func == (a: ExactText, b: ExactText) -> Bool { haveSameBytes(a.text, b.text) }
+    package static func == (a: ExactText, b: ExactText) -> Bool {
+        a.text.utf8.count == b.text.utf8.count && a.text.utf8.elementsEqual(b.text.utf8)
+    }
 
     package static func < (a: ExactText, b: ExactText) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
@@ -17,18 +19,8 @@ package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLit
 
     package func hash(into hasher: inout Hasher) {
         var text = text
-        text.withUTF8 { hasher.combine(bytes: Bytes($0)) }
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // No UTF-8 has this byte: it ends the text.
         hasher.combine(UInt8.max)
-    }
-
-    /// Whether two texts have the same bytes. They are compared as a whole: they may be long.
-    static func haveSameBytes(_ a: String, _ b: String) -> Bool {
-        let a = a.utf8, b = b.utf8
-        guard a.count == b.count else { return false }
-        let isSame = a.withContiguousStorageIfAvailable { first in
-            b.withContiguousStorageIfAvailable { Bytes.equal(Bytes(first), Bytes($0)) }
-        }
-        return (isSame ?? nil) ?? a.elementsEqual(b)
     }
 }

@@ -69,4 +69,27 @@ extension BridgeChangeTests {
         try await outbox.retry(waiting.id)
         #expect(try await outbox.drain().sent == 1)
     }
+
+    @Test(
+        "a change that a bridge has sent waits also if its web page cannot be decoded; a rule for the page precedes",
+        arguments: [true, false])
+    func webPageWithRule(isRule: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in
+            isRule
+                ? .init(body: "<html><body>busy</body></html>")
+                : .init(fields: ["Content-Type: text/html", "Content-Encoding: gzip"], body: "no gzip")
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.api.retry.attempts = 1
+            if isRule { $0.api.responses = [ResponseRule(text: "busy", action: .fail)] }
+            $0.writes["Entry"] = WriteRequests(update: WriteRequest("PATCH", "/entries/{id}"))
+        }
+        try await client.store.write { try $0.put(Entry(id: 1, title: "old")) }
+        let outbox = client.outbox().sending(through: XMLAnswers())
+        try await outbox.update("Entry", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == (isRule ? 1 : 0), "\(report)")
+        #expect(report.remaining.pending == (isRule ? 0 : 1) && (report.stop == nil) == isRule, "\(report)")
+    }
 }

@@ -49,6 +49,8 @@ extension OutboxLane {
             if answer.status == 303, message.returnsSeeOther {
                 // Its content is not the result.
                 response = answer
+            } else if let outcome = outcome(ofPage: answer, message, isWhole: false) {
+                return attempt.ended(outcome, at: client.now, mayHaveArrived: true)
             } else if (200..<300).contains(answer.status) {
                 // Sent again, the operation would have a second effect.
                 note(answer, to: message, declared, &attempt)
@@ -69,8 +71,6 @@ extension OutboxLane {
             }
         } else if let reason = misled(response, message, attempt.operation.kind, isBridged: true) {
             return unseen(reason, attempt.sent, response, message)
-        } else if let outcome = outcome(ofPage: response, message) {
-            return attempt.ended(outcome, at: client.now, mayHaveArrived: true)
         }
         let isDeclared = message.isSame(as: declared.message)
         if let outcome = outcome(of: response, to: message, attempt.operation, step, isDeclared: isDeclared) {
@@ -83,6 +83,10 @@ extension OutboxLane {
                 return await refreshed(attempt.operation, declared, validators, failure)
             }
             return attempt.ended(outcome, at: client.now)
+        }
+        // After the rules, which may name another outcome.
+        if source == nil, let outcome = outcome(ofPage: response, message) {
+            return attempt.ended(outcome, at: client.now, mayHaveArrived: true)
         }
         note(response, of: source, to: message, declared, &attempt)
         // The body of a refusal that counts as done has no record.

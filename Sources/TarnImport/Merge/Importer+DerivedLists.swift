@@ -17,7 +17,7 @@ extension Importer {
         let lost = lostMembers(counts)
         var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
         // By relationship.
-        var moved: [UInt64: MovedMembers] = [:]
+        var moved: [UInt64: MovedMembers] = [:], updated: UpdatedRecords?
         for (number, list) in drafter.derived.lists.enumerated() where counts[number] {
             try cancellation?.check()
             // Consecutive lists are mostly of the same relationship.
@@ -33,7 +33,7 @@ extension Importer {
             if list.keepsOthers || relationship.isKey { continue }
             if hasLocal, !relationship.isListed {
                 let seed = seed(of: list)
-                if moved[seed] == nil { moved[seed] = try movedMembers(relationship, &writer) }
+                if moved[seed] == nil { moved[seed] = try movedMembers(relationship, &updated, &writer) }
                 if let known = moved[seed] { try noteMissing(from: list, known, relationship, &writer) }
             }
             try writer.applyIndexChanges()

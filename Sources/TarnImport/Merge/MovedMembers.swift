@@ -6,21 +6,35 @@ struct MovedMembers {
     fileprivate var keys: [[UInt8]: [[UInt8]]] = [:]
 }
 
-extension Importer {
-    /// Finds the records of a relationship that were moved here.
-    func movedMembers(_ relationship: DerivedRelationship, _ writer: inout StoreWriter) throws -> MovedMembers {
-        var changed: [ListedRecord] = []
-        let root = relationship.owner.root, name = relationship.field.name
-        try writer.reader().forEachLocalChange { change in
-            if change.operation == .update, change.fields.isEmpty || change.fields.contains(name),
-                let entity = catalog.entity(change.entity), entity.root == root
-            {
-                changed.append(ListedRecord(entity: root, storageKey: change.key.storageKey))
+/// The records with updates that have not reached the server, by the root of their entity.
+///
+/// They are read once for all relationships of a unit: there may be very many.
+struct UpdatedRecords {
+    fileprivate var changes: [UInt16: [LocalChange]] = [:]
+
+    init(_ reader: StoreReader, _ catalog: Catalog) throws {
+        try reader.forEachLocalChange { change in
+            if change.operation == .update, let root = catalog.entity(change.entity)?.root {
+                changes[root, default: []].append(change)
             }
             return true
         }
+    }
+}
+
+extension Importer {
+    /// Finds the records of a relationship that were moved here.
+    ///
+    /// - Parameter updated: the store's updated records; read if they are nil.
+    func movedMembers(
+        _ relationship: DerivedRelationship, _ updated: inout UpdatedRecords?, _ writer: inout StoreWriter
+    ) throws -> MovedMembers {
+        let known = try updated ?? UpdatedRecords(writer.reader(), catalog)
+        updated = known
+        let root = relationship.owner.root, name = relationship.field.name
         var moved = MovedMembers()
-        for record in changed {
+        for change in known.changes[root] ?? [] where change.fields.isEmpty || change.fields.contains(name) {
+            let record = ListedRecord(entity: root, storageKey: change.key.storageKey)
             guard let target = try writer.access.outbox.serverTarget(of: relationship.field.id, record) else {
                 continue
             }

@@ -42,6 +42,7 @@ extension StoreWriter {
         let led = try cascadeMembers(of: own)
         var gone: Set<ListedRecord> = [own], waiting = [own]
         while let record = waiting.popLast() {
+            for target in try unsentTargets(of: record) where gone.insert(target).inserted { waiting.append(target) }
             for id in try outbox.ids(.reference, record) {
                 guard let other = try outbox.stored(id), other.kind == .create || other.kind == .update else {
                     continue
@@ -60,6 +61,21 @@ extension StoreWriter {
             }
         }
         return gone
+    }
+
+    /// The new records that were never sent, and that a delete rule deletes with a record.
+    ///
+    /// They need not refer to the record: it may refer to them, or have them in a list.
+    private func unsentTargets(of record: ListedRecord) throws -> [ListedRecord] {
+        guard let row = try wholeRow(record) else { return [] }
+        var targets: [ListedRecord] = []
+        for relationship in access.state.deleteRules[row.kind] where relationship.deleteRule == .cascade {
+            targets += try access.targets(of: record, relationship)
+        }
+        return try targets.filter { target in
+            guard let creation = try outbox.creation(of: target), creation.isUntouched else { return false }
+            return try !isAtServer(target)
+        }
     }
 
     /// Withdraws the creations that were never sent of the records that are deleted with a record.

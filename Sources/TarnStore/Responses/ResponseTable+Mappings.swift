@@ -67,6 +67,8 @@ extension ResponseTable {
     ///   - after: that of the new entry.
     func countMappings(_ before: String?, _ after: String?) throws {
         guard before != after else { return }
+        // It may be one that is not counted yet.
+        if before == "" { try countMappingsOfEarlierVersions() }
         let known = try cacheMappings
         var counts = try known ?? countedMappings()
         if let before, let count = counts[before] { counts[before] = count > 1 ? count - 1 : nil }

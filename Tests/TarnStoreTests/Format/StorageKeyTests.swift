@@ -106,6 +106,8 @@ struct StorageKeyTests {
             #expect(make(texts[0]) != make(texts[1]) && make(texts[0]) == make("\u{E9}"))
             #expect(Set([make(texts[0]), make(texts[1]), make("\u{E9}")]).count == 2)
         }
+        // The same marks in another order: as many bytes.
+        #expect(Value.string("q\u{307}\u{323}") != .string("q\u{323}\u{307}") && Value.string("") == .string(""))
         #expect(Value.string("a") != .url("a") && Value.double(0) == .double(-0.0))
         #expect(Set([Value.double(0), .double(-0.0), .null, .null, .int(1), .uint(1)]).count == 4)
         let names = Set(texts.map { ExactText($0) })

@@ -182,6 +182,35 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("new records to which a deleted new record leads by a delete rule are withdrawn with it; others stay")
+    func deleteTargetsByRule() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "Box", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [
+                    RelationshipDefinition("lid", to: "Part", onDelete: .cascade),
+                    RelationshipDefinition("parts", to: "Part", many: true, ordered: true, onDelete: .cascade),
+                ]),
+            EntityDefinition(
+                "Part", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("screws", to: "Part", many: true, onDelete: .cascade)]),
+        ])
+        let folder = try TemporaryFolder()
+        let bed = OutboxBed(folder, try Store.open(at: folder("s"), schema: schema, options: Forge.quick))
+        try bed.store.put("Part", 5)
+        let screw = try bed.create("Part").key
+        let part = try bed.create("Part", .temporary, ["screws": .references([screw])]).key
+        let sending = try bed.create("Part").key, lid = try bed.create("Part").key
+        try bed.claim(3)
+        let parts: [RecordKey] = [5, part, sending]
+        let box = try bed.create("Box", .temporary, ["lid": .reference(lid), "parts": .references(parts)]).key
+        let receipt = try bed.delete("Box", box)
+        #expect(receipt.operation == nil && receipt.withdrawn.map(\.id).sorted() == [1, 2, 4, 5])
+        #expect(try bed.operations() == ["3 create Part \(sending)"])
+        #expect(try bed.store.count("Part") == 2 && bed.store.count("Box") == 0)
+        #expect(try bed.marks() == ["create Part \(sending) "])
+    }
+
     @Test("fields that a later operation has sent leave an earlier dead update; a retry withdraws it without any")
     func overtaken() throws {
         func complete(_ id: UInt64) throws {

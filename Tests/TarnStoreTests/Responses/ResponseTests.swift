@@ -136,10 +136,17 @@ struct ResponseTests {
         try putUncounted(cached(3, nil))
         try put(entry(4, [1]), cached(5, "a"))
         #expect(try collects() && collects())
-        try store.write { writer in
-            let id = try #require(try writer.access.responses.view(request(3).digest)?.id)
-            try writer.removeResponse(id: id)
+        func remove(_ page: Int) throws {
+            try store.write { writer in
+                let id = try #require(try writer.access.responses.view(request(page).digest)?.id)
+                try writer.removeResponse(id: id)
+            }
         }
+        // It is removed before it is counted.
+        try putUncounted(cached(6, nil))
+        try remove(6)
+        #expect(try collects())
+        try remove(3)
         #expect(try !collects())
     }
 

@@ -312,14 +312,19 @@ class Commands:
         if doomed:
             self.say(f"  (SIGKILL of the first after {moment:.2f} s)")
         processes = [self.start(*arguments) for arguments, _ in sides]
-        if doomed:
-            self.kills += 1
-            time.sleep(moment)
-            processes[0].kill()
-        for process, (arguments, note) in zip(processes, sides):
-            output = self.wait(process, arguments, SYNC_CODES, was_killed=doomed and process is processes[0])[1]
-            if note:
-                note(output)
+        try:
+            if doomed:
+                self.kills += 1
+                time.sleep(moment)
+                processes[0].kill()
+            for process, (arguments, note) in zip(processes, sides):
+                output = self.wait(process, arguments, SYNC_CODES, was_killed=doomed and process is processes[0])[1]
+                if note:
+                    note(output)
+        finally:
+            # A finding of the first ends the run: the second one would go on, or wait for ever.
+            for process in processes:
+                process.kill()
 
     def do_reader(self, dice):
         """Starts or ends a process that follows the store."""

@@ -69,6 +69,8 @@ final class EndpointScan {
     var current: ListScan?
     /// The lists of this sync, by the identities in their responses.
     var scannedLists: Set<String> = []
+    /// See ``OrphanPass/former``.
+    var formerEndpoints: Set<String>?
     /// The checkpoints of whole lists with pages that were not stored before.
     var listsWithNewPages: Set<ExactText> = []
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.

@@ -193,7 +193,9 @@ extension EndpointScan {
         pass.begunAfter = begunAfter
         pass.otherScans = otherScans
         pass.wholeLists = wholeLists
+        pass.former = formerEndpoints
         defer {
+            formerEndpoints = pass.former
             report.add(pass.report)
             report.report.add(pass.imported)
             client.log(orphansOf: endpoint, pass.report, pass.imported)

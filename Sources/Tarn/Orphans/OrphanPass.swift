@@ -34,6 +34,9 @@ struct OrphanPass {
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
     private var moves: OrphanDecision.Moves?
+    /// The endpoints with progress of lists of changes that the description does not have, shared by
+    /// the passes over several lists; nil before the first decision.
+    var former: Set<String>?
     /// The siblings of the list of a typed request; nil for a list of a description.
     var siblings: SiblingLists?
     /// The lists of which a scan has reached all pages, shared by the passes over several lists.
@@ -318,6 +321,8 @@ struct OrphanPass {
             other.name != endpoint.name && root != nil && catalog.entity(other.entity)?.root == root
                 && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
         }
+        let former = try former ?? formerEndpoints()
+        self.former = former
         let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             reduced: reduced, isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
@@ -329,7 +334,7 @@ struct OrphanPass {
             now: client.now,
             moves: moves,
             unused: unused,
-            former: try formerEndpoints(),
+            former: former,
             siblings: siblings,
             wholeLists: wholeLists,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))

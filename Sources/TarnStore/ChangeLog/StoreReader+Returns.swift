@@ -5,22 +5,31 @@ internal import LMDB
 extension StoreReader {
     /// Returns the last commit that has created a record whose earlier deletion is in the log, too.
     ///
+    /// A record that was deleted again does not count: it has not come back.
+    ///
     /// - Parameters:
     ///   - entities: the entities of the records, with their descendants.
     ///   - sequence: the first commit whose creations count.
-    /// - Returns: nil if there is none, or if the log has begun after that commit.
+    /// - Returns: nil if the log has none.
     /// - Throws: `ChangeLogError.damagedChange`; `StoreError.unknownEntity`.
     package func lastReturn(of entities: [String], from sequence: UInt64) throws -> UInt64? {
         let oldest = try oldestChangeToken
-        guard !entities.isEmpty, sequence > oldest.sequence else { return nil }
+        guard !entities.isEmpty else { return nil }
         let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
         func place(_ entry: ChangeEntry) -> RecordPlace {
             RecordPlace(root: roots[entry.entity] ?? entry.entity, key: Array(entry.storageKey))
         }
         var created: [RecordPlace: UInt64] = [:], last: UInt64?
-        let first = ChangeToken(incarnation: oldest.incarnation, sequence: sequence - 1)
+        // The log may have been trimmed since then.
+        let first =
+            sequence > oldest.sequence
+            ? ChangeToken(incarnation: oldest.incarnation, sequence: sequence - 1) : oldest
         try access.forEachChange(since: first, of: entities, withValues: false) { entry, _ in
-            if entry.operation == .create { created[place(entry)] = entry.sequence }
+            switch entry.operation {
+            case .create: created[place(entry)] = entry.sequence
+            case .delete: created[place(entry)] = nil
+            case .update: break
+            }
             return true
         }
         guard !created.isEmpty else { return nil }

@@ -84,16 +84,40 @@ struct ReturningOwnerTests {
         #expect(server.log == ["20"])
     }
 
-    @Test("it is requested whole if the record has come back while only other endpoints were synced")
-    func ownerAlone() async throws {
-        let store = try MirrorStore(yaml: yaml("cascade"))
-        try await sync(store, boxes: [1, 2])
-        for boxes in [[2], [1, 2]] {
+    /// Syncs the boxes alone.
+    private func syncBoxes(_ store: MirrorStore, _ lists: [[Int]]) async throws {
+        for boxes in lists {
             server.set(boxes)
             let report = try await store.sync(nil, transport: server.transport, names: ["boxes"])
             #expect(report.failures.isEmpty, "\(report.texts)")
         }
+    }
+
+    @Test(
+        "it is requested whole if the record has come back while only other endpoints were synced, also if the log has begun since",
+        arguments: [false, true])
+    func ownerAlone(isTrimmed: Bool) async throws {
+        let store = try MirrorStore(yaml: yaml("cascade"))
+        try await sync(store, boxes: [1, 2])
+        if isTrimmed {
+            try store.open().setChangeRetention(.nothing)
+            try store.open().setChangeRetention(.standard)
+        }
+        try await syncBoxes(store, [[2], [1, 2]])
         #expect(try store.count("Item") == 1 && server.log == ["all"])
+        try await sync(store, boxes: [1, 2])
+        #expect(server.log == ["all"])
+        #expect(try store.count("Item") == 3)
+    }
+
+    @Test("it is not requested whole for a record that has gone again: each sync may bring and delete one")
+    func goneAgain() async throws {
+        let store = try MirrorStore(yaml: yaml("cascade"))
+        try await sync(store, boxes: [1, 2])
+        try await syncBoxes(store, [[2], [1, 2], [2]])
+        try await sync(store, boxes: [2])
+        #expect(server.log == ["all", "20"])
+        // It comes back later.
         try await sync(store, boxes: [1, 2])
         #expect(server.log == ["all"])
         #expect(try store.count("Item") == 3)

@@ -416,6 +416,7 @@ extension EndpointScan {
     /// - Parameter doubt: see ``PageSequence/doubt``.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) {
         if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
+        countsPages = list.pages.choice?.pagination.isCounted
         complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }
 

@@ -73,6 +73,9 @@ final class EndpointScan {
     var formerEndpoints: Set<String>?
     /// The checkpoints of whole lists with pages that were not stored before.
     var listsWithNewPages: Set<ExactText> = []
+    /// Whether the style that was chosen automatically for the last complete list counts pages; nil
+    /// if none was chosen.
+    var countsPages: Bool?
     /// Complete lists whose orphans are looked for when all lists of the endpoint are complete.
     var heldOrphans: [Batch.Completed] = []
     /// The time when the earliest of the lists' scans began; nil before the first one.

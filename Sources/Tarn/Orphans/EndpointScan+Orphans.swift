@@ -206,8 +206,11 @@ extension EndpointScan {
     /// Whether a scan was continued where an earlier run had ended, in a list whose pages are
     /// counted: if a record before that place was deleted meanwhile, another one has moved past the
     /// scan.
+    ///
+    /// A style that is chosen automatically is not known any more in a later sync.
     private func mayHavePassed(_ completed: Batch.Completed) throws -> Bool {
-        guard endpoint.pagination.isCounted else { return false }
+        let isChosen = endpoint.pagination == .automatic
+        guard endpoint.pagination.isCounted || isChosen && countsPages ?? true else { return false }
         let progress = try client.store.read { try $0.checkpoint(completed.checkpointName) }
         return progress?.resumedScan == completed.scan
     }

@@ -148,17 +148,19 @@ struct MovedRecordTests {
 
     @Test(
         "a record that has moved past a continued scan of counted pages stays until a second scan misses it",
-        arguments: ["page_number: { param: n }", "offset: { param: n }"])
+        arguments: ["{ page_number: { param: n } }", "{ offset: { param: n } }", "auto"])
     func countedPages(style: String) async throws {
-        let store = try MirrorStore(yaml: itemsYAML("paginate: { \(style) }\n    orphans: after_one_scan"))
-        let state = Mutex((items: Array(1...6), fails: false)), isNumbered = style.hasPrefix("page")
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: \(style)\n    records: items\n    orphans: after_one_scan"))
+        let state = Mutex((items: Array(1...6), fails: false)), isNumbered = !style.contains("offset")
         let transport = ClosureTransport { request in
-            let number = QueryParameters.values(in: request.url).first { $0.name == "n" }.flatMap { Int($0.value) }
+            let number = QueryParameters.values(in: request.url).first.flatMap { Int($0.value) }
             let start = isNumbered ? ((number ?? 1) - 1) * 2 : number ?? 0
             let (found, fails) = state.withLock { ($0.items.dropFirst(start).prefix(2), $0.fails && start == 4) }
             if fails { return TransportResponse(status: 500) }
             let body = found.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
-            return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
+            let pages = style == "auto" ? #","pages":3"# : ""
+            return TransportResponse(status: 200, body: Array(#"{"items":[\#(body)]\#(pages)}"#.utf8))
         }
         #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
         state.withLock { $0.fails = true }

@@ -18,7 +18,8 @@ extension EndpointScan {
         guard !owners.isEmpty else { return [] }
         var lists: [(name: String, progress: Checkpoint, first: UInt64)] = []
         for name in names {
-            guard let progress = try reader.checkpoint(name), progress.isIncremental else { continue }
+            // A first scan that is under way may not have a value yet.
+            guard let progress = try reader.checkpoint(name), progress.forgotten != nil else { continue }
             // Earlier versions have not noted it.
             let begun =
                 try progress.begunAfter.map { $0 < .max ? $0 + 1 : $0 }

@@ -123,6 +123,43 @@ struct ReturningOwnerTests {
         #expect(try store.count("Item") == 3)
     }
 
+    @Test("a first scan that is under way begins anew: its value is on the last page")
+    func underWay() async throws {
+        let store = try MirrorStore(
+            yaml: yaml("cascade").replacing(
+                "entity: Item, paginate: single_page, since: { param: since, field: id }",
+                with: "records: items, entity: Item, paginate: { cursor: { path: next, param: after } }, "
+                    + "since: { cursor: sync, param: token }"))
+        let state = Mutex((boxes: [1, 2], fails: true, log: [String]()))
+        let transport = ClosureTransport { request in
+            let name = QueryParameters.values(in: request.url).first?.name ?? "all"
+            let (boxes, fails) = state.withLock { state in
+                if request.url.contains("/items") { state.log.append(name) }
+                return (state.boxes, state.fails)
+            }
+            if name == "after", fails { return TransportResponse(status: 500) }
+            let body =
+                switch name {
+                case _ where request.url.contains("/boxes"):
+                    "[\(boxes.map { #"{"id":\#($0)}"# }.joined(separator: ","))]"
+                case "after": #"{"items":[{"id":20,"box":2}],"sync":"t"}"#
+                case "token": #"{"items":[],"sync":"t"}"#
+                default: #"{"items":[{"id":10,"box":1}],"next":"p2"}"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
+        for boxes in [[2], [1, 2]] {
+            state.withLock { $0 = (boxes, false, []) }
+            #expect(try await store.sync(nil, transport: transport, names: ["boxes"]).failures.isEmpty)
+        }
+        #expect(try store.count("Item") == 0)
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try state.withLock { $0.log } == ["all", "after"] && store.count("Item") == 2)
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(state.withLock { $0.log.last } == "token")
+    }
+
     @Test(
         "so is the list of an endpoint that the description has again, also if the log no longer has the deletion",
         arguments: ["cascade", "nullify"])

@@ -281,4 +281,46 @@ struct LockFileTests {
             }
         }
     }
+
+    /// An environment with two commits, which no process has open.
+    ///
+    /// - Returns: the path of its data file after the first commit.
+    private func makeClosed(_ path: String) throws -> String {
+        let earlier = folder("earlier")
+        for value in ["1", "2"] {
+            let environment = try Environment.open(at: path, options: .init(durability: .volatile))
+            try environment.put(try environment.makeTable("t"), [("a", value)])
+            withExtendedLifetime(environment) {}
+            if value == "1" { try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: earlier) }
+        }
+        return earlier
+    }
+
+    private func readOnce(_ path: String) throws -> String? {
+        let environment = try Environment.open(at: path, options: .init(isReadOnly: true))
+        let table = try #require(try environment.existingTables(["t"])[0])
+        return try environment.value(table, "a")
+    }
+
+    @Test(
+        "a data file that an older one has replaced is noted beside it, but not in the directory of another program",
+        arguments: [true, false])
+    func olderDataFile(isOfTarn: Bool) throws {
+        let path = folder("e"), earlier = try makeClosed(path)
+        try FileManager.default.removeItem(atPath: path + "/data.mdb")
+        try FileManager.default.moveItem(atPath: earlier, toPath: path + "/data.mdb")
+        // Only writers of Tarn make it.
+        if !isOfTarn { try FileManager.default.removeItem(atPath: path + "/turn.lock") }
+        #expect(try readOnce(path) == "1")
+        #expect(FileManager.default.fileExists(atPath: path + "/data.older") == isOfTarn)
+    }
+
+    @Test("a file of other bytes in the place of the lock file does not make the data file an older one")
+    func otherBytes() throws {
+        let path = folder("e")
+        _ = try makeClosed(path)
+        try Data(repeating: 1, count: 65_664).write(to: URL(fileURLWithPath: path + "/lock.mdb"))
+        #expect(try readOnce(path) == "2")
+        #expect(!FileManager.default.fileExists(atPath: path + "/data.older"))
+    }
 }

@@ -106,6 +106,19 @@ struct EnclosedKeyTests {
         #expect(try mirror.count("Thing") == 7, "\(proposal.text)")
     }
 
+    @Test("for records that their positions name, no list of changes since a time is proposed")
+    func changesOfPositions() throws {
+        func text(_ id: (Int) -> String) throws -> String {
+            try propose(
+                Self.list(0..<9) { #"{\#(id($0))"value":\#($0).5,"updated_at":"2026-01-0\#(1 + $0 % 2)T10:00:00Z"}"# }
+            )
+            .text
+        }
+        let named = try text { #""id":\#($0),"# }, unnamed = try text { _ in "" }
+        #expect(named.contains("since: { param: since, field: updated_at }"), "\(named)")
+        #expect(unnamed.contains("key: position\n") && !unnamed.contains("since"), "\(unnamed)")
+    }
+
     @Test(
         "an id in one word is the key before a name or an email address",
         arguments: [

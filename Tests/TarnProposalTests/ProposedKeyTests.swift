@@ -107,6 +107,36 @@ struct ProposedKeyTests {
         #expect(try mirror.count("Group") == 6)
     }
 
+    @Test("records that several lists have keep their parent if the path of another list needs it")
+    func sharedRecordsOfPath() async throws {
+        let server = try ScriptedServer { request in
+            if request.target == "/users" { return .init(body: ProposedKeyTests.users) }
+            let segments = request.target.split(separator: "/")
+            guard segments.count == 3, segments[2] == "groups", let user = Int(segments[1]) else {
+                return .init(body: "[]")
+            }
+            let groups = (user...user + 1).map { #"{"id":\#(100 + $0),"title":"g\#($0)"}"# }
+            return .init(body: "[" + groups.joined(separator: ",") + "]")
+        }
+        let user = Specification.path("user_id"), group = Specification.path("group_id")
+        let members = "/users/{user_id}/groups/{group_id}/members"
+        let specification = Specification(
+            paths: [
+                ("/users", Specification.get(Specification.list("User"))),
+                ("/users/{user_id}/groups", Specification.get(Specification.list("Group"), user)),
+                (members, Specification.get(Specification.list("Member"), user, group)),
+            ],
+            schemas: [
+                "User": Specification.object(#""id":{"type":"integer"},"name":{"type":"string"}"#),
+                "Group": Specification.object(#""id":{"type":"integer"},"title":{"type":"string"}"#),
+                "Member": Specification.object(#""id":{"type":"integer"},"note":{"type":"string"}"#),
+            ], server: server.base)
+        let proposal = try await specification.proposal(live: true)
+        #expect(proposal.text.contains("for_each: { entity: User, parent: user }"), "\(proposal.text)")
+        #expect(
+            proposal.text.contains("path: /users/{group.user.id}/groups/{group.id}/members"), "\(proposal.text)")
+    }
+
     @Test(
         "numbers and names that differ in the lists of three records need not differ in those of others",
         arguments: ["number", "slug"])

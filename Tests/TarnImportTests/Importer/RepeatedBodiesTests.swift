@@ -207,6 +207,17 @@ struct RepeatedBodiesTests {
         #expect(other.bed.importer.draftedAgain == 1 && both.keys(.updated, of: "Issue") == [RecordKey(2)])
     }
 
+    @Test("a record that both merges of a unit have changed counts once beside one that neither has changed")
+    func changedTwice() throws {
+        let store = try RecognizingStore()
+        let rest = [issue(2, author: #"{"id":2,"login":"bob"}"#), issue(3), issue(4), issue(5)]
+        try store.take(page([issue(1)] + rest))
+        let report = try store.take(page([issue(1, author: #"{"id":1,"login":"new"}"#)] + rest))
+        #expect(try store.bed.value("User", 1, "login") == .string("ada") && store.bed.importer.draftedAgain == 1)
+        #expect(report.entities["User"] == .init(updated: 1, unchanged: 1), "\(report)")
+        #expect(report.keys(.updated).map(\.key) == [RecordKey(1)])
+    }
+
     @Test("the report of a unit that is merged again has what the first merge has changed and left out")
     func mergedAgain() {
         var first = ImportReport(), second = ImportReport()

@@ -238,6 +238,44 @@ struct UniqueImportTests {
         #expect(try test.value("Book", 1, "author") == Self.five && test.record("Book", 2) == nil)
     }
 
+    @Test("a member that another element of the unit has moved keeps that reference when a list is undone")
+    func movedInUnit() throws {
+        let test = try library()
+        try test.add(#"[{"id": 1, "code": "x", "author": 4}]"#, "Book")
+        try test.add(#"[{"id": 6, "login": "ada", "books": [1]}]"#, "Author")
+        let report = try test.commit()
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(try test.value("Book", 1, "author") == .reference(RecordKey(4)) && test.record("Author", 6) == nil)
+        #expect(report.keys(.updated).map(\.description) == ["Book 1"])
+    }
+
+    @Test("a partial member that the unit has made complete stays complete when a list is undone")
+    func completedInUnit() throws {
+        let test = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Author", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int),
+                        AttributeDefinition("login", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("books", to: "Book", many: true, inverse: "author")]),
+                EntityDefinition(
+                    "Book", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("title", .string),
+                        AttributeDefinition("code", .string, optional: true, unique: true),
+                    ],
+                    relationships: [RelationshipDefinition("author", to: "Author", inverse: "books")]),
+            ]), Mapping(entities: ["Author": EntityMapping(declared: ["books"])]))
+        try test.take(#"[{"id": 5, "login": "ada", "books": [{"id": 1, "code": "x"}]}]"#, "Author")
+        #expect(try test.record("Book", 1)?.isPartial == true)
+        try test.add(#"[{"id": 1, "code": "x"}]"#, "Book")
+        try test.add(#"[{"id": 6, "login": "ada", "books": [1]}]"#, "Author")
+        #expect(try test.commit().keys(.updated).map(\.description) == ["Book 1"])
+        #expect(try test.record("Book", 1)?.isPartial == false && test.value("Book", 1, "author") == Self.five)
+    }
+
     // MARK: One-to-one relationships
 
     /// Users with a profile each, to which they refer. Stored: user 1 with profile 4, and user 2.
@@ -280,6 +318,20 @@ struct UniqueImportTests {
         #expect(other.diagnostics.map(\.code) == [.notUnique])
         #expect(try two.record("User", 3) == nil && two.value("User", 9, "profile") == four)
         #expect(try two.value("User", 1, "profile") == .null && two.related("Profile", 4, "user") == ["9"])
+    }
+
+    @Test(
+        "a record that has its target again is not named as updated, and one that has lost its target is",
+        arguments: [true, false])
+    func keysOfRestored(isFirst: Bool) throws {
+        let test = try profiles()
+        try test.take(#"[{"id": 2, "login": "b", "profile": {"id": 6, "code": "y"}}]"#, "User")
+        let taken = #"{"id": 7, "login": "c", "profile": 6}"#, dropped = #"{"id": 8, "login": "b", "profile": 4}"#
+        let report = try test.take(isFirst ? "[\(dropped), \(taken)]" : "[\(taken), \(dropped)]", "User")
+        #expect(report.diagnostics.map(\.code) == [.notUnique])
+        #expect(report.updated == 1 && report.keys(.updated).map(\.key) == [RecordKey(2)])
+        #expect(try test.value("User", 1, "profile") == .reference(RecordKey(4)))
+        #expect(try test.value("User", 2, "profile") == .null)
     }
 
     @Test("a record that is left out at each import leaves no change of the target's owner in the log")

@@ -169,6 +169,22 @@ struct RepairTests {
         #expect(report.damagedRows == ["User 5"] && !report.clearsChangeLog)
     }
 
+    @Test("a row with a version that no commit can have leaves the change log and the number of the last commit alone")
+    func impossibleVersion() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a version of ones", []) { editor in
+                try editor.changeRow("User", 5) { row in for index in 12..<20 { row[index] = 0xFF } }
+            })
+        let store = try Store.open(at: rich.path), before = try store.read { try $0.sequence }
+        let report = try store.repair()
+        #expect(report.counters.isEmpty && !report.clearsChangeLog)
+        try store.write { writer in
+            try writer.put("User", RecordKey(7), [.init("login", .string("user7")), .init("name", .string("after"))])
+        }
+        #expect(try store.read { try $0.sequence } == before + 1)
+    }
+
     @Test("no consumer continues behind a change log that was reset, not even one that knows the newest commit")
     func resetChangeLog() throws {
         let rich = try RichStore()

@@ -240,6 +240,12 @@ struct VerificationTests {
             try editor.remove(table, entry + [UInt8(ascii: "2"), 0] + editor.key(2))
             try editor.put(table, entry + [UInt8(ascii: "1"), 0] + editor.key(2), [])
         },
+        Damage("two records with one unique value that is longer than an index keeps", [.indexNotUnique]) { editor in
+            try editor.changeRow("User", 101) { row in
+                let end = try #require(row.firstRange(of: Array("xxxb".utf8)))
+                row[end.upperBound - 1] = UInt8(ascii: "a")
+            }
+        },
         Damage("a reference of a long list that is gone", [.list, .indexExtra]) { try $0.removeFirst("edges") },
         Damage("another reference in a long list", [.list, .indexExtra, .indexMissing]) { editor in
             let (key, _) = try editor.first("edges")

@@ -142,6 +142,21 @@ struct ChangeRetentionTests {
         #expect(marks <= 70)
     }
 
+    @Test("changes that were committed while the clock was ahead are removed once those after them are too old")
+    func clockAheadAtFirst() throws {
+        try store.setChangeRetention(ChangeRetention(age: .seconds(6400), share: nil))
+        clock.pass(.seconds(400 * 86_400))
+        for _ in 0..<10 { try commit() }
+        clock.pass(.seconds(-400 * 86_400))
+        try commit()
+        clock.pass(.seconds(6399))
+        try commit()
+        #expect(try entries == 12)
+        clock.pass(.seconds(101))
+        try commit()
+        #expect(try entries == 2)
+    }
+
     @Test(
         "a stored retention that cannot be set, and times that no commit has, are taken for the default and do not end the process",
         arguments: ["9223372036854775807 100000", "-9223372036854775808 -", "1 9223372036854775807", "- 1e400", "x y"])

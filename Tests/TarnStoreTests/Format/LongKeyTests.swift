@@ -86,11 +86,9 @@ struct LongKeyTests {
         #expect(try store.record("Board", board.asReference)?.key == board)
     }
 
-    @Test("a reference to a long key whose record is damaged is an error, and no digest: the record is not missing")
-    func damagedTargetWithALongKey() throws {
-        try store.put("Label", long)
-        try store.put("Issue", RecordKey(1), ["title": .string("t"), "labels": .references([long])])
-        let table = try store.state.records(of: store.state.entity("Label").id)
+    /// Changes a byte of the record under the long key.
+    private func damage(_ store: Store, _ entity: String) throws {
+        let table = try store.state.records(of: store.state.entity(entity).id)
         try store.environment.write { transaction in
             try long.storageKey.withUnsafeBytes { key in
                 var row = Array(try #require(try transaction.raw.get(table, key)))
@@ -98,6 +96,13 @@ struct LongKeyTests {
                 try row.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
             }
         }
+    }
+
+    @Test("a reference to a long key whose record is damaged is an error, and no digest: the record is not missing")
+    func damagedTargetWithALongKey() throws {
+        try store.put("Label", long)
+        try store.put("Issue", RecordKey(1), ["title": .string("t"), "labels": .references([long])])
+        try damage(store, "Label")
         let errors = [
             storeError { _ = try store.record("Issue", RecordKey(1)) },
             storeError { try store.read { _ = try $0.fetch(Query("Issue")) } },
@@ -108,6 +113,49 @@ struct LongKeyTests {
                 continue
             }
         }
+    }
+
+    /// A ticket whose author has a long key and a damaged record.
+    private func ticketOfDamagedAuthor() throws -> TypedStore {
+        let typed = try TypedStore(), author = Person(String(repeating: "long/", count: 100))
+        var ticket = Ticket(1, "t")
+        ticket.author = Reference(author.login)
+        try typed.put([author])
+        try typed.put([ticket])
+        try damage(typed.store, "Person")
+        return typed
+    }
+
+    @Test("groups of records by a reference to a damaged record with a long key are an error, and no digest")
+    func groupsByDamagedTarget() throws {
+        let typed = try ticketOfDamagedAuthor()
+        let error = storeError { try typed.store.read { _ = try $0.counts(by: "author", Query("Ticket")) } }
+        guard case StoreError.damagedRow("Person", _)? = error else {
+            Issue.record("nothing was said: \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("a record as JSON that refers to a damaged record with a long key is an error, and has no digest")
+    func jsonOfDamagedTarget() throws {
+        let typed = try ticketOfDamagedAuthor()
+        let error = storeError { try typed.store.read { _ = try $0.forEachJSONOfPage(Query("Ticket")) { _ in } } }
+        guard case StoreError.damagedRow("Person", _)? = error else {
+            Issue.record("nothing was said: \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("a struct's record as JSON that refers to a damaged record with a long key is an error, and has no digest")
+    func typedJSONOfDamagedTarget() throws {
+        let typed = try ticketOfDamagedAuthor()
+        var bytes: [UInt8] = []
+        let error = storeError { _ = try typed.store.read { try $0.writeJSON(Ticket.self, 1, into: &bytes) } }
+        guard case StoreError.damagedRow("Person", _)? = error else {
+            Issue.record("nothing was said: \(String(describing: error))")
+            return
+        }
+        #expect(bytes.isEmpty)
     }
 
     @Test(

@@ -183,4 +183,36 @@ struct BackupTests {
             }
         }
     }
+
+    /// Runs a backup to `copies/b` in which the flush of its directory fails.
+    ///
+    /// Every other call succeeds. There is another copy beside it.
+    private static func output(_ folder: TemporaryFolder, failingFlush kind: String) throws -> [String] {
+        try Forge.open(folder("s")).put("User", RecordKey(1))
+        let target = folder("copies"), log = folder("log")
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        let counted = try WorkerProcess(
+            ["backup", folder("s"), target + "/a"],
+            environment: try FaultLibrary.environment(target, ["FAULT_LOG": log]))
+        #expect(try counted.lines() == ["copied"] && counted.end() == 0)
+        let flush = try #require(
+            try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").last {
+                $0.contains(" fsync ") && $0.split(separator: "/").last?.hasPrefix("a.unfinished-") == true
+            })
+        let worker = try WorkerProcess(
+            ["backup", folder("s"), target + "/b"],
+            environment: try FaultLibrary.environment(
+                target, ["FAULT_AT": "\(flush.prefix { $0 != " " })", "FAULT_KIND": kind]))
+        let lines = try worker.lines()
+        worker.end()
+        return lines
+    }
+
+    @Test("a copy whose directory cannot be flushed to the disk is an error, and leaves no remains")
+    func failedFlush() async throws {
+        let folder = folder
+        let lines = try await onThread { try BackupTests.output(folder, failingFlush: "EIO") }
+        #expect(lines.first?.hasPrefix("error ") == true, "\(lines)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("copies")) == ["a"])
+    }
 }

@@ -88,6 +88,25 @@ struct OutboxAliasTests {
         #expect(try store.related("Issue", 18, "labels") == ["bug", "la"])
     }
 
+    @Test("references to a replaced key lead to the record if they are put at the end of the table")
+    func referencesAtEnd() throws {
+        let made = try bed.create("Issue").key, old = try #require(Int64(made))
+        try bed.complete(1, 99)
+        try store.write { _ = try $0.put(contentsOf: [Child(id: 100, parent: old), Child(id: 101, parent: old)]) }
+        #expect(try store.related("Issue", 99, "children") == [100, 101])
+    }
+
+    @Test("a reference to a replaced key leads to the record if it is put with a key that was replaced itself")
+    func referenceOfReplaced() throws {
+        let parent = try bed.create("Issue").key, child = try bed.create("Issue").key
+        try bed.complete(1, 99)
+        try bed.complete(2, 98)
+        let put = Child(id: try #require(Int64(child)), parent: try #require(Int64(parent)))
+        try store.write { try $0.put(put) }
+        #expect(try store.related("Issue", 99, "children") == [98])
+        #expect(try store.record("Issue", 98)?["parent"] == .reference(99) && store.count("Issue") == 3)
+    }
+
     @Test("an update by a replaced key may have the values of that key, as a struct has them")
     func updateWithKey() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key

@@ -131,6 +131,17 @@ struct OutboxQueueTests {
         #expect(throws: OutboxError.recordMissing(entity: "Issue", key: "99")) { try bed.delete("Issue", 99) }
     }
 
+    @Test("an update that loses its reference to a record that was never sent has the version that was known")
+    func versionOfReleased() throws {
+        try store.putResponse(listing: "Issue", 17, tag: "v1")
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")])
+        try bed.update(17, ["title": .string("mine"), "parent": .reference(made.key)])
+        #expect(try bed.delete("Issue", made.key).changed.map(\.id) == [2])
+        #expect(try bed.operations() == ["2 update Issue 17 title:old>mine"])
+        let versions = try store.versions(listing: "Issue", 17)
+        #expect(versions.confirmed == [] && versions.written == ["etag", "v1"])
+    }
+
     @Test("operations of other records lose their references to a deleted record that was never sent, and stay")
     func deleteReferenced() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("t")])
@@ -304,6 +315,17 @@ struct OutboxQueueTests {
         #expect(try store.write { try $0.deleteLocally("Issue", other) })
         try bed.discard(2)
         #expect(try bed.marks() == ["delete Issue 99 "])
+    }
+
+    @Test(
+        "a record that a query deletes while its creation is queued stays deleted once that is sent",
+        arguments: ["Issue", "Note"])
+    func deletedByQueryWithMark(_ entity: String) throws {
+        let made = try bed.create(entity).key, query = Query(entity, where: .compare("id", .less, .int(0)))
+        #expect(try store.deleteLocally(query).changed == 1)
+        #expect(try bed.marks() == ["delete \(entity) \(made) "])
+        try bed.complete(1, 99)
+        #expect(try bed.marks() == ["delete \(entity) 99 "] && store.record(entity, 99) == nil && bed.counts.isEmpty)
     }
 
     @Test("a record that is stored with a mark while its deletion is queued stays once that is sent or discarded")

@@ -112,6 +112,16 @@ struct OneToOneTests {
         #expect(marks == 0)
     }
 
+    @Test("a record that gets its reference back is changed as the version that was known, and no 304 confirms it")
+    func versionOfReleased() throws {
+        try store.putResponse(listing: "User", 1, tag: "v1")
+        _ = try update(2, .reference(5))
+        #expect(try store.versions(listing: "User", 1).written == ["etag", "v1"])
+        #expect(try update(2, .reference(6)).isFolded && profiles() == [5, 6, -1, -1])
+        let versions = try store.versions(listing: "User", 1)
+        #expect(versions.confirmed == [] && versions.written == ["etag", "v1"])
+    }
+
     @Test("a discarded change gives nothing back that has another owner since, local or not")
     func ownedSince() throws {
         _ = try update(2, .reference(5))

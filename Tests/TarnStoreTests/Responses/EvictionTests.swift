@@ -112,4 +112,66 @@ struct EvictionTests {
         }
         #expect(removed.first == ids[1] && removed.count == 2)
     }
+
+    /// The ids of the caches' entries, ascending.
+    private func caches() throws -> [UInt64] {
+        try store.read { reader in
+            var ids: [UInt64] = []
+            try reader.access.responses.forEach { view in
+                if view.isCaches { ids.append(view.id) }
+                return true
+            }
+            return ids
+        }
+    }
+
+    @Test("an entry that was used while the clock was ahead is evicted by its last use once that is stored")
+    func usedAgain() throws {
+        try put(0..<3, areCaches: true)
+        let ids = try caches()
+        func time(_ microseconds: Int64) -> Timestamp { Timestamp(microseconds: now.microseconds + microseconds) }
+        try store.write { writer in
+            try writer.noteUses([ids[0]: time(400 * 86_400 * 1_000_000), ids[1]: time(-2), ids[2]: time(-1)])
+            try writer.noteUses([ids[0]: now])
+        }
+        let removed = try store.write { writer in
+            var sample = 0
+            return try writer.evict(CacheLimits(entries: 2), uses: [:], atMost: 100, now: now) {
+                sample += 1
+                // Each entry in turn.
+                return Double(sample % 3) * 0.4
+            }
+        }
+        #expect(removed == [ids[1]])
+    }
+
+    @Test("entries before the one that was evicted last among mirrors are evicted when none is left behind it")
+    func beginsAnew() throws {
+        try put(0..<100, areCaches: false)
+        try put(100..<103, areCaches: true)
+        try put(103..<400, areCaches: false)
+        let ids = try caches()
+        let removed = try store.write { writer in
+            // Samples among the later entries of mirrors. The last of the caches is the oldest.
+            try writer.evict(CacheLimits(entries: 0), uses: [ids[0]: now, ids[1]: now], atMost: 100, now: now) { 0.1 }
+        }
+        #expect(removed.first == ids[2] && Set(removed) == Set(ids))
+        #expect(try store.read { try $0.cacheTotals.entries } == 0)
+    }
+
+    @Test("of a store that had very many entries, the one behind their gap is not evicted when it was used last")
+    func behindGap() throws {
+        try put(0..<1000, areCaches: true)
+        let ids = try caches(), left = ids.suffix(20)
+        try store.write { writer in for id in ids.dropLast(20) { try writer.removeResponse(id: id) } }
+        let first = try #require(left.first)
+        var random = SeededRandom(seed: 1)
+        let removed = try store.write { writer in
+            try writer.evict(CacheLimits(entries: 15), uses: [first: now], atMost: 100, now: now) {
+                // Of all ids, these are in the gap.
+                Double.random(in: 0.1..<0.5, using: &random)
+            }
+        }
+        #expect(removed.count == 5 && !removed.contains(first), "\(removed)")
+    }
 }

@@ -84,6 +84,25 @@ struct KnownVersionTests {
         #expect(try version() == [])
     }
 
+    @Test(
+        "a response that is invalidated gives no version, even if it has kept one, or was outdated before",
+        arguments: [false, true])
+    func invalidated(isOutdated: Bool) throws {
+        try put(1, tag: "a")
+        try removeValidators(keepingVersion: true)
+        let request = RequestKey(url: url(1), endpoint: "issue")
+        if isOutdated {
+            var entry = try #require(try store.read { try $0.response(to: request) })
+            entry.validation.outdate(keepingVersion: true)
+            let outdated = entry
+            try store.write { try $0.putResponse(outdated) }
+        }
+        #expect(try version() == ["etag", "a"])
+        try store.write { try $0.invalidateResponses(listing: "Issue", 1) }
+        #expect(try version() == [])
+        #expect(try store.read { try $0.response(to: request) }?.validation.isInvalidated == true)
+    }
+
     @Test("the validators of a response count before a kept version, and so does a later response")
     func newer() throws {
         try put(1, tag: "b", known: ["etag", "a"])

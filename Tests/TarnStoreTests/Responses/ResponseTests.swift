@@ -1,6 +1,7 @@
 // Entries of responses and the records they list; checkpoints.
 
 import Foundation
+import Locking
 import TestSupport
 import Testing
 
@@ -165,6 +166,56 @@ struct ResponseTests {
             try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers == ["link", ""])
         let (issues, labels) = try store.read { (try $0.checkpoint("issues"), try $0.checkpoint("labels")) }
         #expect(issues?.since == nil && issues?.plan == "" && labels?.plan == "p")
+    }
+
+    @Test("if the removal of a field fails on its way, no response can be confirmed that told of the removed values")
+    func fieldRemovedInPart() throws {
+        for id: Int64 in [1, 2] {
+            try store.put("Issue", RecordKey(id), ["title": .string("t"), "number": .int(id)])
+        }
+        // It may have the issues inside of another one.
+        try put(entry(1, [9]))
+        let table = try store.state.records(of: store.state.entity("Issue").id)
+        try store.environment.write { transaction in
+            try RecordKey(2).storageKey.withUnsafeBytes { key in
+                var row = Array(try #require(try transaction.raw.get(table, key)))
+                row[row.count - 1] ^= 1
+                try row.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
+            }
+        }
+        guard case StoreError.damagedRow? = storeError({ try store.remove(field: "number", of: "Issue", step: 1) })
+        else {
+            Issue.record("the damaged record was passed by")
+            return
+        }
+        #expect(try store.record("Issue", 1)?["number"] != .int(1))
+        #expect(try response(1)?.validation.headers == ["link", ""])
+    }
+
+    @Test("a response that is stored while the values of a field are removed cannot be confirmed either")
+    func storedDuringRemoval() throws {
+        for id: Int64 in [1, 2] {
+            try store.put("Issue", RecordKey(id), ["title": .string("t"), "number": .int(id)])
+        }
+        let store = store, entry = entry(3, [9]), hasBegun = Guarded(false)
+        // The clock is read in the first step's transaction: a write that is queued then is
+        // committed before the second step.
+        store.changeClock.withLock {
+            $0.now = { [unowned store] in
+                let isFirst = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return !hasBegun
+                }
+                if isFirst {
+                    Thread { [unowned store] in try? store.write { try $0.putResponse(entry) } }.start()
+                    store.queue.await(1, atMost: .seconds(60))
+                }
+                return .now
+            }
+        }
+        #expect(try store.remove(field: "number", of: "Issue", step: 1) == 2)
+        #expect(hasBegun.withLock { $0 })
+        #expect(try response(3)?.validation.headers == ["link", ""])
     }
 
     @Test("if a removed field had no values, responses stay as they are")

@@ -150,6 +150,66 @@ struct KeptVersionTests {
         #expect(place.changes.last?.field("If-Match") == #""v2""#)
     }
 
+    @Test("a response under way while its own record's change was sent gives no version: it may have the one before")
+    func overtaken() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#), state = Mutex((isHeld: false, held: 0))
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method != "GET" {
+                if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+                record.change(#"{"id":1,"title":"mine"}"#)
+                return Answer(status: "204 No Content")
+            }
+            let answer = record.read(request)
+            guard request.target == "/issues/1" else { return answer }
+            state.withLock { if $0.isHeld { $0.held += 1 } }
+            for _ in 0..<2000 where state.withLock(\.isHeld) { usleep(5000) }
+            return answer
+        }
+        try await place.sync()
+        state.withLock { $0.isHeld = true }
+        async let synced: Void = place.sync()
+        try await eventually { state.withLock(\.held) > 0 }
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        #expect(try await place.outbox().drain().sent == 1)
+        state.withLock { $0.isHeld = false }
+        try await synced
+        // As after a restart: no answer to this outbox gives a version.
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, Self.title("later"))
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.conflicts == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, nil])
+    }
+
+    @Test("a record of which a reference was left out for now is changed as the version that was read")
+    func leftOut() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","desk":null}"#)
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships: { desk: { to: Desk, inverse: issue } }
+              write: { update: 'PATCH /issues/{id}' }
+            Desk: { key: id, attributes: { id: int }, relationships: { issue: { to: Issue, inverse: desk } } }
+            """
+        ) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        // Another record has the desk by a local change.
+        try place.draft(["desk": .reference(RecordKey(5))], 2)
+        record.change(#"{"id":1,"title":"theirs","desk":{"id":5}}"#)
+        try await place.sync()
+        #expect(try place.field("title") == .string("theirs") && place.field("desk") == .null)
+        record.change(#"{"id":1,"title":"later","desk":{"id":5}}"#)
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v2""#])
+    }
+
     @Test(
         "a server that demands a precondition gets the version that is read then, which is no conflict",
         arguments: ["server", "client", "per field"], [true, false])

@@ -64,6 +64,18 @@ struct ListLossTests {
         #expect(try api.stored() == [1, 2, 3])
     }
 
+    @Test("a record that only a part of a list had after a complete one is an orphan of the next complete one")
+    func orphanOfLaterPart() async throws {
+        let api = try ListAPI(), list = try await api.client.list(.entries().removingOrphans(Orphans(scans: 1)))
+        api.list.set(1, 2, 3)
+        try await list.loadFirst()
+        api.list.set(9, 1, 2, 3)
+        try await list.loadFirst()
+        api.list.set(1, 2, 3)
+        for _ in 0..<2 { try await list.loadFirst() }
+        #expect(try api.stored() == [1, 2, 3])
+    }
+
     @Test("the limit and the offset of a query do not count records that the server has dropped")
     func limit() async throws {
         let api = try ListAPI(), all = Entry.all.order(by: \.id)

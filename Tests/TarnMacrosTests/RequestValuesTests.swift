@@ -236,6 +236,29 @@ struct RequestValuesTests {
         #expect(api.server.targets.allSatisfy { $0 == "/notes/7?fields=all" }, "\(api.server.targets)")
     }
 
+    @Test(
+        "a record that the server no longer has is deleted by a replaced key, too, unless it has local changes",
+        arguments: [false, true])
+    func goneDetailByReplacedKey(isChanged: Bool) async throws {
+        let api = try Server(), client = api.client
+        try await client.store.write { writer in
+            let made = try writer.enqueueCreate(
+                "Snippet", .client(RecordKey(6)), [Record.Field("text", .string("mine"))])
+            if let id = made.operation { _ = try writer.completeOperation(id, adopting: RecordKey(7)) }
+        }
+        _ = try await client.detail(Snippet.self, 6)
+        if isChanged {
+            try await client.store.write {
+                try $0.putLocally("Snippet", RecordKey(7), [Record.Field("text", .string("changed"))])
+            }
+        }
+        api.isGone.turnOn()
+        await #expect(throws: CacheError.self) { _ = try await client.detail(Snippet.self, 6, deletingGone: true) }
+        #expect(try client.store.read { try $0.get(Snippet.self, 7)?.text } == (isChanged ? "changed" : nil))
+        let change = try client.store.read { try $0.localChange("Snippet", RecordKey(7)) }
+        #expect(change?.isGoneAtServer == (isChanged ? true : nil))
+    }
+
     // MARK: Kinds and envelopes
 
     @Test("records of a kind are returned as structs of its parent, also those of a response that is not stored")

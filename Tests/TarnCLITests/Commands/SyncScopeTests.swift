@@ -166,6 +166,47 @@ struct SyncScopeTests {
         #expect(try await sync(3).endpoint?["unlisted"] == nil)
     }
 
+    @Test("records of the lists of deleted records are told once, with the ways out")
+    func ofFormerLists() async throws {
+        let folder = try TemporaryFolder(), boxes = Mutex([1, 2])
+        let server = try ScriptedServer { request in
+            let ids =
+                switch request.target {
+                case "/boxes": boxes.withLock(\.self)
+                case "/boxes/1/items": [10]
+                default: [20, 21]
+                }
+            return .init(body: "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]")
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: s.tarn
+            api: { base: '\(server.base)' }
+            entities:
+              Box: { key: id, attributes: { id: int } }
+              Item: { key: id, attributes: { id: int }, relationships: { box: Box } }
+            endpoints:
+              boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+              items:
+                path: '/boxes/{box.id}/items'
+                for_each: { entity: Box, parent: box }
+                entity: Item
+                paginate: single_page
+                orphans: after_one_scan
+            """)
+        var errors = ""
+        for _ in 0..<4 {
+            let result = try await tarn("sync", "--file", file)
+            #expect(result.status == 0, "\(result.error)")
+            errors += result.error
+            boxes.withLock { $0 = [1] }
+        }
+        let told = errors.components(separatedBy: "2 records of lists that are no longer requested").count - 1
+        #expect(told == 1 && errors.contains("are in no other list, and stay"), "\(errors)")
+        #expect(errors.contains("set on_delete: cascade") && errors.contains("tarn cache collect STORE"), "\(errors)")
+    }
+
     @Test("records that replace each other are told once, if the end of their list is in doubt for the same reason")
     func repeatedOfTotal() async throws {
         let folder = try TemporaryFolder()

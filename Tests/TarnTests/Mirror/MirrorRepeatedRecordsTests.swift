@@ -155,6 +155,35 @@ struct MirrorRepeatedRecordsTests {
         #expect(try store.count("Item") == 10)
     }
 
+    @Test("records of a list with a wildcard are no contained ones: those that come again are told")
+    func elementsOfWildcard() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("paginate: single_page\n    records: 'items.*'"))
+        let pages = Pages([Array(0..<25) + Array(0..<15)], total: 40)
+        let report = try await store.sync(nil, transport: pages.transport)
+        #expect(report.failures.isEmpty && report.listed == 40, "\(report.texts)")
+        #expect(report.endpoints.first?.repeated.map { [$0.listed, $0.different] } == [40, 25])
+    }
+
+    @Test("in an envelope, equal records that several elements contain are not told")
+    func containedInEnvelope() async throws {
+        let yaml = """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int, name: string } }
+              User: { key: id, attributes: { id: int } }
+            endpoints:
+              items: { path: /items, records: { 'members.*.item': Item, users: User }, paginate: single_page }
+            """
+        let members = (0..<40).map { #"{"item":{"id":\#($0 % 10),"name":"n"}}"# }.joined(separator: ",")
+        let body = #"{"members":[\#(members)],"users":[{"id":91}]}"#
+        let store = try MirrorStore(yaml: yaml)
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && report.listed == 41, "\(report.texts)")
+        #expect(report.endpoints.first?.repeated == nil)
+        #expect(try store.count("Item") == 10 && store.count("User") == 1)
+    }
+
     @Test("of several lists with records that come again, the one with the most of them is told")
     func replacedInLists() async throws {
         let yaml = itemsYAML("partitions: { list: [a, b, c] }\n    paginate: single_page")

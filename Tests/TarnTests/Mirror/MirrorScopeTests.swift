@@ -165,7 +165,7 @@ struct MirrorScopeTests {
     /// Fetches the missing owner of a board, and then his boss.
     ///
     /// - Parameter chief: the answer to the request for the boss.
-    private func syncMissing(chief: String) async throws -> SyncReport {
+    private func syncMissing(chief: String, limit: Int? = nil) async throws -> SyncReport {
         let store = try MirrorStore(yaml: Self.yaml)
         let transport = ClosureTransport { request in
             let body =
@@ -177,7 +177,17 @@ struct MirrorScopeTests {
             return TransportResponse(status: 200, body: Array(body.utf8))
         }
         _ = try await store.sync(nil, transport: transport, names: ["boards"])
-        return try await APIMirror(store.description, store: try store.open(), transport: transport).syncMissing()
+        var options = APIMirror.Options()
+        options.limit = limit
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: transport, options: options)
+        return await mirror.syncMissing()
+    }
+
+    @Test("with a limit, records that are missing only because of a fetched one wait for the next sync")
+    func limitedRounds() async throws {
+        let report = try await syncMissing(chief: #"{"login":"chief","name":"N","boss":null}"#, limit: 1)
+        #expect(report.failures.isEmpty && report.endpoint("user")?.pages == 1, "\(report.texts)")
+        #expect(report.missing.map(\.count) == [1])
     }
 
     @Test("what a request for a missing record has found is reported, also in the rounds after the first one")

@@ -92,6 +92,16 @@ struct MirrorUnsignedEndTests {
         #expect(try await other.sync(nil, transport: transport).failures.isEmpty)
     }
 
+    @Test("a failed state of an answer is told although the list itself is among its errors")
+    func statedErrorBesideList() async throws {
+        let body = #"{"status":"error","message":"timeout","errors":{"items":[],"code":5}}"#
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        let store = try MirrorStore(yaml: itemsYAML("records: errors.items\n    paginate: single_page"))
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.count == 1)
+        #expect(report.texts.first?.contains("`status` says \"timeout\"; sync again later") == true, "\(report.texts)")
+    }
+
     @Test(
         "a member with the name of an error that states none is no error",
         arguments: [

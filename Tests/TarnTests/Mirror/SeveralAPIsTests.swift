@@ -327,6 +327,50 @@ struct SeveralAPIsTests {
         }
     }
 
+    @Test("APIs with the same credentials share the newest token, if the server accepts no other")
+    func sharedToken() async throws {
+        let tokens = Mutex(0)
+        let transport = ClosureTransport { request in
+            tokens.withLock { tokens in
+                if request.url.hasSuffix("/token") {
+                    tokens += 1
+                    let body = #"{"access_token":"t\#(tokens)","token_type":"bearer","expires_in":3600}"#
+                    return TransportResponse(status: 200, body: Array(body.utf8))
+                }
+                let isValid = request.headers["Authorization"] == "Bearer t\(tokens)"
+                return TransportResponse(status: isValid ? 200 : 401, body: Array(#"[{"id":1}]"#.utf8))
+            }
+        }
+        let auth =
+            "auth: { oauth2: { token_url: 'https://auth.example/token', client_id: tarn, client_secret: { env: S } } }"
+        let store = try MirrorStore(
+            yaml: """
+                apis:
+                  one: { base: 'https://one.example', \(auth) }
+                  two: { base: 'https://two.example', \(auth) }
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                  Detail: { key: id, attributes: { id: int } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: single_page }
+                  details:
+                    api: two
+                    path: '/items/{item.id}/details'
+                    for_each: Item
+                    entity: Detail
+                    paginate: single_page
+                """)
+        let mirror = try APIMirror(
+            store.description, store: try store.open(), transport: transport, environment: ["S": "s3cret"])
+        for _ in 0..<3 {
+            let report = await mirror.sync()
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(try store.count("Detail") == 1)
+        // One of each API: after that, a refused one takes the token of the other.
+        #expect(tokens.withLock(\.self) <= 2)
+    }
+
     @Test("a slow API with many local changes keeps none of the other API waiting")
     func slowWrites() async throws {
         let asked = Mutex(false), missed = Mutex(0)

@@ -62,6 +62,21 @@ struct SyncOrderTests {
         #expect(predecessors[1000...].allSatisfy { $0.numbers == Array(0..<1000) })
     }
 
+    @Test("an endpoint waits for one behind the first sixty-four, too")
+    func manyWait() {
+        var endpoints = (0..<70).map { endpoint("notes\($0)", "Note") }
+        endpoints += [endpoint("users", "User"), endpoint("byUser", "Note", forEach: "User")]
+        var queue = EndpointQueue(
+            SyncOrder(endpoints, Self.schema, Mapping()), groups: endpoints.map { _ in nil }, isSequential: false)
+        queue.most = [nil: 100]
+        var taken: [Int] = []
+        while let index = queue.take(unless: { _ in false }) { taken.append(index) }
+        #expect(taken == Array(0...70))
+        queue.ended(70)
+        let last = queue.take { _ in false }
+        #expect(last == 71)
+    }
+
     @Test("APIs are watched together if one waits for another, directly or not")
     func watchGroups() {
         var endpoints = [endpoint("users", "User"), endpoint("alone", "Note")]

@@ -94,6 +94,44 @@ struct EarlierListTests {
         #expect(found(try await sync(store, [path: [10]])) == ["candidates": 1, "deleted": 1])
     }
 
+    @Test(
+        "after a change of an entity's rules for values, orphans of what earlier scans have listed are found",
+        arguments: ["duplicates: first_wins", "local: server", "version: name"])
+    func changedRules(rule: String) async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        let changed = Self.yaml(Self.single).replacing("  Item: { key: id,", with: "  Item: { key: id, \(rule),")
+        try describe(&store, changed)
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 12])
+    }
+
+    @Test(
+        "after a change of the header fields of a request, no record that only the list before had is an orphan")
+    func changedHeaders() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single + ", headers: { X-View: all }"))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, Self.yaml(Self.single + ", headers: { X-View: open }"))
+        let report = try await sync(store, ["/items": [10, 12]])
+        #expect(unlisted(report) == 1 && found(report) == [:])
+        #expect(try store.items() == [10, 11, 12])
+    }
+
+    @Test("after a change of the path of the records, no record that only the list before had is an orphan")
+    func changedRecords() async throws {
+        let body = #"{"all":[{"id":10,"name":"a"},{"id":11,"name":"b"}],"open":[{"id":10,"name":"a"}]}"#
+        let transport = ClosureTransport { request in
+            TransportResponse(status: 200, body: Array((request.url.hasSuffix("/items") ? body : "[]").utf8))
+        }
+        var store = try MirrorStore(yaml: Self.yaml(Self.single + ", records: all"))
+        _ = try await store.sync(nil, transport: transport)
+        #expect(try store.items() == [10, 11])
+        try describe(&store, Self.yaml(Self.single + ", records: open"))
+        let report = try await store.sync(nil, transport: transport)
+        #expect(unlisted(report) == 1 && found(report) == [:])
+        #expect(try store.items() == [10, 11])
+    }
+
     @Test("an edit that is taken back before the list could be requested leaves the orphans to be found")
     func takenBack() async throws {
         var store = try MirrorStore(yaml: Self.yaml(Self.single))
@@ -231,6 +269,21 @@ struct EarlierListTests {
         #expect(try responses(store) == ["/boxes", "/items"])
         #expect(found(try await sync(store, ["/items": [10]])) == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [10] && store.checkpoint("items 1") == nil)
+    }
+
+    @Test("a dry run removes neither the progress nor the responses of lists that are no longer requested")
+    func dryRun() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.ofBoxes))
+        _ = try await sync(store, ["/boxes/1/items": [10, 11]])
+        try describe(&store, Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11]])
+        let before = try responses(store)
+        #expect(before == ["/boxes", "/boxes/1/items", "/items"])
+        let transport = try WrittenTransport(
+            writtenPages([[1]], path: "/boxes") + writtenPages([[10, 11]], path: "/items"))
+        let report = try await store.sync(nil, transport: transport) { $0.isDryRun = true }
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try responses(store) == before && store.checkpoint("items 1") != nil)
     }
 
     @Test("after a single list has become for_each, it keeps no records, and its responses are removed")

@@ -1,9 +1,10 @@
 // Caches whose store cannot be read, and errors in the background: none is ignored.
 
 import Foundation
-import Tarn
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Caches: failures of the store and in the background", .timeLimit(.minutes(2)))
 struct CacheFailureTests {
@@ -30,6 +31,20 @@ struct CacheFailureTests {
         #expect(origin.requests.isEmpty)
         _ = try await cached.answer(request)
         #expect(try await cached.answer(request).status.isHit)
+    }
+
+    @Test("an unsafe request makes a response stale although the store can neither be written nor read")
+    func unsafeRequest() async throws {
+        let origin = Origin([.init("Cache-Control", "max-age=60")]), fixture = try ShelfFixture(origin),
+            cached = fixture.cached()
+        #expect(try await cached.answer(get()).status.isStored)
+        // Later reads go on in the mapped file; every write fails.
+        try FileManager.default.removeItem(atPath: fixture.folder.path + "/cache.tarn")
+        #expect(try await cached.answer(get()).status.isHit)
+        try await withoutReaders(fixture.store) {
+            await #expect(throws: (any Error).self) { try await cached.shelf.invalidate([get().url]) }
+        }
+        #expect(try await !cached.answer(get()).status.isHit)
     }
 
     @Test("a revalidation in the background that fails is told to the logger")

@@ -171,6 +171,7 @@ struct SyncEventTests {
         #expect(events.last?["event"] as? String == "summary")
     }
 
+<<<<<<< ours
     @Test("a date in the future for since is at its endpoint in the summary, and in the schema")
     func futureSince() async throws {
         let folder = try TemporaryFolder()
@@ -183,6 +184,45 @@ struct SyncEventTests {
         let events = try events(try await tarn("sync", "--file", file, "--base", server.base, "--json"))
         let endpoint = try #require((events.last?["endpoints"] as? [[String: Any]])?.first)
         #expect(endpoint["future_since"] as? String == "2999-01-01T00:00:00Z", "\(endpoint)")
+=======
+    @Test("records of lists that are no longer requested are counted in the summary, in one sync")
+    func ofFormerLists() async throws {
+        let folder = try TemporaryFolder(), hasBoth = Mutex(true)
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/boxes": .init(body: hasBoth.withLock { $0 } ? #"[{"id":1},{"id":2}]"# : #"[{"id":1}]"#)
+            case "/boxes/1/items": .init(body: #"[{"id":10}]"#)
+            default: .init(body: #"[{"id":20},{"id":21}]"#)
+            }
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: s.tarn
+            api: { base: '\(server.base)' }
+            entities:
+              Box: { key: id, attributes: { id: int } }
+              Item: { key: id, attributes: { id: int }, relationships: { box: Box } }
+            endpoints:
+              boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+              items:
+                path: '/boxes/{box.id}/items'
+                for_each: { entity: Box, parent: box }
+                entity: Item
+                paginate: single_page
+                orphans: after_one_scan
+            """)
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            let result = try await tarn("sync", "--file", file, "--json")
+            #expect(result.status == 0, "\(result.error)")
+            let endpoints = try events(result).last?["endpoints"] as? [[String: Any]]
+            let items = try #require(endpoints?.first { $0["name"] as? String == "items" })
+            counts.append(items["of_former_lists"] as? Int ?? 0)
+            hasBoth.withLock { $0 = false }
+        }
+        #expect(counts == [0, 0, 2, 0])
+>>>>>>> theirs
     }
 
     @Test("a wait is a progress event with its reason and the number of the next try")

@@ -157,6 +157,17 @@ struct MirrorBatchTests {
             "\(report.texts)")
     }
 
+    @Test("complete syncs keep the progress and the responses of requests with parameters of their own")
+    func keptBySyncs() async throws {
+        let server = try LocalServer(Self.answers + [Self.items("all", [7, 8])]),
+            store = try MirrorStore(yaml: Self.yaml)
+        #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
+        _ = try await mirror(store, server).sync(batch: Self.group)
+        for _ in 0..<3 { #expect(try await store.sync(server.base + "/v1").failures.isEmpty) }
+        let again = try await mirror(store, server).sync(batch: Self.group)
+        #expect(again.failures.isEmpty && again.notModified == 3, "\(again.texts)")
+    }
+
     @Test("a part of a list makes nobody an orphan, and an endpoint that is not there is an error that names it")
     func noOrphans() async throws {
         let server = try LocalServer(Self.answers + [Self.items("all", [1, 4])]),

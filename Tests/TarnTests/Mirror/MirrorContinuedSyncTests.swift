@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import Tarn
 import TarnDescription
+import TarnStore
 import TestSupport
 import Testing
 
@@ -89,10 +90,15 @@ struct MirrorContinuedSyncTests {
         }
 
         /// A sync that is cancelled while the server has a request.
-        func interrupted(at target: String) async throws -> SyncReport {
+        func interrupted(at target: String, limit: Int? = nil) async throws -> SyncReport {
             boards.stop(at: target)
             let server = server, store = store
-            let sync = Task { try await store.sync(server.base, options: { $0.concurrency = 1 }) }
+            let sync = Task {
+                try await store.sync(server.base) { options in
+                    options.concurrency = 1
+                    options.limit = limit
+                }
+            }
             try await boards.reached()
             sync.cancel()
             boards.gate.open()
@@ -237,6 +243,39 @@ struct MirrorContinuedSyncTests {
         }
         let all = ["/lists/1", "/lists/1?page=2"]
         #expect(requests == [all, [all[1]], all])
+    }
+
+    @Test("a sync with a limit that continues another one scans the lists of that one first")
+    func continuedWithLimit() async throws {
+        let bed = try Bed()
+        _ = try await bed.interrupted(at: "/boards/3/cards", limit: 4)
+        let asked = bed.server.targets.count
+        let report = try await bed.sync { $0.limit = 4 }
+        #expect(report.failures.isEmpty && report.resumed != nil, "\(report.texts)")
+        #expect(bed.asked(since: asked) == Self.cards(3...4) && report.endpoint("cards")?.leftOut == 6)
+    }
+
+    @Test("after a change, records of lists whose responses were removed meanwhile are in a list all the same")
+    func unlistedWithoutResponses() async throws {
+        let rule = "\n    orphans: after_one_scan\n"
+        var bed = try Bed(Self.yaml + rule)
+        #expect(try await bed.sync().failures.isEmpty)
+        let path = bed.store.path
+        bed.store.description = try Description.parse(Self.yaml + rule + "    with: { a: b }\n", file: "tarn.yaml")
+        bed.store.description.storePath = path
+        _ = try await bed.interrupted(at: "/boards/6/cards?a=b")
+        try await bed.store.open().write { writer in
+            var ids: [UInt64] = []
+            try writer.access.responses.forEach { view in
+                ids.append(view.id)
+                return true
+            }
+            for id in ids { try writer.removeResponse(id: id) }
+        }
+        let asked = bed.server.targets.count
+        let report = try await bed.sync()
+        #expect(report.failures.isEmpty && bed.asked(since: asked).count == 5, "\(report.texts)")
+        #expect(report.endpoint("cards")?.unlisted == 0)
     }
 
     @Test("progress of an earlier version, which names no sync, is not taken for finished")

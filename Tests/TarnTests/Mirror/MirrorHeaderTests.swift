@@ -37,6 +37,7 @@ struct MirrorHeaderTests {
         "records are imported anew in the language of the description, and not again after that",
         arguments: [
             "/items", "'/boxes/{box.id}/items', for_each: Box", "/items, since: { param: since, field: at }",
+            "'/boxes/{box.id}/items', for_each: Box, since: { param: since, field: at }",
         ])
     func language(endpoint: String) async throws {
         var store = try MirrorStore(yaml: Self.yaml("", endpoint))
@@ -51,5 +52,45 @@ struct MirrorHeaderTests {
             #expect(names == [.string("\(language) 1"), .string("\(language) 2")])
             #expect((report.endpoint("items")?.notModified == 0) == (isOther || endpoint.contains("since")))
         }
+    }
+
+    @Test("a list that was requested in the other language is not void again when the next one is requested")
+    func onceForEachList() async throws {
+        let endpoint = "'/boxes/{box.id}/items', for_each: Box"
+        var store = try MirrorStore(yaml: Self.yaml("", endpoint))
+        let transport = ClosureTransport { request in
+            guard request.url.hasSuffix("/boxes") else { return try await Self.transport.send(request) }
+            return TransportResponse(status: 200, body: Array(#"[{"id":1},{"id":2}]"#.utf8))
+        }
+        let path = store.path
+        _ = try await store.sync(nil, transport: transport)
+        store.description = try Description.parse(
+            Self.yaml(", headers: { Accept-Language: de }", endpoint), file: "tarn.yaml")
+        store.description.storePath = path
+        var counts: [Int?] = []
+        let syncs: [(minutes: Double, limit: Int?)] = [(1, 1), (2, 1), (3, nil)]
+        for (minutes, limit) in syncs {
+            let report = try await store.sync(nil, transport: transport, names: ["items"]) { options in
+                options.limit = limit
+                options.time.now = { Date() + minutes * 60 }
+            }
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            counts.append(report.endpoint("items")?.notModified)
+        }
+        #expect(counts == [0, 0, 2])
+    }
+
+    @Test("a dry run with other header fields leaves the stored responses valid")
+    func dryRun() async throws {
+        var store = try MirrorStore(yaml: Self.yaml("", "/items"))
+        let first = store.description
+        _ = try await store.sync(nil, transport: Self.transport)
+        store.description = try Description.parse(
+            Self.yaml(", headers: { Accept-Language: de }", "/items"), file: "tarn.yaml")
+        store.description.storePath = first.storePath
+        let dry = try await store.sync(nil, transport: Self.transport) { $0.isDryRun = true }
+        #expect(dry.failures.isEmpty, "\(dry.texts)")
+        store.description = first
+        #expect(try await store.sync(nil, transport: Self.transport).endpoint("items")?.notModified == 1)
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Tarn
 import TarnDescription
+import TarnStore
 import TestSupport
 import Testing
 
@@ -113,6 +114,42 @@ struct MirrorScopeTests {
         #expect(try await limited(1) == [4])
         #expect(try await limited(1) == [4])
         #expect(try await limited(1) == [5])
+    }
+
+    /// The boards whose cards are requested by syncs with limits, each a minute after the last one.
+    private func limited(_ store: MirrorStore, _ limits: [Int], refused: String = "") async throws -> [[Int]] {
+        let log = Log(), transport = Self.transport(log)
+        let refusing = ClosureTransport { request in
+            let answer = try await transport.send(request)
+            return request.url.hasSuffix(refused) && !refused.isEmpty ? TransportResponse(status: 500) : answer
+        }
+        var boards: [[Int]] = []
+        for (index, limit) in limits.enumerated() {
+            _ = try await store.sync(nil, transport: refusing, names: ["cards"]) { options in
+                options.limit = limit
+                options.time.now = { Date() + Double(index + 1) * 60 }
+            }
+            boards.append(
+                Set(log.take().compactMap { $0.split(separator: "/").dropFirst().first.flatMap { Int($0) } }).sorted())
+        }
+        return boards
+    }
+
+    @Test("in syncs with a limit, a list at whose next page the server fails does not keep the first turn")
+    func limitedFailing() async throws {
+        let store = try MirrorStore(yaml: Self.yaml)
+        _ = try await store.sync(nil, transport: Self.transport(Log()), names: ["boards"])
+        #expect(try await limited(store, [1, 1, 1], refused: "/boards/1/cards?page=2") == [[1], [1], [2]])
+    }
+
+    @Test("in a sync with a limit, a list of a sync whose clock was ahead comes before those of later syncs")
+    func limitedAhead() async throws {
+        let store = try MirrorStore(yaml: Self.yaml)
+        _ = try await store.sync(nil, transport: Self.transport(Log()), names: ["boards", "cards"])
+        var list = try #require(try store.checkpoint("cards 9"))
+        list.sync = .max
+        try await store.open().write { [list] writer in try writer.setCheckpoint("cards 9", list) }
+        #expect(try await limited(store, [4]) == [[1, 2, 3, 9]])
     }
 
     @Test("a dry run requests the first page of each endpoint, reports what it would change, and changes nothing")

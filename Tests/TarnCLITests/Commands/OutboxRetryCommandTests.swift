@@ -27,4 +27,31 @@ struct OutboxRetryCommandTests {
         #expect(store.lastTransaction >= before + 3)
         #expect(try store.read { try $0.outbox.counts }.pending == count)
     }
+
+    @Test("a dead change that another process discards while many are queued again is passed over")
+    func discardedMeanwhile() async throws {
+        let folder = try TemporaryFolder(), count = 4000
+        defer { withExtendedLifetime(folder) {} }
+        let store = try Store.open(
+            at: folder("s"),
+            schema: Schema([EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
+            options: Store.Options(durability: .volatile))
+        try await store.write { writer in
+            for number in 0..<count {
+                let key = OutboxKey.client(RecordKey(Int64(number)))
+                let id = try #require(try writer.enqueueCreate("Item", key, []).operation)
+                try writer.buryOperation(id, OutboxFailure(kind: "refused", message: "no"))
+            }
+        }
+        let before = store.lastTransaction
+        let retrying = try TarnProcess(["outbox", "retry", "1-\(count)", "--store", store.path])
+        // The command has found all changes once it has queued the first ones.
+        while store.lastTransaction == before, !retrying.hasEnded { try await Task.sleep(for: .milliseconds(1)) }
+        _ = try await store.write { try $0.discardOperation(UInt64(count)) }
+        let result = try await retrying.end()
+        // If the command was faster, the discarded change is among the queued ones.
+        #expect(result.status == 0, "\(result)")
+        #expect(["\(count - 1) changes queued again\n", "\(count) changes queued again\n"].contains(result.output))
+        #expect(try store.read { try $0.outbox.counts }.pending == count - 1)
+    }
 }

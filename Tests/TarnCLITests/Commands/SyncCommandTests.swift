@@ -220,6 +220,39 @@ struct SyncCommandTests {
         #expect(both.status == 2)
     }
 
+    @Test(
+        "--record into a directory that cannot be listed is an error: its recordings would be replaced",
+        .enabled(if: Mounts.hasOtherUser, "needs root and setpriv, to become another user"))
+    func unlistedRecordings() async throws {
+        let folder = try TemporaryFolder(), recordings = folder.path + "/recordings"
+        let server = try LocalServer([recording("/items", #"[{"id":1,"label":"a"}]"#)])
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.example.org' }
+            entities: { Item: { key: id, attributes: { id: int } } }
+            endpoints: { items: { path: /items, entity: Item, paginate: single_page } }
+            """)
+        try FileManager.default.createDirectory(atPath: recordings, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder.path + "/own", withIntermediateDirectories: true)
+        for (path, mode) in [("", 0o755), ("/recordings", 0o733), ("/own", 0o777)] as [(String, mode_t)] {
+            #expect(chmod(folder.path + path, mode) == 0)
+        }
+        func asNobody(_ command: String) async throws -> TarnProcess.Result {
+            try await TarnProcess(
+                ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/bin/bash", "-c", command],
+                environment: ["TARN": TarnProcess.executable, "HOME": "/"], program: "/usr/bin/setpriv"
+            ).end()
+        }
+        // If the build is in a private directory, another user cannot run it.
+        guard try await asNobody("$TARN --version").status == 0 else { return }
+        let result = try await asNobody(
+            "$TARN sync --file \(file) --store \(folder.path)/own/s --base \(server.base) --record \(recordings)")
+        #expect(result.status != 0 && result.error.contains("cannot list the directory"), "\(result)")
+        #expect(server.requests.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: recordings) == [])
+    }
+
     @Test("--attempts goes before the description, and tells how many were in vain")
     func attempts() async throws {
         let folder = try TemporaryFolder()

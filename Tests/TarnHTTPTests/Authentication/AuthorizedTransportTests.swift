@@ -132,6 +132,23 @@ struct AuthorizedTransportTests {
                 == ["old-token", "old-token", "new-token", "new-token"].map { "Bearer \($0)" })
     }
 
+    @Test("a secret that is read again after a 401 tells its scope, which may be that of another account")
+    func scopeOfRotatedFile() async throws {
+        let folder = try TemporaryFolder(), path = try folder.write("token", "old-token")
+        let scopes = Mutex<[String?]>([])
+        let inner = ScriptedTransport([.status(200), .status(401), .status(200)])
+        let transport = AuthorizedTransport(
+            inner, .bearer(.file(path)), origins: ["http://h"],
+            onScope: { scope in scopes.withLock { $0.append(scope?.exposed) } })
+        let request = TransportRequest(url: "http://h/")
+        _ = try await transport.send(request)
+        let first = try await transport.scope()?.exposed
+        _ = try folder.write("token", "new-token")
+        #expect(try await transport.send(request).status == 200)
+        let second = try await transport.scope()?.exposed
+        #expect(first != second && scopes.withLock(\.self) == [first, second])
+    }
+
     @Test("a secret that is missing is an error of its own kind, before anything is sent")
     func missing() async throws {
         let inner = ScriptedTransport([.status(200)])
@@ -202,6 +219,18 @@ struct AuthorizedTransportTests {
         try Data("token".utf8).write(to: URL(fileURLWithPath: folder + "/refresh"))
         let known = try Authentication.oauth2(settings).scope(account: nil, environment: [:])
         #expect(missing != nil && missing?.exposed == known?.exposed)
+    }
+
+    @Test("with a named account the scope is known without its secrets")
+    func scopeOfAccount() async throws {
+        let missing = try TemporaryFolder(), file = Authentication.bearer(.file(missing("token")))
+        let named = try file.scope(account: "ann", environment: [:])
+        #expect(try named != nil && named?.exposed != file.scope(account: "bob", environment: [:])?.exposed)
+        #expect(throws: SecretError.self) { try file.scope(account: nil, environment: [:]) }
+        let known = Authentication.bearer(.value(Secret("token")))
+        let transport = AuthorizedTransport(
+            ScriptedTransport([.status(200)]), known, account: "ann", origins: ["http://h"])
+        #expect(try await transport.scope()?.exposed == named?.exposed)
     }
 }
 

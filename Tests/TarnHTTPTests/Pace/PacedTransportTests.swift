@@ -203,4 +203,38 @@ struct PacedTransportTests {
         #expect(transport.budgets.keys.sorted() == ["http://h.example"])
         await #expect(throws: TransportError.self) { try await transport.send(request) }
     }
+
+    @Test("the pace of a server that is used up is kept while ever more servers are sent a request each")
+    func usedUpPace() async throws {
+        let time = TestTime(), inner = ScriptedTransport([.status(200)])
+        let transport = PacedTransport(inner, pace: Pace(perSecond: 2), time: time.source)
+        _ = try await transport.send(request)
+        for number in 0..<200 { _ = try await transport.send(TransportRequest(url: "http://\(number).example/")) }
+        #expect(time.now == TestTime.start)
+        _ = try await transport.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - 0.5) < 0.02)
+    }
+
+    @Test("a server with a request under way keeps its concurrency while ever more servers are sent a request each")
+    func underWay() async throws {
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let inner = ScriptedTransport([.status(200)]) { request in
+            if request.url.hasSuffix("/1") { for await _ in gate { break } }
+        }
+        let transport = PacedTransport(inner, pace: Pace(concurrent: 1))
+        let first = Task { try await transport.send(TransportRequest(url: "http://h.example/1")) }
+        while inner.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        for number in 0..<200 { _ = try await transport.send(TransportRequest(url: "http://\(number).example/")) }
+        // The first request is answered once the second one waits for it.
+        let progress = RequestProgress()
+        progress.transfers()
+        progress.onEnd { open.finish() }
+        progress.endWaits()
+        _ = try await RequestProgress.$current.withValue(progress) {
+            try await transport.send(TransportRequest(url: "http://h.example/2"))
+        }
+        #expect(progress.hasEnded, "the second request has waited")
+        open.finish()
+        #expect(try await first.value.status == 200)
+    }
 }

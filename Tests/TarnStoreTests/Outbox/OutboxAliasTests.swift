@@ -165,6 +165,21 @@ struct OutboxAliasTests {
         #expect(try aliases == 2)
     }
 
+    @Test(
+        "a change by a key that was replaced twice is of its record also while the server has one with the key between")
+    func changedByReplacedTwice() throws {
+        let issue = try bed.create("Issue").key
+        let first = RecordKey(issue.components + [.int(7)]), second = RecordKey([.int(99), .int(7)])
+        let third = RecordKey([.int(99), .int(9)])
+        try bed.create("Comment", .client(first), ["text": .string("mine")])
+        try bed.complete(1, 99)
+        try bed.complete(2, third)
+        try store.put("Comment", second, ["text": .string("theirs")])
+        #expect(try store.read { try $0.outbox.resolvedKey("Comment", first) } == third)
+        #expect(try bed.update(first, ["text": .string("later")], "Comment").key == third)
+        #expect(try store.record("Comment", second)?["text"] == .string("theirs"))
+    }
+
     @Test("a key that another created record adopts keeps no older key that led to the record before")
     func adoptedByAnother() throws {
         let issue = try bed.create("Issue").key
@@ -201,6 +216,41 @@ struct OutboxAliasTests {
         #expect(try store.record("Issue", 6)?["title"] == .string("later") && store.record("Issue", 5)?.key == 6)
         #expect(try bed.operations().map { $0.prefix(16) } == ["3 update Issue 6", "4 update Issue 7"])
         #expect(try bed.marks() == ["update Issue 6 title", "update Issue 7 state"])
+    }
+
+    @Test("the changes behind a created record that the server's answer has displaced have its temporary key")
+    func changesOfDisplaced() throws {
+        try bed.create("Issue", .client(5), ["title": .string("a")])
+        try bed.create("Issue", .client(6), ["title": .string("b")])
+        try bed.claim(1, 2)
+        try bed.update(6, ["state": .string("closed")])
+        try bed.complete(1, 6)
+        let change = try #require(try store.read { try $0.outbox.operation(3) })
+        #expect(change.key != 6 && change.hasTemporaryKey)
+    }
+
+    @Test("a key that another creation had got before the record was sent is reported as merged, and not as shared")
+    func adoptedBefore() throws {
+        let sent = Timestamp(microseconds: 2_000_000)
+        try bed.create("Issue", .temporary, ["title": .string("a")])
+        _ = try store.write { try $0.completeOperation(1, adopting: 99, at: Timestamp(microseconds: 1_000_000)) }
+        try bed.create("Issue", .temporary, ["title": .string("b")])
+        _ = try store.write { try $0.claimOperations([2], at: sent) }
+        let completion = try #require(
+            try store.write { try $0.completeOperation(2, adopting: 99, at: Timestamp(microseconds: 3_000_000)) })
+        #expect(completion.isMerged && !completion.isShared)
+    }
+
+    @Test(
+        "a created record that a response has brought is not displaced by another one with its key: both are that one")
+    func broughtMeanwhile() throws {
+        try bed.create("Issue", .client(5), ["title": .string("a")])
+        try bed.create("Issue", .client(6), ["title": .string("b")])
+        try bed.claim(1, 2)
+        try bed.tell("Issue", 6, "title", .string("theirs"))
+        #expect(try bed.complete(1, 6)?.isMerged == true)
+        #expect(try store.count("Issue") == 2 && store.record("Issue", 5)?.key == 6)
+        #expect(try store.read { try $0.outbox.operation(2) }?.hasTemporaryKey == false)
     }
 
     @Test("two creations that the server takes for one record become one, also without a key in the second answer")

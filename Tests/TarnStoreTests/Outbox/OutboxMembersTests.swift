@@ -107,6 +107,28 @@ struct OutboxMembersTests {
         #expect(try store.related(entity, key, relationship) == one.store.related(entity, key, relationship))
     }
 
+    @Test("changes of members of a new record, one operation each, know that its key is temporary")
+    func eachOfNew() throws {
+        for id in 21...22 { try store.put("Note", RecordKey(Int64(id))) }
+        let issue = try bed.create("Issue").key
+        try bed.claim(1)
+        try store.write { try $0.enqueueEach(.add, [21, 22], of: "notes", "Issue", issue) }
+        let operations = try store.read { reader in try [2, 3].compactMap { try reader.outbox.operation($0) } }
+        #expect(operations.map(\.hasTemporaryKey) == [true, true])
+    }
+
+    @Test("the operation of one of many members is discarded alone: the others stay", arguments: [true, false])
+    func oneOfEach(isList: Bool) throws {
+        for id in 21...23 { try store.put("Note", RecordKey(Int64(id)), ["issue": .reference(17)]) }
+        try store.put("Issue", 18)
+        let members: [RecordKey] = isList ? ["a", "b", "c"] : [21, 22, 23], relationship = isList ? "labels" : "notes"
+        try store.write { try $0.enqueueEach(.add, members, of: relationship, "Issue", 18) }
+        try bed.discard(2)
+        #expect(try store.related("Issue", 18, relationship) == [members[0], members[2]])
+        try bed.complete(1)
+        #expect(try bed.marks() == [isList ? "update Issue 18 labels" : "update Note 23 issue"])
+    }
+
     @Test("members that a later change has sent leave an earlier dead one; a retry withdraws it without any")
     func overtaken() throws {
         func removeAndSend(_ member: RecordKey) throws {
@@ -219,6 +241,16 @@ struct OutboxMembersTests {
         try bed.complete(2)
         #expect(try store.related("Issue", 17, "labels") == ["theirs", "new"])
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("members that a response has brought meanwhile are not in the list twice once their addition is done")
+    func membersOfBoth() throws {
+        _ = try add(["new", "other"], "labels", "Issue", 17)
+        _ = try add(["last", "theirs"], "labels", "Issue", 17)
+        try bed.tell("Issue", 17, "labels", .references(["bug", "new", "theirs"]))
+        try bed.complete(1)
+        try bed.complete(2)
+        #expect(try store.related("Issue", 17, "labels") == ["bug", "new", "theirs", "other", "last"])
     }
 
     @Test("a member that another client has moved meanwhile is not taken out of its new record")

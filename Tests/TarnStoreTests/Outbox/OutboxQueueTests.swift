@@ -345,6 +345,16 @@ struct OutboxQueueTests {
         #expect(try bed.marks() == ["create Issue 17 "] && bed.counts.isEmpty)
     }
 
+    @Test(
+        "a record that is stored and changed while its deletion is queued has the mark of the change once that is sent")
+    func storedAndChanged() throws {
+        try bed.delete("Issue", 17)
+        try store.write { try $0.putLocally("Issue", 17, [Record.Field("title", .string("again"))]) }
+        try bed.update(17, ["state": .string("closed")])
+        try bed.complete(1)
+        #expect(try bed.marks().map { $0.prefix(15) } == ["update Issue 17"])
+    }
+
     @Test("a wait that was noted while the clock was ahead is over")
     func clockAhead() throws {
         let year: Int64 = 365 * 86_400 * 1_000_000, now = Timestamp.now

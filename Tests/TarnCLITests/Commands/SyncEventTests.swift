@@ -171,7 +171,6 @@ struct SyncEventTests {
         #expect(events.last?["event"] as? String == "summary")
     }
 
-<<<<<<< ours
     @Test("a date in the future for since is at its endpoint in the summary, and in the schema")
     func futureSince() async throws {
         let folder = try TemporaryFolder()
@@ -184,7 +183,8 @@ struct SyncEventTests {
         let events = try events(try await tarn("sync", "--file", file, "--base", server.base, "--json"))
         let endpoint = try #require((events.last?["endpoints"] as? [[String: Any]])?.first)
         #expect(endpoint["future_since"] as? String == "2999-01-01T00:00:00Z", "\(endpoint)")
-=======
+    }
+
     @Test("records of lists that are no longer requested are counted in the summary, in one sync")
     func ofFormerLists() async throws {
         let folder = try TemporaryFolder(), hasBoth = Mutex(true)
@@ -222,7 +222,6 @@ struct SyncEventTests {
             hasBoth.withLock { $0 = false }
         }
         #expect(counts == [0, 0, 2, 0])
->>>>>>> theirs
     }
 
     @Test("a wait is a progress event with its reason and the number of the next try")

@@ -112,7 +112,6 @@ struct OneToOneTests {
         #expect(marks == 0)
     }
 
-<<<<<<< ours
     @Test("a record that gets its reference back is changed as the version that was known, and no 304 confirms it")
     func versionOfReleased() throws {
         try store.putResponse(listing: "User", 1, tag: "v1")
@@ -121,7 +120,8 @@ struct OneToOneTests {
         #expect(try update(2, .reference(6)).isFolded && profiles() == [5, 6, -1, -1])
         let versions = try store.versions(listing: "User", 1)
         #expect(versions.confirmed == [] && versions.written == ["etag", "v1"])
-=======
+    }
+
     @Test("a dead change keeps a reference that a later change of another record has taken: that sends its own only")
     func takenFromDead() throws {
         for user: RecordKey in [3, 4] { try store.put("User", user) }
@@ -135,7 +135,6 @@ struct OneToOneTests {
         let dead = try #require(try store.read { try $0.outbox.operation(1) })
         #expect(dead.changes.map(\.after) == [.reference(6)])
         #expect(try store.write { try $0.retryOperation(1) } != nil)
->>>>>>> theirs
     }
 
     @Test("a discarded change gives nothing back that has another owner since, local or not")

@@ -157,7 +157,6 @@ struct EarlierListTests {
         #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
     }
 
-<<<<<<< ours
     @Test("a rule for orphans that is set again with another request counts the records of the lists before")
     func ruleTakenOutAndRequestChanged() async throws {
         var store = try MirrorStore(yaml: Self.yaml(Self.single))
@@ -168,12 +167,8 @@ struct EarlierListTests {
         #expect(unlisted(try await sync(store, ["/items?a=b": [10, 12]])) == 1)
     }
 
-    /// Gives the members of the items the name that they had in earlier versions.
-    private func makeOlder(_ store: MirrorStore) async throws {
-=======
     /// Gives the members of the items the name that depends on the whole description.
     private func nameAsBefore(_ store: MirrorStore) async throws {
->>>>>>> theirs
         var list = try #require(try store.checkpoint("items"))
         let members = try #require(list.members), identity = try #require(members.split(separator: " ").first)
         let former = "\(identity) \(list.plan)"
@@ -189,11 +184,7 @@ struct EarlierListTests {
     func olderStore() async throws {
         let store = try MirrorStore(yaml: Self.yaml(Self.single))
         _ = try await sync(store, ["/items": [10, 11, 12]])
-<<<<<<< ours
-        try await makeOlder(store)
-=======
         try await nameAsBefore(store)
->>>>>>> theirs
         #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
         // Box 1, and the items that are left.
         #expect(try store.items() == [10, 12] && store.read { try $0.access.scans.count } == 3)
@@ -231,7 +222,7 @@ struct EarlierListTests {
         let store = try MirrorStore(yaml: Self.yaml(Self.single, orphans: "after_two_scans"))
         _ = try await sync(store, ["/items": [10, 11, 12]])
         #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "waiting": 1])
-        try await makeOlder(store)
+        try await nameAsBefore(store)
         let report = try await sync(store, ["/items": [10]])
         #expect(found(report) == ["candidates": 2, "waiting": 1, "deleted": 1])
         #expect(try store.items() == [10, 12])

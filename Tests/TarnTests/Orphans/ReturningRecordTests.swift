@@ -139,25 +139,10 @@ struct ReturningRecordTests {
         #expect(try store.keys("Box", 1, "items") == [1, 2, 4] && store.keys("Box", 2, "items") == [3])
     }
 
-<<<<<<< ours
     @Test(
         "the list of a value that the description has again is requested as a whole, and the others only for changes",
         arguments: [false, true])
     func takenBack(endsWithDeletion: Bool) async throws {
-        let log = Mutex<[String]>([])
-        let transport = ClosureTransport { request in
-            let values = QueryParameters.values(in: request.url)
-            let state = values.first { $0.name == "state" }?.value
-            let since = values.first { $0.name == "since" }.flatMap { Int($0.value) } ?? 0
-            log.withLock { $0.append("\(state ?? "") \(since)") }
-            let ids = (state == "open" ? [10, 11] : [20, 30]).filter { $0 >= since }
-            let body = "[" + ids.map { #"{"id":\#($0),"at":\#($0)}"# }.joined(separator: ",") + "]"
-            return TransportResponse(status: 200, body: Array(body.utf8))
-        }
-=======
-    @Test("the list of a value that the description has again is requested as a whole, not only for changes")
-    func takenBack() async throws {
->>>>>>> theirs
         func yaml(_ states: String) -> String {
             States.yaml("partitions: { state: [\(states)] }", orphans: "orphans: { scope: entity, after: one_scan }")
         }
@@ -171,13 +156,9 @@ struct ReturningRecordTests {
         _ = try await store.sync(nil, transport: server.transport)
         #expect(try store.count("Item") == 4)
         try describe("open")
-<<<<<<< ours
         for _ in 0..<4 where try !endsWithDeletion || store.count("Item") > 2 {
-            _ = try await store.sync(nil, transport: transport) { $0.isFull = true }
+            _ = try await store.sync(nil, transport: server.transport) { $0.isFull = true }
         }
-=======
-        for _ in 0..<4 { _ = try await store.sync(nil, transport: server.transport) { $0.isFull = true } }
->>>>>>> theirs
         // The list of closed items is no longer in use.
         #expect(try store.count("Item") == 2)
         try describe("open, closed")
@@ -187,7 +168,6 @@ struct ReturningRecordTests {
         #expect(try store.count("Item") == 4)
     }
 
-<<<<<<< ours
     @Test("the list of a value that the description has again after one sync is requested as a whole")
     func takenBackAfterOneSync() async throws {
         let log = Mutex<[String]>([])
@@ -225,7 +205,8 @@ struct ReturningRecordTests {
         }
         // Without it, nothing has kept the records of its responses.
         #expect(log.withLock(\.self).sorted() == ["closed ", "open 11"])
-=======
+    }
+
     @Test("the one list of an endpoint that had several meanwhile is requested as a whole, not only for changes")
     func takenBackAsOneList() async throws {
         let orphans = "orphans: { scope: entity, after: one_scan }"
@@ -296,7 +277,6 @@ struct ReturningRecordTests {
             #expect(try store.keys("Box", 1, "items") == keys)
         }
         #expect(log.withLock(\.self) == ["/closed", "/closed?since=2"])
->>>>>>> theirs
     }
 
     @Test("the list of an endpoint that the description has again is requested as a whole if orphans were deleted")

@@ -176,6 +176,8 @@ struct RefreshServiceTests {
         let forge = try ForgeServer { target in
             guard target.hasPrefix("/slow") else { return nil }
             running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            // The first request waits for a second one.
+            for _ in 0..<1000 where running.withLock({ $0.most < 2 }) { Thread.sleep(forTimeInterval: 0.01) }
             Thread.sleep(forTimeInterval: 0.02)
             running.withLock { $0.now -= 1 }
             return .init(body: "[]")

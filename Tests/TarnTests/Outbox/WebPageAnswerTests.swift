@@ -122,12 +122,12 @@ struct WebPageAnswerTests {
         let entities = """
             Issue:
               key: id
-              attributes: { id: int, title: string, body: string? }
+              attributes: { id: int, number: int, title: string, body: string? }
               write: { update: 'PUT /issues/{id}', read: '/issues/{id}' }
             """
         let isPortal = Mutex(true)
         let place = try ScriptedOutbox(entities) { _ in
-            .init(body: isPortal.withLock(\.self) ? Self.loginPage : #"{"id":1,"title":"a","body":"theirs"}"#)
+            .init(body: isPortal.withLock(\.self) ? Self.loginPage : #"{"id":1,"number":11,"title":"a","body":"theirs"}"#)
         }
         try await place.store.write { writer in
             try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))], isComplete: false)

@@ -98,7 +98,7 @@ struct WriteMessageTests {
         }
         try await place.outbox.update("Issue", RecordKey(8), [.init("title", .string("b"))])
         let error = #expect(throws: WriteError.self) { try place.message() }
-        #expect(error?.description.contains("a.yaml:10") == true && error?.description.contains("number") == true)
+        #expect(error?.description.contains("a.yaml:17") == true && error?.description.contains("number") == true)
         let dots = try Place("update: 'PATCH /issues/{title}'")
         try await dots.outbox.store.write { writer in
             try writer.put("Issue", RecordKey(7), [.init("title", .string(".."))])

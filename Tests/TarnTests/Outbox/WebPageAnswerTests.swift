@@ -127,7 +127,8 @@ struct WebPageAnswerTests {
             """
         let isPortal = Mutex(true)
         let place = try ScriptedOutbox(entities) { _ in
-            .init(body: isPortal.withLock(\.self) ? Self.loginPage : #"{"id":1,"number":11,"title":"a","body":"theirs"}"#)
+            .init(
+                body: isPortal.withLock(\.self) ? Self.loginPage : #"{"id":1,"number":11,"title":"a","body":"theirs"}"#)
         }
         try await place.store.write { writer in
             try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))], isComplete: false)

@@ -1,4 +1,5 @@
-// Records that come back, and the lists of changes that have lost records, or references, with them.
+// Records that come back, and the lists of changes that have lost records, or references, with
+// them.
 
 import TarnStore
 

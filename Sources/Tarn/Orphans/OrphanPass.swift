@@ -34,8 +34,8 @@ struct OrphanPass {
     var otherScans: OtherScans?
     /// The knowledge from these scans; nil if there are none, or before the first candidate.
     private var moves: OrphanDecision.Moves?
-    /// The endpoints with progress of lists of changes that the description does not have, shared by
-    /// the passes over several lists; nil before the first decision.
+    /// The endpoints with progress of lists of changes that the description does not have, shared
+    /// by the passes over several lists; nil before the first decision.
     var former: Set<String>?
     /// The siblings of the list of a typed request; nil for a list of a description.
     var siblings: SiblingLists?

@@ -118,7 +118,8 @@ extension PageSequence {
 
     /// Returns the doubt about a list whose declared total has become smaller from page to page:
     /// behind a record that was deleted, another one may have moved to a page that was read
-    /// before. Nil otherwise, and for a total of 0, which some servers declare behind the last page.
+    /// before. Nil otherwise, and for a total of 0, which some servers declare behind the last
+    /// page.
     func smallerTotal(_ facts: PageFacts, listed: Int) -> EndDoubt? {
         let style = (choice?.pagination ?? pagination).style
         guard bounds.more != .ignore, window.after == nil, style.isCounted, let total = declaredTotal(facts),

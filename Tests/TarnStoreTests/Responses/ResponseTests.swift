@@ -168,30 +168,6 @@ struct ResponseTests {
         #expect(issues?.since == nil && issues?.plan == "" && labels?.plan == "p")
     }
 
-    @Test("if the removal of a field fails on its way, no response can be confirmed that told of the removed values")
-    func fieldRemovedInPart() throws {
-        for id: Int64 in [1, 2] {
-            try store.put("Issue", RecordKey(id), ["title": .string("t"), "number": .int(id)])
-        }
-        // It may have the issues inside of another one.
-        try put(entry(1, [9]))
-        let table = try store.state.records(of: store.state.entity("Issue").id)
-        try store.environment.write { transaction in
-            try RecordKey(2).storageKey.withUnsafeBytes { key in
-                var row = Array(try #require(try transaction.raw.get(table, key)))
-                row[row.count - 1] ^= 1
-                try row.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
-            }
-        }
-        guard case StoreError.damagedRow? = storeError({ try store.remove(field: "number", of: "Issue", step: 1) })
-        else {
-            Issue.record("the damaged record was passed by")
-            return
-        }
-        #expect(try store.record("Issue", 1)?["number"] != .int(1))
-        #expect(try response(1)?.validation.headers == ["link", ""])
-    }
-
     @Test("a response that is stored while the values of a field are removed cannot be confirmed either")
     func storedDuringRemoval() throws {
         for id: Int64 in [1, 2] {

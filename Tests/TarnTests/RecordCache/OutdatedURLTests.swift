@@ -60,24 +60,6 @@ struct OutdatedURLTests {
         #expect(outdated.end(of: "https://a.example/1") == nil)
     }
 
-    @Test("beyond the limit, a response that is stored after the last unsafe request is used again")
-    func storedAfterLimit() async throws {
-        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60")])), cached = fixture.cached()
-        #expect(try await cached.answer(get()).status.isStored)
-        fixture.clock.pass(1)
-        // Until the files are back, every write fails.
-        let path = fixture.folder.path + "/cache.tarn"
-        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-        let urls = (0...OutdatedURLs.limit).map { "http://other.example/\($0)" }
-        await #expect(throws: (any Error).self) { try await cached.shelf.invalidate(urls, overtaking: [1]) }
-        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
-        #expect(cached.shelf.outdatedCount == OutdatedURLs.limit)
-        fixture.clock.pass(1)
-        let first = try await cached.answer(get()), second = try await cached.answer(get())
-        #expect(!first.status.isHit && first.status.isStored && second.status.isHit)
-        #expect(cached.shelf.outdatedCount == 0)
-    }
-
     @Test("a URL without a stored response is remembered beside a transfer of another process")
     func overtaking() async throws {
         let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60")])), cached = fixture.cached()

@@ -254,6 +254,29 @@ struct RequestOrphanTests {
         #expect(try api.stored() == [1, 2, 3])
     }
 
+    @Test("the members of a store from before they had the name of what is listed are found")
+    func olderStore() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.set("a", 1, 2, 3)
+        _ = try await api.client.all(request)
+        var lists: [(name: String, list: Checkpoint)] = []
+        try api.client.store.read { try $0.forEachCheckpoint { lists.append(($0, $1)) } }
+        let (name, checkpoint) = try #require(lists.first { $0.list.members != nil })
+        let members = try #require(checkpoint.members)
+        // What is listed comes last; the identity in front of it may contain spaces.
+        let former = "\(members[..<(try #require(members.lastIndex(of: " ")))]) \(checkpoint.plan)"
+        #expect(former != members)
+        try await api.client.store.write { writer in
+            var older = checkpoint
+            (older.members, older.listing) = (former, nil)
+            _ = try writer.moveScanMembers(of: members, to: former, limit: 1000, numberedAlike: true)
+            try writer.setCheckpoint(name, older)
+        }
+        api.forum.set("a", 1, 2)
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1, 2])
+    }
+
     @Test("a list that began before another one ended removes nothing: it is the older one")
     func overtakenList() async throws {
         let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))

@@ -41,7 +41,8 @@ package enum EndDoubt: Sendable, Hashable {
         case .repeatedRecords(let name, let total, let different):
             "`\(name)` is \(total), and the pages have \(different) different records"
         case .smallerTotal(let name, let before, let total):
-            "`\(name)` has fallen from \(before) to \(total) during the scan: records may have moved to pages that were read before"
+            "`\(name)` has fallen from \(before) to \(total) during the scan: records may have moved to pages that "
+                + "were read before"
         }
     }
 

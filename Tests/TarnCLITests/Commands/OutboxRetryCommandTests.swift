@@ -6,10 +6,8 @@ import Testing
 
 @Suite("Command line: queueing again", .timeLimit(.minutes(5)))
 struct OutboxRetryCommandTests {
-    @Test("many dead changes are queued again in steps, between which other processes write")
-    func retryInSteps() async throws {
-        let folder = try TemporaryFolder(), count = 1200
-        defer { withExtendedLifetime(folder) {} }
+    /// A store with so many created records whose changes are dead.
+    private func store(in folder: TemporaryFolder, dead count: Int) async throws -> Store {
         let store = try Store.open(
             at: folder("s"),
             schema: Schema([EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
@@ -21,6 +19,14 @@ struct OutboxRetryCommandTests {
                 try writer.buryOperation(id, OutboxFailure(kind: "refused", message: "no"))
             }
         }
+        return store
+    }
+
+    @Test("many dead changes are queued again in steps, between which other processes write")
+    func retryInSteps() async throws {
+        let folder = try TemporaryFolder(), count = 1200
+        defer { withExtendedLifetime(folder) {} }
+        let store = try await store(in: folder, dead: count)
         let before = store.lastTransaction
         let retried = try await tarn("outbox", "retry", "--all", "--store", store.path)
         #expect(retried.output == "1200 changes queued again\n", "\(retried.error)")
@@ -32,17 +38,7 @@ struct OutboxRetryCommandTests {
     func discardedMeanwhile() async throws {
         let folder = try TemporaryFolder(), count = 4000
         defer { withExtendedLifetime(folder) {} }
-        let store = try Store.open(
-            at: folder("s"),
-            schema: Schema([EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
-            options: Store.Options(durability: .volatile))
-        try await store.write { writer in
-            for number in 0..<count {
-                let key = OutboxKey.client(RecordKey(Int64(number)))
-                let id = try #require(try writer.enqueueCreate("Item", key, []).operation)
-                try writer.buryOperation(id, OutboxFailure(kind: "refused", message: "no"))
-            }
-        }
+        let store = try await store(in: folder, dead: count)
         let before = store.lastTransaction
         let retrying = try TarnProcess(["outbox", "retry", "1-\(count)", "--store", store.path])
         // The command has found all changes once it has queued the first ones.

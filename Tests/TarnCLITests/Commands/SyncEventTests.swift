@@ -195,23 +195,7 @@ struct SyncEventTests {
             default: .init(body: #"[{"id":20},{"id":21}]"#)
             }
         }
-        let file = try folder.write(
-            "tarn.yaml",
-            """
-            store: s.tarn
-            api: { base: '\(server.base)' }
-            entities:
-              Box: { key: id, attributes: { id: int } }
-              Item: { key: id, attributes: { id: int }, relationships: { box: Box } }
-            endpoints:
-              boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
-              items:
-                path: '/boxes/{box.id}/items'
-                for_each: { entity: Box, parent: box }
-                entity: Item
-                paginate: single_page
-                orphans: after_one_scan
-            """)
+        let file = try folder.write("tarn.yaml", formerListsYAML(server.base))
         var counts: [Int] = []
         for _ in 0..<4 {
             let result = try await tarn("sync", "--file", file, "--json")

@@ -178,23 +178,7 @@ struct SyncScopeTests {
                 }
             return .init(body: "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]")
         }
-        let file = try folder.write(
-            "tarn.yaml",
-            """
-            store: s.tarn
-            api: { base: '\(server.base)' }
-            entities:
-              Box: { key: id, attributes: { id: int } }
-              Item: { key: id, attributes: { id: int }, relationships: { box: Box } }
-            endpoints:
-              boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
-              items:
-                path: '/boxes/{box.id}/items'
-                for_each: { entity: Box, parent: box }
-                entity: Item
-                paginate: single_page
-                orphans: after_one_scan
-            """)
+        let file = try folder.write("tarn.yaml", formerListsYAML(server.base))
         var errors = ""
         for _ in 0..<4 {
             let result = try await tarn("sync", "--file", file)

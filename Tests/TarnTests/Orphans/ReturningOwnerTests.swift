@@ -67,7 +67,7 @@ struct ReturningOwnerTests {
     }
 
     @Test(
-        "if a record comes back, a list of changes whose records were deleted with it, or have lost it, is requested whole",
+        "if a record comes back, a list of changes whose records went with it, or have lost it, is requested whole",
         arguments: ["cascade", "nullify"])
     func owner(rule: String) async throws {
         let store = try MirrorStore(yaml: yaml(rule))
@@ -94,7 +94,7 @@ struct ReturningOwnerTests {
     }
 
     @Test(
-        "it is requested whole if the record has come back while only other endpoints were synced, also if the log has begun since",
+        "it is requested whole if the record came back while only others were synced, also if the log has begun since",
         arguments: [false, true])
     func ownerAlone(isTrimmed: Bool) async throws {
         let store = try MirrorStore(yaml: yaml("cascade"))

@@ -9,8 +9,14 @@ package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLit
 
     package init(stringLiteral text: String) { self.text = text }
 
+    /// Compares the bytes as a whole: the texts may be long.
     package static func == (a: ExactText, b: ExactText) -> Bool {
-        a.text.utf8.count == b.text.utf8.count && a.text.utf8.elementsEqual(b.text.utf8)
+        let a = a.text.utf8, b = b.text.utf8
+        guard a.count == b.count else { return false }
+        let isSame = a.withContiguousStorageIfAvailable { first in
+            b.withContiguousStorageIfAvailable { Bytes.equal(Bytes(first), Bytes($0)) }
+        }
+        return (isSame ?? nil) ?? a.elementsEqual(b)
     }
 
     package static func < (a: ExactText, b: ExactText) -> Bool {

@@ -48,22 +48,12 @@ public enum Value: Sendable, Hashable {
         case (.date(let x), .date(let y)): x == y
         case (.uuid(let x), .uuid(let y)): x == y
         case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)):
-            haveSameTexts(x, y)
+            ExactText(x) == ExactText(y)
         case (.array(let x), .array(let y)): x == y
         case (.reference(let x), .reference(let y)): x == y
         case (.references(let x), .references(let y)): x == y
         default: false
         }
-    }
-
-    /// Whether two texts have the same bytes. They are compared as a whole: they may be long.
-    private static func haveSameTexts(_ a: String, _ b: String) -> Bool {
-        let a = a.utf8, b = b.utf8
-        guard a.count == b.count else { return false }
-        let isSame = a.withContiguousStorageIfAvailable { first in
-            b.withContiguousStorageIfAvailable { Bytes.equal(Bytes(first), Bytes($0)) }
-        }
-        return (isSame ?? nil) ?? a.elementsEqual(b)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -190,8 +190,12 @@ class Commands:
         sets = ["--set", f"{self.world.note}={text}"]
         if dice.random() < 0.3:
             sets += ["--set", f"done={dice.choice(['true', 'false'])}"]
-        if dice.random() < 0.2:
-            sets += ["--set", f"tags={json.dumps(dice.sample(sorted(self.server.tags), dice.randint(0, 3)))}"]
+        tags = dice.sample(sorted(self.server.tags), dice.randint(0, 3))
+        if self.world.members and dice.random() < 0.5:
+            for tag in tags:
+                sets += [dice.choice(["--add", "--remove"]), f"tags={tag}"]
+        elif dice.random() < 0.2:
+            sets += ["--set", f"tags={json.dumps(tags)}"]
         if dice.random() < 0.15 and self.server.projects:
             sets += ["--set", f"project={dice.choice(sorted(self.server.projects))}"]
 

@@ -144,7 +144,8 @@ class Server:
         if "deleted" in record:
             return {"id": record["id"], "deleted": True, "updated_at": text_of(record["at"])}
         if kind == "memos":
-            return {"number": record["number"], "text": record["text"], "user": record["user"]}
+            memo = {"number": record["number"], "text": record["text"]}
+            return memo if self.world.below else memo | {"user": record["user"]}
         user = lambda number: self.json_of("users", self.users[number]) if number in self.users else None
         shared = {"id": record["id"], "rev": record["rev"], "updated_at": text_of(record["at"]),
                   "tags": [self.tags[tag] for tag in record["tags"]]}
@@ -165,7 +166,7 @@ class Server:
 
     def answer(self, method, target, fields, body):
         """Returns status, header fields and body, and whether the body is to be cut."""
-        url = urllib.parse.urlsplit(target)
+        url = urllib.parse.urlsplit(target.removeprefix("/people"))
         query = dict(urllib.parse.parse_qsl(url.query))
         with self.lock:
             self.countdown -= 1
@@ -211,7 +212,11 @@ class Server:
             return self.valid(self.json_of(parts[0], record), {}, fields, self.world.matches) if record else GONE
         kind, is_listed, records = parts[0], True, list(tables[parts[0]].values())
         order = lambda record: (record["id"],) if "id" in record else (record["user"], record["number"])
-        if len(parts) == 3:
+        if parts[-1] == "memos" and len(parts) == 3:
+            if int(parts[1]) not in self.users:
+                return GONE
+            kind, records = "memos", [memo for memo in self.memos.values() if memo["user"] == int(parts[1])]
+        elif len(parts) == 3:
             if int(parts[1]) not in self.projects:
                 return GONE
             kind, is_listed = "tasks", "nested"
@@ -221,7 +226,9 @@ class Server:
             if self.world.feed == "tombstones":
                 records += [{"id": number, "at": at, "deleted": True} for number, at in self.gone.items()]
             records = [record for record in records if text_of(record["at"]) >= query.get("since", "")]
-        style = self.world.styles["nested" if len(parts) == 3 else "feed" if kind == "tasks" else kind]
+        if kind == "tasks" and "done" in query:
+            records = [task for task in records if str(task["done"]).lower() == query["done"]]
+        style = self.world.styles["nested" if is_listed == "nested" else "feed" if kind == "tasks" else kind]
         records.sort(key=order)
         size = int(query.get("n", 3))
         document, header, start = {}, {}, 0
@@ -238,7 +245,9 @@ class Server:
             if style == "cursor":
                 document["next"] = after
             else:
-                header["Link"] = f'<{self.base}{path}?{urllib.parse.urlencode(query | {"after": after})}>; rel="next"'
+                prefix = "/people" if self.world.people and kind in ("users", "memos") else ""
+                query["after"] = after
+                header["Link"] = f'<{self.base}{prefix}{path}?{urllib.parse.urlencode(query)}>; rel="next"'
         document["items"] = [self.json_of(kind, record, is_listed) for record in page]
         return self.valid(document, header, fields, self.world.validators)
 
@@ -269,6 +278,15 @@ class Server:
             self.created.append((token, fields.get("idempotency-key"), record["id"]))
             return self.written(kind, record, 201)
         kind, number = parts[0], int(parts[1])
+        if len(parts) == 4:
+            record, tag = self.tasks.get(number), int(parts[3])
+            if not record or tag not in self.tags or method == "DELETE" and tag not in record["tags"]:
+                return GONE
+            tags = set(record["tags"]) - {tag} if method == "DELETE" else {*record["tags"], tag}
+            if sorted(tags) != record["tags"]:
+                record["tags"] = sorted(tags)
+                self.touch(record)
+            return 204, {}, b""
         table = self.projects if kind == "projects" else self.tasks
         record = table.get(number)
         if not record:

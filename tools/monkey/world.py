@@ -34,6 +34,10 @@ class World:
         self.conflicts = dice.choice(["per_field", "per_field", "server", "client"])
         self.overlap = dice.choice(["hold", "local", "server"])
         self.versions = dice.random() < 0.5
+        # Tags of tasks are added and removed one by one; the list by state has two parts, between which tasks move;
+        # users and memos come from an API of their own; memos are listed below their users.
+        self.members, self.parts = dice.random() < 0.4, dice.random() < 0.4
+        self.people, self.below = dice.random() < 0.4, dice.random() < 0.4
         self.faults = dice.choice([0, 0.05, 0.1, 0.2])
         self.unrest = dice.choice([0, 0.1, 0.3])
         # What changes.
@@ -75,9 +79,13 @@ class World:
     # The description.
 
     def text(self, base):
-        lines = ["store: store.tarn", "api:", f"  base: {base}", "  transport: { idle_timeout: 5 }",
-                 "  retry: { attempts: 2, first_delay: 0.01, longest_delay: 0.05 }",
-                 "entities:", *self._entities(), "endpoints:"]
+        keys = ["transport: { idle_timeout: 5 }", "retry: { attempts: 2, first_delay: 0.01, longest_delay: 0.05 }"]
+        if self.people:
+            lines = ["apis:", "  work:", *[f"    {line}" for line in [f"base: {base}", *keys]],
+                     "  people:", *[f"    {line}" for line in [f"base: {base}/people", *keys]]]
+        else:
+            lines = ["api:", *[f"  {line}" for line in [f"base: {base}", *keys]]]
+        lines = ["store: store.tarn", *lines, "entities:", *self._entities(), "endpoints:"]
         for name in self.endpoints() or ["users"]:
             lines += self._endpoint(name)
         return "\n".join(lines) + "\n"
@@ -88,7 +96,8 @@ class World:
         priority = ", priority: int?" if self.priority else ""
         note = f"{self.note}: {{ type: string?, from: note, was: {self.was} }}"
         return [
-            "  User:", "    key: id", "    attributes: { id: int, name: string, rev: int }", *version,
+            "  User:", *["    api: people"] * self.people, "    key: id",
+            "    attributes: { id: int, name: string, rev: int }", *version,
             "  Tag: { key: id, attributes: { id: int, name: string } }",
             "  Project:", "    key: id", *version,
             "    attributes: { id: int, name: string, rev: int, updatedAt: date }",
@@ -109,8 +118,10 @@ class World:
             *["    indexes:", f"      byDone: [done, {self.note}]",
               "      open: { on: title, where: { done: 'false' } }"] * self.pair,
             *self._write("/tasks", "POST /projects/{project.id}/tasks", f"[title, {self.note}, done]"),
-            *["  Memo: { key: [user, number], attributes: { number: int, text: string },"] * self.memos,
-            *["          relationships: { user: User } }"] * self.memos,
+            *["      relationships:", "        tags:", "          add: 'PUT /tasks/{id}/tags/{member.id}'",
+              "          remove: 'DELETE /tasks/{id}/tags/{member.id}'"] * self.members,
+            *["  Memo:", *["    api: people"] * self.people, "    key: [user, number]",
+              "    attributes: { number: int, text: string }", "    relationships: { user: User }"] * self.memos,
         ]
 
     def _write(self, path, create, fields):
@@ -122,6 +133,8 @@ class World:
     def _endpoint(self, name):
         size, given = self.sizes[name], f"color: {self.color}"
         path = {"nested": "'/projects/{project.id}/tasks'", "feed": "/tasks"}.get(name, f"/{name}")
+        if name == "memos" and self.below:
+            path = "'/users/{user.id}/memos'"
         paginate = {
             "offset": f"{{ offset: {{ param: offset, per_page: {{ n: {size} }}, total: total }} }}",
             "page": f"{{ page_number: {{ param: page, per_page: {{ n: {size} }}, total_pages: pages }} }}",
@@ -130,6 +143,12 @@ class World:
             given += f", n: {size}"
         lines = [f"  {name}:", f"    path: {path}", "    records: items", f"    entity: {ENTITIES.get(name, 'Task')}",
                  f"    commit: {self.commit}", f"    paginate: {paginate}", f"    with: {{ {given} }}"]
+        if self.people:
+            lines.insert(1, f"    api: {'people' if name in ('users', 'memos') else 'work'}")
+        if name == "memos" and self.below:
+            lines.append("    for_each: { entity: User, parent: user }")
+        if name == "feed" and self.feed == "whole" and self.parts:
+            lines.append("    partitions: { done: ['true', 'false'] }")
         if name == "nested":
             lines.append("    for_each: " + ("{ entity: Project, parent: project }" if self.parent else "Project"))
         if name == "feed" and self.feed != "whole":

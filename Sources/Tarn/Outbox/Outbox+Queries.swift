@@ -17,17 +17,29 @@ extension Outbox {
         try await updates(query, set: values, step: step)
     }
 
-    /// Changes all records of a query as ``update(_:set:step:)`` does.
+    /// Changes all records of a query as ``update(_:set:step:)`` does, and their members.
     ///
-    /// - Parameter isDryRun: whether every step is rolled back.
+    /// - Parameters:
+    ///   - members: the members that each record gets or loses, in this order.
+    ///   - isDryRun: whether every step is rolled back.
     package func updates(
-        _ query: Query, set values: [String: Value], step: Int = 1000, isDryRun: Bool = false
+        _ query: Query, set values: [String: Value], _ members: [MemberEdit] = [], step: Int = 1000,
+        isDryRun: Bool = false
     ) async throws -> (matched: Int, operations: [UInt64]) {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
-        let (matched, operations) = try await queue(query, step, isDryRun: isDryRun) { record, writer in
-            try update(record.entity, record.key, fields, in: &writer)
+        let (matched, operations) = try await queue(query, step, isDryRun: isDryRun) { record, writer -> [UInt64]? in
+            var operations: [UInt64] = []
+            if !fields.isEmpty, let update = try update(record.entity, record.key, fields, in: &writer) {
+                operations.append(update)
+            }
+            for edit in members {
+                operations += try change(
+                    edit.isAddition ? .add : .remove, edit.members, edit.relationship, record.entity, record.key,
+                    &writer)
+            }
+            return operations
         }
-        return (matched, operations)
+        return (matched, operations.flatMap(\.self))
     }
 
     /// Deletes all records of a query locally, and queues a deletion for each.

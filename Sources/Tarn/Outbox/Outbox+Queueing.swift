@@ -157,15 +157,16 @@ extension Outbox {
         try change(.remove, members, relationship, entity, key, &writer)
     }
 
-    /// Queues one operation for each member that is added or removed.
-    private func change(
+    /// Queues one operation for each member that is added or removed, and returns their numbers.
+    @discardableResult
+    func change(
         _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ relationship: String, _ entity: String,
         _ key: RecordKey, _ writer: inout StoreWriter
-    ) throws {
+    ) throws -> [UInt64] {
         let declared = try request(kind, entity, relationship, writer.access)
         try builder(writer.access).checkURL(declared, entity, writer.outbox.resolvedKey(entity, key))
         let request = OutboxRequest(related: try related(kind, relationship, entity, key, writer.access))
-        try writer.enqueueEach(kind, members, of: relationship, entity, key, request)
+        return try writer.enqueueEach(kind, members, of: relationship, entity, key, request)
     }
 
     // MARK: Requests

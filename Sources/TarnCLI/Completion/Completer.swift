@@ -192,6 +192,7 @@ struct Completer {
             // A description is also made from files of answers.
             case "url" where name == nil: return (.files, [])
             case "field=value": return assignments(command, positionals)
+            case "relationship=key": return members(command, positionals)
             default: return (.words, [])
             }
         }
@@ -222,6 +223,13 @@ struct Completer {
     private func assignments(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
         let entity = entity(command, positionals, names(command, positionals))
         return (.open, matching(entity?.attributes.map { Completion(text: "\($0)=", about: "attribute") } ?? []).1)
+    }
+
+    /// `name=` for each relationship; a key follows.
+    private func members(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let entity = entity(command, positionals, names(command, positionals))
+        let names = entity?.relationships.map { Completion(text: "\($0.name)=", about: $0.destination) }
+        return (.open, matching(names ?? []).1)
     }
 
     /// `Issue.comments`: an entity, then one of its relationships.

@@ -34,16 +34,19 @@ extension StoreWriter {
     ///
     /// The members change together, so that the cost of thousands is not that of as many lists.
     ///
+    /// - Returns: the operations.
     /// - Throws: as `enqueueAdd`.
+    @discardableResult
     package mutating func enqueueEach(
         _ kind: OutboxOperation.Kind, _ members: [RecordKey], of relationship: String, _ entity: String,
         _ key: RecordKey, _ request: OutboxRequest = OutboxRequest()
-    ) throws {
-        guard !members.isEmpty else { return }
+    ) throws -> [UInt64] {
+        guard !members.isEmpty else { return [] }
         let (all, record) = try memberChange(kind, members, relationship, entity, key, request)
-        guard !all.members.isEmpty else { return }
+        guard !all.members.isEmpty else { return [] }
         try applyLocally(all, record)
         let hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
+        var operations: [UInt64] = []
         // A member has either an edit of a list or a change of its reference.
         for (index, member) in all.members.enumerated() {
             var operation = all
@@ -54,7 +57,9 @@ extension StoreWriter {
             operation.hasTemporaryKey = hasTemporaryKey
             try insert(&operation)
             try mark(operation)
+            operations.append(operation.id)
         }
+        return operations
     }
 
     private mutating func enqueueMembers(

@@ -106,6 +106,7 @@ struct CompletionTests {
         #expect(wrong.status == 2 && wrong.error.contains("unknown table \"metta\": did you mean \"meta\"?"))
 
         #expect(try await bash(["update", "Issue", "--store", store, "--set", "ti"]) == ["title="])
+        #expect(try await bash(["update", "Issue", "--store", store, "--add", "la"]) == ["labels="])
         #expect(try await bash(["cache", "collect", store, "--through", "Mil"]) == ["Milestone."])
         #expect(try await bash(["cache", "collect", store, "--through", "Issue.mil"]) == ["Issue.milestone"])
         #expect(try await bash(["fetch", "x", "--policy", "network"]) == ["network-first", "network-only"])

@@ -55,7 +55,8 @@ extension Importer {
             let isClean = report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
             try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)
         }
-        try unit.correctResponses(dropped: Set(report.dropped), leftOut: report.leftOut, &writer)
+        try unit.correctResponses(
+            dropped: Set(report.dropped), leftOut: report.leftOut, restored: report.restored, &writer)
         try unit.putCheckpoints(isIncomplete: overtakenCount > 0 || !report.leftOut.isEmpty, &writer)
         try unit.additions?(report, &writer)
         // The last moment before the commit.

@@ -46,10 +46,10 @@ extension OutboxLane {
         return failure
     }
 
-    /// The outcome of a deletion that is answered with a web page as if the record were missing (404
-    /// or 410), although the record can be read at its URL; nil for any other answer.
+    /// The outcome of a deletion that is answered with 404 or 410 and a web page, although the record
+    /// can be read at its URL; nil for any other answer.
     ///
-    /// Some servers answer so each request that they do not know: a wrong path, or a wrong method.
+    /// Some servers answer so each request whose path or method they do not know.
     func unknownDeletion(
         _ operation: OutboxOperation, _ message: WriteMessage, _ response: TransportResponse
     ) async -> SentOperation? {

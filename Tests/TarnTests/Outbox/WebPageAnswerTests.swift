@@ -118,7 +118,7 @@ struct WebPageAnswerTests {
     }
 
     @Test(
-        "a web page at the URL of a created record is no answer to a later attempt, which waits and creates nothing again",
+        "a web page at the URL of a created record is no answer to a later attempt, which waits and creates nothing",
         arguments: [true, false])
     func locatedLater(isRedirected: Bool) async throws {
         let entities = "Issue: { key: id, attributes: { id: int, title: string }, write: { create: 'POST /issues' } }"

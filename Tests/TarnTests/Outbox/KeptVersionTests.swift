@@ -219,10 +219,11 @@ struct KeptVersionTests {
             """
             Issue:
               key: id
-              attributes: { id: int, title: string, slug: { type: string, unique: true } }
+              attributes: { id: int, title: string?, slug: { type: string, unique: true } }
               write: { update: 'PATCH /issues/{id}' }
             """
         ) { request in
+            if request.target == "/issues/2" { return Answer(body: #"{"id":2,"slug":"y"}"#) }
             if request.method == "GET" { return record.read(request) }
             return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
         }

@@ -211,8 +211,7 @@ public final class RefreshService: Service, Sendable {
     ) async {
         let now = Date()
         if case .complete = outcome {
-            // In a task of its own: without the account, the next process would not know the time.
-            let scope = await Task { try? await refresh.scope() }.value
+            let scope = await scope(of: refresh)
             let (name, checkpoint) = states.withLock {
                 $0[place].checkpoint(
                     totals, startedAt: startedAt, completedAt: totals.continuedFrom ?? now, scope: scope)
@@ -225,6 +224,25 @@ public final class RefreshService: Service, Sendable {
             }
         }
         change(place) { $0.note(outcome, totals, at: now) }
+    }
+
+    /// The time that a shutdown leaves to programs that print secrets.
+    private static let shutdownWait = Duration.seconds(3)
+
+    /// The account of a complete refresh; nil if it is not known in time.
+    ///
+    /// Without it, the next process does not know the time of the refresh: a shutdown does not end
+    /// the question at once.
+    private func scope(of refresh: ScheduledRefresh) async -> String? {
+        let scope = Task { try? await refresh.scope() }
+        return await withTaskCancellationOrGracefulShutdownHandler {
+            await scope.value
+        } onCancelOrGracefulShutdown: {
+            Task {
+                try? await Task.sleep(for: RefreshService.shutdownWait)
+                scope.cancel()
+            }
+        }
     }
 
     private func log(

@@ -53,13 +53,16 @@ final class ForgeServer: Sendable {
         }
     }
 
-    func client(_ transport: (any Transport)? = nil) throws -> RecordClient {
+    func client(
+        _ transport: (any Transport)? = nil, _ configure: (inout Description) -> Void = { _ in }
+    ) throws -> RecordClient {
         let token = try folder.write("token", "t0ken")
         return try RecordClient(
             base: server.base, records: Issue.self, Label.self, store: folder("forge.tarn"), transport: transport
         ) {
             $0.api.retry.attempts = 1
             $0.api.authentication = .bearer(.file(token))
+            configure(&$0)
         }
     }
 

@@ -121,6 +121,36 @@ struct RefreshServiceTests {
         #expect(running.item("issues")?.failures == 0 && running.item("issues")?.lastComplete == nil)
     }
 
+    @Test("graceful shutdown does not wait for a program that prints no secret: a refresh that was complete stays so")
+    func shutdownOfSecrets() async throws {
+        let gate = ThreadGate()
+        let forge = try ForgeServer { target in
+            if target == "/token" { return .init(body: #"{"access_token":"t","token_type":"bearer"}"#) }
+            if target == "/issues?page=3" { gate.wait() }
+            return nil
+        }
+        let client = try forge.client {
+            $0.api.authentication = .oauth2(
+                OAuth2(
+                    tokenURL: forge.server.base + "/token",
+                    clientID: .command([
+                        "sh", "-c",
+                        "[ -e '\(forge.folder("hang"))' ] || exec echo id; touch '\(forge.folder("hangs"))'; sleep 60",
+                    ])))
+        }
+        let running = try RunningService([issues(client)], .quick)
+        try await gate.reached()
+        _ = try forge.folder.write("hang", "")
+        gate.open()
+        try await eventually("the program") { FileManager.default.fileExists(atPath: forge.folder("hangs")) }
+        let began = ContinuousClock.now
+        try await running.end()
+        // The program would be killed after half a minute.
+        #expect(ContinuousClock.now - began < .seconds(20))
+        #expect(running.item("issues")?.lastComplete != nil && running.item("issues")?.failures == 0)
+        #expect(try stored(client) == [1, 2, 3])
+    }
+
     @Test("cancellation ends a transfer that the server does not answer")
     func cancellation() async throws {
         let gate = ThreadGate()

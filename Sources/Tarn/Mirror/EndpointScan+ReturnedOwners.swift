@@ -15,7 +15,8 @@ extension EndpointScan {
     ///
     /// - Parameter names: the names of the lists.
     func listsOfReturnedOwners(_ names: [String], _ reader: StoreReader) throws -> [(String, Checkpoint)] {
-        let owners = owners(reader.catalog)
+        let catalog = reader.catalog, parent = endpoint.forEach.flatMap { catalog.entity($0.entity)?.id }
+        let owners = owners(catalog, except: parent)
         guard !owners.isEmpty else { return [] }
         var lists: [(name: String, progress: Checkpoint, first: UInt64)] = []
         for name in names {
@@ -29,20 +30,25 @@ extension EndpointScan {
         }
         guard let first = lists.map(\.first).min() else { return [] }
         let last: UInt64?
-        do { last = try reader.lastReturn(of: owners, from: first) } catch is ChangeLogError { last = .max }
+        do { last = try reader.lastReturn(of: owners, except: parent, from: first) } catch is ChangeLogError {
+            last = .max
+        }
         guard let last else { return [] }
         return lists.filter { $0.first <= last }.map { ($0.name, $0.progress) }
     }
 
     /// The entities whose deletion deletes listed records, or removes references of theirs.
-    private func owners(_ catalog: Catalog) -> [String] {
+    ///
+    /// - Parameter parent: the entity of ``Endpoint/ForEach``, which is left out with its
+    ///   descendants. Its ancestors may have other records.
+    private func owners(_ catalog: Catalog, except parent: UInt16?) -> [String] {
         let listed = ([endpoint.entity] + endpoint.envelope.map(\.entity)).compactMap { catalog.entity($0)?.id }
         let family = Set(
             catalog.entities.map(\.id).filter { id in
                 listed.contains { catalog.isKind(id, of: $0) || catalog.isKind($0, of: id) }
             })
         return catalog.entities.filter { owner in
-            owner.name != endpoint.forEach?.entity
+            !(parent.map { catalog.isKind(owner.id, of: $0) } ?? false)
                 && catalog.relationships(of: owner).contains { relationship in
                     let rule = relationship.deleteRule
                     return (rule == .cascade || rule == .nullify && !relationship.isStored)

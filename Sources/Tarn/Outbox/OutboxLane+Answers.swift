@@ -115,7 +115,9 @@ extension OutboxLane {
     /// The outcome of a creation whose answer names the record's URL.
     ///
     /// The key follows from the URL, or the record is read there. If reading fails for a passing
-    /// reason, the operation keeps the URL, and its next attempt reads the record again.
+    /// reason, the operation keeps the URL, and its next attempt reads the record again. A web page
+    /// is such a reason for that attempt only: right behind the answer to the creation, it is not
+    /// that of a network between.
     ///
     /// - Parameter seeOther: the answer if it redirects to the record (303), which is read then
     ///   although its key is known. If its key is not known, and what is read cannot be the record,
@@ -151,6 +153,14 @@ extension OutboxLane {
         }
         if let reason = notResult(response, of: request), let unseen = unseen(reason, isFinal: response.isMarkup) {
             return unseen
+        }
+        if operation.location != nil,
+            let failure = failure(
+                ofPage: response, request,
+                "the server has created the record, which is read later; if the server itself answers like this, "
+                    + "discard the operation, and fetch the record")
+        {
+            return unlocated(sent, known, .later(after: nil, failure), failure.message)
         }
         guard response.status == 200 else { return unlocated(sent, known, response, request) }
         switch read(response, message, into: &sent) {
@@ -425,7 +435,7 @@ extension OutboxLane {
     }
 
     /// Requests a record at its URL. Nil if there is no answer, which is the operation's outcome.
-    private func read(_ url: String, for sent: inout SentOperation) async -> TransportResponse? {
+    func read(_ url: String, for sent: inout SentOperation) async -> TransportResponse? {
         sent.moment = moment
         do throws(TransportError) { return try await transport.sendDirectly(client.request(url)) } catch {
             sent.outcome = outcome(of: error)
@@ -454,7 +464,7 @@ extension OutboxLane {
 
 extension SentOperation {
     /// The outcome if the operation was sent before what has failed.
-    fileprivate var afterSending: SentOperation {
+    var afterSending: SentOperation {
         var sent = self
         sent.outcome = outcome.afterSending(at: moment?.time ?? .now)
         return sent

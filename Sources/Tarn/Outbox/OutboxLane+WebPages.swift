@@ -14,10 +14,26 @@ extension OutboxLane {
     func outcome(
         ofPage response: TransportResponse, _ request: TransportRequest, isWhole: Bool = true
     ) -> SentOperation.Outcome? {
-        guard (200..<300).contains(response.status), response.redirectedTo == nil,
-            isWhole ? response.isPageInPlaceOfAnswer : response.isDeclaredAsPage,
+        guard response.redirectedTo == nil,
             // A network's page names no created record.
             response.status != 201 || response.headers["Location"] == nil,
+            let failure = failure(
+                ofPage: response, request, isWhole: isWhole,
+                "the server may not have the change; if the server itself answers like this, declare "
+                    + "`headers: { Accept: text/html }` for the request")
+        else { return nil }
+        return .stopped(.unreachable(failure.message), failure)
+    }
+
+    /// The failure of a request that is answered with success and a web page; nil for any other
+    /// answer, and for a page that the description expects.
+    ///
+    /// - Parameter advice: the end of its message.
+    func failure(
+        ofPage response: TransportResponse, _ request: TransportRequest, isWhole: Bool = true, _ advice: String
+    ) -> OutboxFailure? {
+        guard (200..<300).contains(response.status),
+            isWhole ? response.isPageInPlaceOfAnswer : response.isDeclaredAsPage,
             !(request.headers["Accept"]?.lowercased().contains("html") ?? false),
             rules.first(for: response)?.action != .ignore
         else { return nil }
@@ -25,10 +41,28 @@ extension OutboxLane {
         failure.kind = "temporary"
         let text =
             "\(request.method) \(Redaction.shown(request.url)): the answer (\(response.status)) is a web page, such as "
-            + "the login page of a network: the server may not have the change; if the server itself answers like "
-            + "this, declare `headers: { Accept: text/html }` for the request"
+            + "the login page of a network: \(advice)"
         failure.message = text.printable(OutboxFailure.longestText)
-        return .stopped(.unreachable(failure.message), failure)
+        return failure
+    }
+
+    /// The outcome of a deletion that is answered with 404 or 410 and a web page, although the record
+    /// can be read at its URL; nil for any other answer.
+    ///
+    /// Some servers answer so each request whose path or method they do not know.
+    func unknownDeletion(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ response: TransportResponse
+    ) async -> SentOperation? {
+        guard operation.kind == .delete, response.status == 404 || response.status == 410, response.isWebPage,
+            response.redirectedTo == nil, rules.first(for: response) == nil, let url = message.recordURL
+        else { return nil }
+        let failure = response.failure(of: message.message, at: client.now)
+        var sent = SentOperation(operation: operation, outcome: .refused(failure))
+        guard let found = await read(url, for: &sent) else { return sent.afterSending }
+        guard found.status == 200, case .record = read(found, message, into: &sent) else { return nil }
+        let reason = "the server has the record: it may not know this request"
+        sent.outcome = .refused(failure.adding(reason))
+        return sent
     }
 }
 

@@ -129,7 +129,10 @@ struct OutboxLane: Sendable {
         let answer = WriteAnswer.classify(
             operation.kind, status: response.status, response.headers, hasBody: !response.body.isEmpty,
             rule: rule?.action, now: client.options.time.now())
-        if case .done = answer { return await finished(operation, message, request, response) }
+        if case .done = answer {
+            if let unknown = await unknownDeletion(operation, message, response) { return unknown }
+            return await finished(operation, message, request, response)
+        }
         if case .location = answer { return await finished(operation, message, request, response) }
         var failure = response.failure(of: request, at: client.now)
         if let text = rule?.message { failure.message = text }

@@ -387,7 +387,7 @@ actor Authorizer {
             return try await result(ofReading: sources, request, commands).get()
         }
         let outcome = SettledOnce<Result<[Secret], TransportError>?>()
-        Task { outcome.settle(await result(ofReading: sources, request, commands)) }
+        Task { outcome.settle(await result(ofReading: sources, request, commands, endsWaits: true)) }
         let secrets = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
@@ -400,9 +400,13 @@ actor Authorizer {
 
     /// Reads secrets: on a thread of its own if a source may block.
     ///
-    /// - Parameter commands: the commands that end together.
+    /// - Parameters:
+    ///   - commands: the commands that end together.
+    ///   - endsWaits: whether waits for pipes end with them. Each keeps a thread. That of a renewal
+    ///     goes on for the next request.
     private func result(
-        ofReading sources: [SecretSource], _ request: TransportRequest, _ commands: SecretCommands
+        ofReading sources: [SecretSource], _ request: TransportRequest, _ commands: SecretCommands,
+        endsWaits: Bool = false
     ) async -> Result<[Secret], TransportError> {
         let environment = environment
         @Sendable func read() -> Result<[Secret], SecretError> {
@@ -410,7 +414,7 @@ actor Authorizer {
                 var secrets: [Secret] = []
                 for source in sources {
                     let command = SecretCommand()
-                    if source.isCommand { commands.begin(command) }
+                    if source.isCommand || endsWaits { commands.begin(command) }
                     defer { commands.finish(command) }
                     secrets.append(try source.read(environment: environment, command))
                 }

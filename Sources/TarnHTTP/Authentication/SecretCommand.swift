@@ -3,7 +3,7 @@
 import Foundation
 import Locking
 
-/// A program that prints a secret. It runs at most once.
+/// A program that prints a secret, or the wait for one in a pipe. It runs at most once.
 final class SecretCommand: Sendable {
     private struct State {
         /// The process, until its status is known.
@@ -12,6 +12,9 @@ final class SecretCommand: Sendable {
     }
 
     private let state = Guarded(State())
+
+    /// Whether the secret is no longer needed.
+    var isEnded: Bool { state.withLock(\.isEnded) }
 
     /// Ends the program and its children, now or as soon as it starts.
     func end() {

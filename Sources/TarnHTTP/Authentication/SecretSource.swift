@@ -34,14 +34,14 @@ public enum SecretSource: Sendable, Hashable {
 
     /// Reads the secret.
     ///
-    /// - Parameter command: runs the program, and can end it.
+    /// - Parameter command: runs the program, and can end it, or the wait for a pipe.
     func read(environment: [String: String], _ command: SecretCommand) throws(SecretError) -> Secret {
         let text: String
         switch self {
         case .environment(let name):
             guard let value = environment[name], !value.isEmpty else { throw SecretError(self, "is not set") }
             text = value
-        case .file(let path): text = try SecretSource.text(try SecretSource.bytes(ofFile: path, self), self)
+        case .file(let path): text = try SecretSource.text(try SecretSource.bytes(ofFile: path, self, command), self)
         case .command(let words):
             text = try SecretSource.text(
                 try command.run(words, self, limit: SecretSource.sizeLimit), self)
@@ -83,19 +83,35 @@ public enum SecretSource: Sendable, Hashable {
     /// The maximum size of a secret, in bytes.
     private static let sizeLimit = 64 << 10
 
-    /// Reads a file, up to one byte more than `sizeLimit`.
-    private static func bytes(ofFile path: String, _ source: SecretSource) throws(SecretError) -> Data {
-        guard let file = FileHandle(forReadingAtPath: path) else {
+    /// Reads a file until its end, or beyond `sizeLimit`.
+    ///
+    /// - Parameter wait: ends the wait for the writer of a pipe.
+    private static func bytes(
+        ofFile path: String, _ source: SecretSource, _ wait: SecretCommand
+    ) throws(SecretError) -> Data {
+        // A pipe is open at once, also without a writer.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
             throw SecretError(
                 source,
                 FileManager.default.fileExists(atPath: path) ? "cannot be read: permission denied" : "does not exist")
         }
-        defer { try? file.close() }
-        do {
-            return try file.read(upToCount: sizeLimit + 1) ?? Data()
-        } catch {
-            throw SecretError(source, "cannot be read")
+        defer { close(file) }
+        var data = Data(), buffer = [UInt8](repeating: 0, count: 4096)
+        while data.count <= sizeLimit {
+            var poller = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+            // Without a writer, a read would find the end of the pipe.
+            if poll(&poller, 1, 50) == 0 {
+                if wait.isEnded { throw SecretError(source, "was interrupted") }
+                continue
+            }
+            let count = buffer.withUnsafeMutableBytes { Foundation.read(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw SecretError(source, "cannot be read") }
+            guard count > 0 else { break }
+            data.append(contentsOf: buffer[..<count])
         }
+        return data
     }
 
     /// Returns the secret of a source's bytes, without a line break at its end.

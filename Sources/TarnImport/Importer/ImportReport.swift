@@ -87,6 +87,8 @@ public struct ImportReport: Sendable, Hashable {
     /// A later import of the same response may store it: they have unique values of another record,
     /// a local change or a delete rule holds them, or a member of their list is not stored yet.
     package var leftOut: Set<ListedRecord> = []
+    /// Those of ``leftOut`` that are stored, and keep all of their values.
+    var restored: Set<ListedRecord> = []
     /// The unmapped paths, sorted by entity and path.
     public var unmapped: [UnmappedPath] = []
     /// The number of records that the responses list, before duplicates are merged.
@@ -178,6 +180,7 @@ public struct ImportReport: Sendable, Hashable {
             report.entities[entity] = counts
         }
         report.leftOut.formUnion(first.leftOut)
+        report.restored.formUnion(first.restored)
         var own = outcomeKeys
         own.updated.remove(changedAgain)
         report.outcomeKeys = first.outcomeKeys

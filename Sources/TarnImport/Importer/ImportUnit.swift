@@ -35,6 +35,10 @@ package struct ImportUnit: Sendable {
     /// replaces, which a scan may have stored or confirmed since the request was sent.
     package var keepsPlaces = false
 
+    /// The versions of the entries that those of single records have replaced, by their places in
+    /// ``responses``.
+    private var replacedVersions: [Int: [String]] = [:]
+
     /// Creates the parts of a unit.
     package init(
         responses: [ResponseEntry] = [], checkpoints: [ExactText: Checkpoint] = [:],
@@ -57,9 +61,13 @@ package struct ImportUnit: Sendable {
     ///
     /// - Parameter sequence: the commit sequence of the bodies that this commit imports; nil if
     ///   they cannot be recognised when they come again.
-    func putResponses(_ writer: inout StoreWriter, importedAt sequence: UInt64?) throws {
+    mutating func putResponses(_ writer: inout StoreWriter, importedAt sequence: UInt64?) throws {
         for response in revalidated { try writer.putResponse(response.entry) }
-        for var entry in responses {
+        for (index, response) in responses.enumerated() {
+            var entry = response
+            if entry.listing.listed.count == 1, let known = try writer.access.responses.entry(of: entry.request) {
+                replacedVersions[index] = known.validation.version
+            }
             if let sequence {
                 if entry.imported?.sequence == 0 { entry.imported?.sequence = sequence }
             } else {
@@ -79,14 +87,17 @@ package struct ImportUnit: Sendable {
     ///   - leftOut: the records of which something was left out for now. The next request for such
     ///     a response has no condition, and its body is not recognised. The record may be nested in
     ///     a response that does not list it: if none does, that holds for all of the unit.
+    ///   - restored: those of ``leftOut`` that keep all of their values: writes are based on the
+    ///     version before.
     func correctResponses(
-        dropped: Set<ListedRecord>, leftOut: Set<ListedRecord>, _ writer: inout StoreWriter
+        dropped: Set<ListedRecord>, leftOut: Set<ListedRecord>, restored: Set<ListedRecord>,
+        _ writer: inout StoreWriter
     ) throws {
         guard !dropped.isEmpty || !leftOut.isEmpty else { return }
         var listed: Set<ListedRecord> = []
         if !leftOut.isEmpty { for response in responses { listed.formUnion(response.listing.listed) } }
         let isAnywhere = !leftOut.isSubset(of: listed)
-        for response in responses {
+        for (index, response) in responses.enumerated() {
             let isPart = isAnywhere || response.listing.listed.contains(where: leftOut.contains)
             guard isPart || response.listing.listed.contains(where: dropped.contains) else { continue }
             // A deletion of the unit may have removed it.
@@ -94,6 +105,9 @@ package struct ImportUnit: Sendable {
             if isPart {
                 // Marks have the values that were left out: writes are based on this version.
                 entry.validation.removeValidators(keepingVersion: true)
+                if response.listing.listed.count == 1, restored.isSuperset(of: response.listing.listed) {
+                    entry.validation.knownVersion = replacedVersions[index] ?? []
+                }
                 entry.imported = nil
             }
             entry.listing.listed.removeAll { dropped.contains($0) }

@@ -27,7 +27,7 @@ extension Importer {
         defer { overtaken = [] }
         let areOvertaken = !overtaken.isEmpty
         if areOvertaken { outdateResponses(of: &unit) }
-        var canRecognize = try canRecognizeDrafts && !areOvertaken && !writer.access.localChanges.hasMarks
+        let canRecognize = try canRecognizeDrafts && !areOvertaken && !writer.access.localChanges.hasMarks
         // Before the records: their deletions also invalidate the entries that list them.
         if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
         if let mappingDigest {
@@ -35,14 +35,14 @@ extension Importer {
         }
         writer.watched = repeated
         defer { writer.watched = nil }
-        var report = try merge(&writer)
+        var report = try merge(&writer), areContradictory = false
         if let repeated {
             if repeated.areChanged {
                 // The drafts have changed what an earlier or later body of the unit has, too.
                 writer.watched = nil
                 self.concealers = concealers
                 try draftAgain(kept)
-                canRecognize = canRecognize && canRecognizeDrafts
+                areContradictory = !canRecognizeDrafts
                 report = try merge(&writer).following(report)
             } else {
                 report.add(unchanged: repeated.counts, catalog)
@@ -52,10 +52,12 @@ extension Importer {
             try writer.outdateCollectedResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
         }
         if canRecognize {
-            let isClean = report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
+            let isClean =
+                !areContradictory && report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
             try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)
         }
-        try unit.correctResponses(dropped: Set(report.dropped), leftOut: report.leftOut, &writer)
+        try unit.correctResponses(
+            dropped: Set(report.dropped), leftOut: report.leftOut, restored: report.restored, &writer)
         try unit.putCheckpoints(isIncomplete: overtakenCount > 0 || !report.leftOut.isEmpty, &writer)
         try unit.additions?(report, &writer)
         // The last moment before the commit.

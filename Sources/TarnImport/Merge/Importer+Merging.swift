@@ -203,12 +203,11 @@ extension Importer {
             guard let position = found.map({ Int(drafter.list.drafts[$0.1].plan) }) ?? plans.first else { continue }
             let entity = plan.plans[position].entity
             tally.dropped(position, dropped.storageKey, draft: found?.1, dropped.outcome)
-            leftOut.insert(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
+            let record = ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey)
+            leftOut.insert(record)
             report.skipped += 1
             tally.skipped(position)
-            if case .created = dropped.outcome {
-                report.dropped.append(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
-            }
+            if case .created = dropped.outcome { report.dropped.append(record) } else { report.restored.insert(record) }
             guard drafter.diagnostics.keepsNext(.notUnique, entity.name, dropped.index) else { continue }
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
             let (path, source) = found.map { drafter.location(of: drafter.list.drafts[$0.1]) } ?? ("$", nil)

@@ -9,12 +9,17 @@ extension StoreReader {
     ///
     /// - Parameters:
     ///   - entities: the entities of the records, with their descendants.
+    ///   - excluded: the entity whose records do not count, nor those of its descendants.
     ///   - sequence: the first commit whose creations count.
     /// - Returns: nil if the log has none.
     /// - Throws: `ChangeLogError.damagedChange`; `StoreError.unknownEntity`.
-    package func lastReturn(of entities: [String], from sequence: UInt64) throws -> UInt64? {
+    package func lastReturn(
+        of entities: [String], except excluded: UInt16? = nil, from sequence: UInt64
+    ) throws -> UInt64? {
         let oldest = try oldestChangeToken
         guard !entities.isEmpty else { return nil }
+        let others = Set(
+            catalog.entities.map(\.id).filter { id in excluded.map { catalog.isKind(id, of: $0) } ?? false })
         let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
         func place(_ entry: ChangeEntry) -> RecordPlace {
             RecordPlace(root: roots[entry.entity] ?? entry.entity, key: Array(entry.storageKey))
@@ -26,6 +31,7 @@ extension StoreReader {
             ? ChangeToken(incarnation: oldest.incarnation, sequence: sequence - 1) : oldest
         try access.forEachChange(since: first, of: entities, withValues: false) { entry, _ in
             switch entry.operation {
+            case .create where others.contains(entry.entity): break
             case .create: created[place(entry)] = entry.sequence
             case .delete: created[place(entry)] = nil
             case .update: break

@@ -56,6 +56,14 @@ extension ResponseEntry {
             if !keepingVersion { knownVersion = [] } else if !removed.isEmpty { knownVersion = removed }
         }
 
+        /// The fields ETag and Last-Modified that the next write of the record requires.
+        package var version: [String] {
+            guard !isInvalidated else { return knownVersion }
+            var kept = self
+            kept.removeValidators(keepingVersion: true)
+            return kept.knownVersion
+        }
+
         /// Returns whether the validation is of the same response as an earlier copy, and was not
         /// invalidated since.
         func isUnchanged(since copy: Validation) -> Bool {

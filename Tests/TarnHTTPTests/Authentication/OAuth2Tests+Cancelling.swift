@@ -48,6 +48,42 @@ extension OAuth2Tests {
         await #expect { _ = try await early.value } throws: { ($0 as? TransportError)?.kind == .cancelled }
     }
 
+    @Test("the wait for a secret in a pipe ends with the task that asks for the account, and keeps no thread")
+    func cancelledPipe() async throws {
+        let folder = try TemporaryFolder(), pipe = folder("client")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        var settings = OAuth2Tests.client
+        settings.clientID = .file(pipe)
+        let transport = AuthorizedTransport(TokenServer(), .oauth2(settings), origins: ["https://api.example"])
+        // A pipe can be opened for writing while there is a reader.
+        func writer() -> Int32 { open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
+        var first: Int32 = -1
+        let scope = Task { try await transport.scope() }
+        try await eventually("the reader") {
+            first = writer()
+            return first >= 0
+        }
+        defer { close(first) }
+        scope.cancel()
+        await #expect { _ = try await scope.value } throws: { ($0 as? TransportError)?.kind == .cancelled }
+        try await eventually("the end of the reader") {
+            let other = writer()
+            if other >= 0 { close(other) }
+            return other < 0
+        }
+        let next = Task { try await transport.scope() }
+        var second: Int32 = -1
+        try await eventually("the next reader") {
+            second = writer()
+            return second >= 0
+        }
+        try #require(write(second, "tarn\n", 5) == 5)
+        close(second)
+        close(first)
+        first = -1
+        #expect(try await next.value != nil)
+    }
+
     @Test("a task that is cancelled knows the account whose secrets need no wait")
     func cancelledPlainScope() async throws {
         let transport = AuthorizedTransport(

@@ -207,6 +207,22 @@ struct RepeatedBodiesTests {
         #expect(other.bed.importer.draftedAgain == 1 && both.keys(.updated, of: "Issue") == [RecordKey(2)])
     }
 
+    @Test(
+        "a page of which an unchanged element contradicts a changed one is stored with its new list, and not recognised"
+    )
+    func contradictionInPage() throws {
+        let store = try RecognizingStore(), rest = (2...5).map { issue($0) }
+        try store.take(page([issue(1)] + rest))
+        let new = issue(6, author: #"{"id":2,"login":"bob"}"#)
+        let contradictory = page([issue(1, author: #"{"id":1,"login":"new"}"#)] + rest + [new])
+        for _ in 1...2 {
+            try store.take(contradictory)
+            let entry = try #require(try store.entry())
+            #expect(entry.listing.listed.count == 6 && entry.imported == nil)
+            #expect(try store.bed.value("User", 1, "login") == .string("ada") && store.bed.importer.draftedAgain == 1)
+        }
+    }
+
     @Test("a record that both merges of a unit have changed counts once beside one that neither has changed")
     func changedTwice() throws {
         let store = try RecognizingStore()

@@ -84,6 +84,52 @@ struct ReturningOwnerTests {
         #expect(server.log == ["20"])
     }
 
+    @Test(
+        "if a record with a list of its own comes back, only that list is whole, whichever entity has the relationship",
+        arguments: ["Box", "Thing"])
+    func parent(entity: String) async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Thing:
+                    key: id
+                    attributes: { id: int }
+                    relationships: { items: { to: [Item], inverse: thing, on_delete: cascade } }
+                  Box: { parent: Thing }
+                  Item: { key: id, attributes: { id: int }, relationships: { thing: { to: Thing, inverse: items } } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box, paginate: single_page, orphans: after_one_scan }
+                  items:
+                    path: '/boxes/{id}/items'
+                    entity: Item
+                    paginate: single_page
+                    for_each: { entity: \(entity), parent: thing }
+                    since: { param: since, field: id }
+                """)
+        let log = Mutex<[String]>([])
+        for (boxes, requests) in [([1, 2], ["1 all", "2 all"]), ([1], ["1 11"]), ([1, 2], ["1 11", "2 all"])] {
+            let transport = ClosureTransport { request in
+                let since = QueryParameters.values(in: request.url).first { $0.name == "since" }?.value
+                var ids = boxes
+                if request.url.contains("/items") {
+                    let box = request.url.contains("/boxes/1/") ? 1 : 2
+                    log.withLock { $0.append("\(box) \(since ?? "all")") }
+                    ids = [10, 11, 20].filter { $0 / 10 == box && $0 >= since.flatMap { Int($0) } ?? 0 }
+                }
+                let body = ids.map { #"{"id":\#($0)}"# }.joined(separator: ",")
+                return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
+            }
+            #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+            #expect(
+                log.withLock { log in
+                    defer { log = [] }
+                    return log.sorted()
+                } == requests)
+        }
+        #expect(try store.count("Item") == 3)
+    }
+
     /// Syncs the boxes alone.
     private func syncBoxes(_ store: MirrorStore, _ lists: [[Int]]) async throws {
         for boxes in lists {

@@ -211,6 +211,34 @@ struct KeptVersionTests {
     }
 
     @Test(
+        "a record that another one's unique value keeps as it was is changed as the version that the store has",
+        arguments: [1, 2])
+    func notUnique(syncs: Int) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","slug":"x"}"#)
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string?, slug: { type: string, unique: true } }
+              write: { update: 'PATCH /issues/{id}' }
+            """
+        ) { request in
+            if request.target == "/issues/2" { return Answer(body: #"{"id":2,"slug":"y"}"#) }
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.store.write { try $0.put("Issue", RecordKey(2), [.init("slug", .string("y"))]) }
+        try await place.sync()
+        record.change(#"{"id":1,"title":"theirs","slug":"y"}"#)
+        for _ in 0..<syncs { try await place.sync() }
+        #expect(try place.field("title") == .string("a") && place.field("slug") == .string("x"))
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
+    @Test(
         "a server that demands a precondition gets the version that is read then, which is no conflict",
         arguments: ["server", "client", "per field"], [true, false])
     func demanded(policy: String, isDeletion: Bool) async throws {

@@ -117,6 +117,87 @@ struct WebPageAnswerTests {
         #expect(report.sent == 1 && report.remaining.isEmpty, "\(report)")
     }
 
+    @Test(
+        "a web page at the URL of a created record is no answer to a later attempt, which waits and creates nothing",
+        arguments: [true, false])
+    func locatedLater(isRedirected: Bool) async throws {
+        let entities = "Issue: { key: id, attributes: { id: int, title: string }, write: { create: 'POST /issues' } }"
+        let state = Mutex("503 Service Unavailable")
+        let place = try ScriptedOutbox(entities) { request in
+            if request.method == "POST" { return .init(status: "201 Created", fields: ["Location: /made/5"]) }
+            let status = state.withLock(\.self)
+            if status == "302 Found", request.target == "/made/5" {
+                return .init(status: status, fields: ["Location: /p"])
+            }
+            let isPage = status == "302 Found" || status == "200 Portal"
+            return .init(status: isPage ? "200 OK" : status, body: isPage ? Self.loginPage : #"{"id":5,"title":"new"}"#)
+        }
+        // Its attempts are far from each other, unless an operation is retried.
+        let outbox = place.client.outbox()
+        try await outbox.create("Issue", [.init("title", .string("new"))])
+        #expect(try await outbox.drain().failed == 1)
+        let id = try #require(try outbox.operations().first).id
+        state.withLock { $0 = isRedirected ? "302 Found" : "200 Portal" }
+        try await outbox.retry(id)
+        let report = try await outbox.drain()
+        #expect(report.failed == 1 && report.dead == 0 && report.stops.isEmpty, "\(report)")
+        #expect(try outbox.operations().first?.failure?.message.contains("the server has created the record") == true)
+        state.withLock { $0 = "200 OK" }
+        try await outbox.retry(id)
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try place.writes == ["POST /issues"] && place.field("title", of: RecordKey(5)) == .string("new"))
+    }
+
+    @Test(
+        "a web page right behind the answer of the server is its own: the change becomes a dead letter",
+        arguments: ["201 Created", "412 Precondition Failed"])
+    func behindAnswer(status: String) async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              write: { create: 'POST /issues', update: 'PATCH /issues/{id}' }
+            """
+        ) { request in
+            request.method == "GET"
+                ? .init(body: Self.loginPage) : .init(status: status, fields: ["Location: /made/5"])
+        }
+        try await place.store.write { try $0.put("Issue", RecordKey(1), [.init("title", .string("a"))]) }
+        let outbox = place.outbox()
+        if status.hasPrefix("201") {
+            try await outbox.create("Issue", [.init("title", .string("new"))])
+        } else {
+            try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        }
+        let report = try await outbox.drain()
+        #expect(report.dead == 1 && report.stops.isEmpty, "\(report)")
+        #expect(
+            try outbox.operations().first?.location == (status.hasPrefix("201") ? place.server.base + "/made/5" : nil))
+    }
+
+    @Test(
+        "a deletion of a missing record is done, also if a web page says so; it is refused if the record is there",
+        arguments: [
+            (ScriptedServer.Answer(status: "404 Not Found", body: loginPage), false), (.init(body: loginPage), false),
+            (.init(status: "405 Method Not Allowed"), false), (.init(body: #"{"id":2}"#), false),
+            (.init(body: #"{"id":1,"title":"a"}"#), true),
+        ])
+    func missing(read: ScriptedServer.Answer, isThere: Bool) async throws {
+        let page = "<!DOCTYPE html><html><body><pre>Cannot DELETE /issues/1</pre></body></html>"
+        let place = try ScriptedOutbox(Self.issue) { request in
+            request.method == "GET" ? read : .init(status: "404 Not Found", body: page)
+        }
+        try await place.store.write { try $0.put("Issue", RecordKey(1), [.init("title", .string("a"))]) }
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", RecordKey(1))
+        let report = try await outbox.drain()
+        #expect(report.sent == (isThere ? 0 : 1) && report.dead == (isThere ? 1 : 0), "\(report)")
+        #expect(place.server.requests.map(\.method) == ["DELETE", "GET"])
+        let failure = try outbox.operations().first?.failure
+        #expect(failure?.message.contains("the server has the record") ?? false == isThere)
+    }
+
     @Test("a change whose record has to be read first waits, too, if a web page is in its place")
     func readFirst() async throws {
         let entities = """

@@ -25,8 +25,7 @@ enum FieldKind: Equatable {
 extension TypeSyntax {
     /// The type without `?`, `Optional` or parentheses.
     var unwrapped: TypeSyntax {
-        if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.unwrapped }
-        if genericName == "Optional", let argument = firstArgumentType { return argument.unwrapped }
+        if let wrapped { return wrapped.unwrapped }
         if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first {
             return only.type.unwrapped
         }
@@ -34,6 +33,11 @@ extension TypeSyntax {
     }
 
     var isOptional: Bool { self.is(OptionalTypeSyntax.self) || genericName == "Optional" }
+
+    /// The type of which an optional is one; nil for other types.
+    var wrapped: TypeSyntax? {
+        self.as(OptionalTypeSyntax.self)?.wrappedType ?? (genericName == "Optional" ? firstArgumentType : nil)
+    }
 
     /// The last name of a type: `Reference` of `Tarn.Reference<User>`.
     var genericName: String? {

@@ -87,7 +87,8 @@ extension FieldSyntax {
     }
 
     private func checkType(_ context: some MacroExpansionContext) {
-        guard !isCodable, let wayOut = type.unwrapped.wayOut else { return }
+        let several = type.wrapped?.isOptional == true ? "declare one optional, since the store has one null" : nil
+        guard !isCodable, let wayOut = several ?? type.unwrapped.wayOut else { return }
         context.report(.fieldType(name, type.trimmedDescription, wayOut), at: type)
     }
 

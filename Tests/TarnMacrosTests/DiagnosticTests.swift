@@ -178,6 +178,9 @@ struct DiagnosticTests {
             "@Record struct A { @Key var id: Int; var n: «String!» }",
             "'n' is of type String!, which is not one of a field: declare an optional, with ?"),
         Wrong(
+            "@Record struct A { @Key var id: Int; var n: «Int??» }",
+            "'n' is of type Int??, which is not one of a field: declare one optional, since the store has one null"),
+        Wrong(
             "@Record struct A { @Key var id: Int; var n: «Part»; struct Part: Codable { var a: Int } }",
             "'n' is of type Part, which is not one of a field: keep it as JSON with @Attribute(type: .json)",
             kind: "warning"),

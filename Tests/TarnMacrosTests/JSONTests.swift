@@ -98,6 +98,24 @@ struct JSONTests {
         }
     }
 
+    @Test(
+        "a date of a year that RFC 3339 cannot express is decoded as well: 1767323045678 s are milliseconds by mistake")
+    func farDates() throws {
+        struct Times: Decodable { var at: Date? }
+        let (folder, store) = try store(Sample.self, Comment.self, Post.self)
+        let times = [1_767_323_045_678_000_000, -99_999_999_999_000_000, 0].map { Timestamp(microseconds: $0) }
+        for (number, time) in times.enumerated() {
+            var sample = Sample(id: "\(number)")
+            sample.at = time
+            try store.write { [sample] in try $0.put(sample) }
+        }
+        let decoded = try store.read { reader in
+            try times.indices.map { try reader.record("Sample", RecordKey("\($0)"))?.decode(Times.self).at }
+        }
+        #expect(decoded == times.map { Optional($0.date) })
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("a row is written as the JSON of its fields, in the order of the struct")
     func record() throws {
         let bed = try RecordFixture()
@@ -249,5 +267,8 @@ struct JSONTests {
             Value.decimal(try #require(ExactDecimal("12345678901234567890123456789012345678901234567890")))
         ])
         #expect(String(decoding: value, as: UTF8.self) == #"["1.234567890123456789012345678901234567890123456789e49"]"#)
+        // A number beyond the exponents of `Decimal` does not make the record unwritable.
+        let wide = try JSONEncoder().encode([Value.json("[1e200,-2.5e-200,0.5]")])
+        #expect(try JSONDecoder().decode([[Double]].self, from: wide) == [[1e200, -2.5e-200, 0.5]])
     }
 }

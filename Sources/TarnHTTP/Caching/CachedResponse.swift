@@ -112,7 +112,9 @@ extension CacheRules {
             let modified = stored.headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) })
         else { return (0, .noLifetime) }
         let since = DeltaSeconds.difference(stored.date(now: now), modified)
-        return (min(Int(Double(since) * heuristicFraction), heuristicLimit), .heuristic)
+        // Compared before the conversion: the product may be infinite, or zero times infinity.
+        let lifetime = Double(since) * heuristicFraction
+        return (lifetime < Double(heuristicLimit) ? Int(lifetime) : heuristicLimit, .heuristic)
     }
 
     /// The status codes that are heuristically cacheable (RFC 9110 §15.1).

@@ -102,32 +102,30 @@ extension Drafter {
 
     /// Returns the plan by which an object is drafted: the most specific one that the rules choose.
     ///
-    /// - Returns: nil if no rule holds and the record is skipped; a deleted record is not.
-    ///   `isExact`: a rule names the entity, and no further rule can choose a more specific one.
-    func chosen(_ plan: Int, _ tape: Tape, _ object: Int) -> (plan: Int, isExact: Bool)? {
+    /// A deleted record need not have a kind.
+    func chosen(_ plan: Int, _ tape: Tape, _ object: Int) -> ChosenKind {
         var plan = plan, isExact = false
         while let choice = self.plan.plans[plan].choice {
             switch choice.choose(tape, object) {
             case .plan(let next):
                 isExact = true
-                if next == plan { return (plan, true) }
+                if next == plan { return .plan(plan, isExact: true) }
                 plan = next
-            case .itself: return (plan, false)
-            case .none:
-                // A deleted record need not match any rule.
+            case .itself: return .plan(plan, isExact: false)
+            case .none(let reason):
                 let policies = self.plan.plans[plan].policies
-                guard policies.hasTombstone, policies.tombstone?.matches(tape, object) == true else { return nil }
-                return (plan, false)
+                guard policies.hasTombstone, policies.tombstone?.matches(tape, object) == true else {
+                    return .none(reason: reason)
+                }
+                return .plan(plan, isExact: false)
             }
         }
-        return (plan, isExact)
+        return .plan(plan, isExact: isExact)
     }
 
-    mutating func reportUnknown(_ tape: Tape, _ index: Int, _ plan: EntityPlan) {
-        report(
-            .entityUnknown, tape, index, plan, nil, nil,
-            "no rule determines the kind of this \(plan.entity.name); it is skipped"
-        )
+    mutating func reportUnknown(_ tape: Tape, _ index: Int, _ plan: EntityPlan, _ reason: String?) {
+        let reason = reason ?? "no rule determines the kind of this \(plan.entity.name)"
+        report(.entityUnknown, tape, index, plan, nil, nil, "\(reason); it is skipped")
     }
 
     /// Skips an element that a hook made invalid or too deep.

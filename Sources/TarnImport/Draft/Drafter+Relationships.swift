@@ -28,7 +28,7 @@ extension Drafter {
         switch tape.kind(index) {
         case .object:
             if plan.hasChoices, plan.plans[destination].hasChoice {
-                guard let chosen = chosen(destination, tape, index) else {
+                guard case .plan(let kind, let isNamed) = chosen(destination, tape, index) else {
                     // Drafting the queued object reports this.
                     if isInside {
                         children.append(
@@ -36,7 +36,7 @@ extension Drafter {
                     }
                     return false
                 }
-                (destination, isExact) = chosen
+                (destination, isExact) = (kind, isNamed)
             }
             let target = plan.plans[destination]
             let own = target.takesOwner ? keepOwnKey() : nil

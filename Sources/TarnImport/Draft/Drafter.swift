@@ -181,12 +181,13 @@ struct Drafter: ~Copyable {
             children.removeAll(keepingCapacity: true)
             if plan.hasChoices, plan.plans[next.plan].hasChoice {
                 current = next.index
-                guard let chosen = chosen(next.plan, tape, next.index) else {
-                    reportUnknown(tape, next.index, plan.plans[next.plan])
+                switch chosen(next.plan, tape, next.index) {
+                case .plan(let plan, let isExact): (next.plan, next.isExact) = (plan, isExact)
+                case .none(let reason):
+                    reportUnknown(tape, next.index, plan.plans[next.plan], reason)
                     isFirst = false
                     continue
                 }
-                (next.plan, next.isExact) = chosen
             }
             let hasKey = draft(tape, next)
             if isFirst {

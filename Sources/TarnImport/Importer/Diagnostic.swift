@@ -8,9 +8,10 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case keyMissing = "key.missing"
         /// An element that a hook made invalid or too deep. It is skipped.
         case hookInvalid = "hook.invalid"
-        /// A record for which no choice rule holds. It is skipped with all nested records.
+        /// A record for which no choice rule holds, or for which code has chosen an entity that is
+        /// none of its kinds. It is skipped with all nested records.
         ///
-        /// The rules declare `otherwise: .skip`.
+        /// The first needs rules that declare `otherwise: .skip`.
         case entityUnknown = "entity.unknown"
         /// A value of a wrong type. The stored value is kept.
         case valueType = "value.type"

@@ -75,6 +75,7 @@ public final class Importer {
 
     /// Creates an importer.
     ///
+    /// - Parameter catalog: that of the store to which units are committed.
     /// - Throws: an `ImportError` such as `.unknownEntity` or `.unknownField` if the mapping names
     ///   what the catalog does not have; `.outOfMemory`.
     public convenience init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {

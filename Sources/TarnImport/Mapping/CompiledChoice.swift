@@ -4,8 +4,10 @@ internal import TarnStore
 final class CompiledChoice {
     enum Outcome {
         case plan(Int)
-        /// No rule holds: the record is of the entity itself, or of none.
-        case itself, none
+        /// No rule holds: the record is of the entity itself.
+        case itself
+        /// The record is of no kind: no rule holds, or code has chosen none of the kinds.
+        case none(reason: String?)
     }
 
     private enum Rule {
@@ -84,15 +86,17 @@ final class CompiledChoice {
             case .conditions(let plan, let conditions):
                 if conditions.allSatisfy({ holds($0.test, $0.path, tape) }) { return .plan(plan) }
             case .code(let chooser):
-                guard let name = chooser.choose(JSONValue(tape, object)) else { continue }
+                guard var name = chooser.choose(JSONValue(tape, object)) else { continue }
                 guard let plan = plans[name] else {
-                    preconditionFailure(
-                        "\(chooser.name) chose \(name), which is neither \(entity) nor a descendant of it")
+                    // It may be a text from the server.
+                    let shown = name.withUTF8 { Tape.excerpt(Bytes($0)) }
+                    return .none(
+                        reason: "\(chooser.name) chose \(shown), which is neither \(entity) nor a descendant of it")
                 }
                 return .plan(plan)
             }
         }
-        return otherwise == .parent ? .itself : .none
+        return otherwise == .parent ? .itself : .none(reason: nil)
     }
 
     // MARK: Variables

@@ -7,8 +7,8 @@ public struct EntityChooser: Sendable, Hashable {
     /// Creates a chooser.
     ///
     /// - Parameter choose: a pure function from the record to the name of the entity that declares
-    ///   the rules, or of a descendant. Nil leaves the choice to the next rule. Any other name
-    ///   traps.
+    ///   the rules, or of a descendant. Nil leaves the choice to the next rule. A record with any
+    ///   other name is reported as `entity.unknown` and skipped.
     public init(_ name: String, _ choose: @escaping @Sendable (JSONValue) -> String?) {
         named = NamedCode(name, choose)
     }

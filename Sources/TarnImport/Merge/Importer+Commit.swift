@@ -12,10 +12,16 @@ extension Importer {
     /// - Throws: `ImportError.recordWithoutKey` if the unit has failed with it, until
     ///   ``discard()``. `StoreFailure`: the transaction must not be committed then; ``discard()``
     ///   the unit, or commit it in another transaction. `StoreWriteError.notUnique` if
-    ///   ``isStrict``. The errors of ``ImportHooks/afterMerge``: the unit is discarded then.
+    ///   ``isStrict``. An error if the importer has the catalog of another store, in which entities
+    ///   or fields have other ids. The errors of ``ImportHooks/afterMerge``: the unit is discarded
+    ///   then.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
         if let failure = drafter.failure { throw concealed(failure) }
         try cancellation?.check()
+        // Ids of another store would be those of other entities and fields.
+        if let entity = writer.access.catalog.misreadEntity(of: catalog) {
+            throw OtherCatalogError(entity: entity)
+        }
         try unit.checkRevalidated(writer)
         // Another unit of the transaction, or the caller, may have written the same records.
         writer.forgetRecords()

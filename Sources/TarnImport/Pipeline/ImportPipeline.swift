@@ -71,7 +71,9 @@ public final class ImportPipeline {
 
     /// Creates a pipeline.
     ///
-    /// - Parameter depth: the maximum number of small units in progress.
+    /// - Parameters:
+    ///   - catalog: that of the store to which units are committed.
+    ///   - depth: the maximum number of small units in progress.
     /// - Precondition: the depth is at least 1.
     /// - Throws: the errors of ``Importer/init(_:_:)``.
     public convenience init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {

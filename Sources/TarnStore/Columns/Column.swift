@@ -66,7 +66,7 @@ public struct Column<Value: StoredValue>: Sendable {
 
     /// Returns the condition that the text matches a pattern.
     ///
-    /// `%` matches any text, `_` one character; `\` escapes the next character.
+    /// `%` matches any text, `_` one Unicode scalar; `\` escapes the next scalar.
     public func like(_ pattern: String) -> Condition where Value: TextValue { field.like(pattern) }
 
     /// Returns the condition that the list has an element.

@@ -23,7 +23,7 @@ extension Record {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer(), text = try container.decode(String.self)
-            guard let timestamp = Timestamp(text) else {
+            guard let timestamp = Timestamp(description: text) else {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is no date")
             }
             return timestamp.date

@@ -22,8 +22,9 @@ extension Value: Encodable {
     /// as keys.
     ///
     /// A decimal is encoded as Foundation's `Decimal` if that holds all of its digits, else as
-    /// text. A number of more than 38 digits inside of a `json` value is rounded by Foundation:
-    /// ``Row/writeJSON(into:)`` writes it as it is stored.
+    /// text. A number of more than 38 digits inside of a `json` value is rounded by Foundation, to
+    /// a double if its exponent is beyond those of `Decimal`: ``Row/writeJSON(into:)`` writes it as
+    /// it is stored.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -77,7 +78,7 @@ extension KeyComponent {
 
 /// Any JSON value, for an encoder that takes no text.
 private enum AnyJSON: Codable {
-    case null, bool(Bool), int(Int64), uint(UInt64), number(Decimal), string(String), array([AnyJSON])
+    case null, bool(Bool), int(Int64), uint(UInt64), number(Decimal), double(Double), string(String), array([AnyJSON])
     case object([String: AnyJSON])
 
     init(from decoder: any Decoder) throws {
@@ -92,6 +93,9 @@ private enum AnyJSON: Codable {
             self = .uint(value)
         } else if let value = try? container.decode(Decimal.self) {
             self = .number(value)
+        } else if let value = try? container.decode(Double.self) {
+            // An exponent beyond those of `Decimal`.
+            self = .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode([AnyJSON].self) {
@@ -109,6 +113,7 @@ private enum AnyJSON: Codable {
         case .int(let value): try container.encode(value)
         case .uint(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let values): try container.encode(values)
         case .object(let members): try container.encode(members)

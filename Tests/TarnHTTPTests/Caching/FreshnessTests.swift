@@ -77,6 +77,19 @@ struct FreshnessTests {
     }
 
     @Test(
+        "§4.2.2: a guess by a fraction of any size is a day at most",
+        arguments: [1, 1e10, Double.greatestFiniteMagnitude, .infinity])
+    func fractions(_ fraction: Double) {
+        let rules = CacheRules(heuristicFraction: fraction)
+        for since in [-1_000_000_000, -100_000] {
+            #expect(rules.freshness(of: stored("Last-Modified: {\(since)}"), at: t0).lifetime == 86_400)
+        }
+        #expect((0...86_400).contains(rules.freshness(of: stored("Last-Modified: {0}"), at: t0).lifetime))
+        let unlimited = CacheRules(heuristicFraction: 1, heuristicLimit: .max)
+        #expect(unlimited.freshness(of: stored("Last-Modified: {-1000}"), at: t0).lifetime == 1000)
+    }
+
+    @Test(
         "RFC 9110 §15.1: statuses that may be guessed about",
         arguments: [
             (200, true), (201, false), (203, true), (204, true), (206, true), (300, true), (301, true), (302, false),

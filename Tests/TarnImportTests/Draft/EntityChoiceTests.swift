@@ -131,6 +131,25 @@ struct EntityChoiceTests {
             ])
     }
 
+    @Test("a kind that code takes from the server, and that the schema does not have, is reported and skipped")
+    func unknownNames() throws {
+        let bed = try Self.bed(
+            EntityChoice([
+                .code(EntityChooser("by type") { if case .string(let name)? = $0["type"] { name } else { nil } })
+            ]))
+        let report = try bed.take(
+            #"[{"id":1,"type":"Push"},{"id":2,"type":"Fork"},{"id":3,"type":"User"},{"id":4}]"#, "Event")
+        #expect(report.diagnostics.map(\.code) == [.entityUnknown, .entityUnknown] && report.skipped == 2)
+        #expect(report.diagnostics.map(\.path) == ["$[1]", "$[2]"])
+        #expect(
+            report.diagnostics.first?.message
+                == "by type chose Fork, which is neither Event nor a descendant of it; it is skipped")
+        #expect(try (1...4).map { try bed.record("Event", $0)?.entity } == ["Push", nil, nil, "Event"])
+        let nested = try bed.take(#"[{"id":1,"last":{"id":2,"type":"Fork"},"all":[{"id":1,"type":"Push"}]}]"#, "Log")
+        #expect(nested.diagnostics.map(\.path) == ["$[0].last"])
+        #expect(try bed.related("Log", 1, "last") == [] && bed.related("Log", 1, "all") == ["1"])
+    }
+
     @Test("what is chosen may have rules of its own")
     func levels() throws {
         let bed = try Self.bed {

@@ -91,7 +91,17 @@ struct QueryResultTests {
             Query("Issue", where: .isMissing("price"), after: token),
             Query("Issue", sortedBy: [.ascending("id")], after: token), Query("Bug", after: token),
             Query("Issue", after: token, partials: .excluded),
-        ] { #expect(storeError { _ = try store.fetch(other) } == StoreError.wrongToken(entity: other.entity)) }
+        ] {
+            #expect(storeError { _ = try store.fetch(other) } == StoreError.wrongToken(entity: other.entity))
+            // A page without records is no exception.
+            var none = other
+            none.limit = 0
+            let error = storeError { _ = try store.store.read { r in try r.page(none) }.next }
+            #expect(error == StoreError.wrongToken(entity: other.entity))
+        }
+        query.limit = 0
+        let next = try store.store.read { r in try r.page(query) }.next
+        #expect(next?.text == token?.text)
         for text in ["", "x", "AAAA", "AQAAAAAAAAAAAAAAAA", "****", String(repeating: "A", count: 1000)] {
             #expect(ContinuationToken(text: text)?.text ?? text == text)
         }

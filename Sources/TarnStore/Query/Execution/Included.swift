@@ -75,14 +75,14 @@ public struct Included<Target: Sendable>: Sendable {
         return (owner == 0 ? 0 : Int(ends[owner - 1]))..<Int(ends[owner])
     }
 
-    /// The targets of one owner.
+    /// The targets of one owner, by their positions from 0 on.
     public struct Targets: RandomAccessCollection, Sendable {
         let records: [Target]
         /// The positions of the targets in ``Included/records``.
         let positions: ArraySlice<Int32>
 
-        public var startIndex: Int { positions.startIndex }
-        public var endIndex: Int { positions.endIndex }
-        public subscript(position: Int) -> Target { records[Int(positions[position])] }
+        public var startIndex: Int { 0 }
+        public var endIndex: Int { positions.count }
+        public subscript(position: Int) -> Target { records[Int(positions[positions.startIndex + position])] }
     }
 }

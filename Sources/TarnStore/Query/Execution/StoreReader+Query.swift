@@ -104,7 +104,11 @@ extension StoreReader {
             }
             return nil
         }
-        guard limit > 0 else { return query.after }
+        guard limit != 0 else {
+            // It throws as for any other limit.
+            _ = try CompiledQuery(query, access.state)
+            return query.after
+        }
         // One record beyond the limit shows that there is a next page.
         var longer = query
         longer.limit = limit < .max ? limit + 1 : limit

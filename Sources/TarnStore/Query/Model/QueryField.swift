@@ -36,7 +36,7 @@ public struct QueryField: Sendable, Hashable {
 
     /// Returns the condition that the text matches a pattern.
     ///
-    /// `%` matches any text, `_` one character; `\` escapes the next character.
+    /// `%` matches any text, `_` one Unicode scalar; `\` escapes the next scalar.
     public func like(_ pattern: String) -> Condition { .like(path, pattern) }
 
     // Comparisons with missing values follow the rules of `Condition`.

@@ -17,7 +17,17 @@
 /// query is used: the error is `StoreError.wrongType`.
 public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
     /// The query without the type.
-    public var query: Query
+    ///
+    /// - Precondition: its entity stays that of the struct.
+    public var query: Query {
+        didSet {
+            // Ids of fields are those of an entity: rows of others would be read and written as
+            // if they had these fields.
+            precondition(
+                query.entity == Record.entity,
+                "a query of \(Record.self) is for \(Record.entity), and cannot be for \(query.entity)")
+        }
+    }
 
     /// Creates a query of the records that meet a condition; by default, of all.
     public init(_ condition: Condition = .all) {

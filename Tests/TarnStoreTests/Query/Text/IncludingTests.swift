@@ -45,6 +45,10 @@ struct IncludingTests {
             #expect(
                 labels[4].map(\.id) == [2, 1].map(IncludingTests.tag)
                     && labels[5].map(\.id) == [3, 1].map(IncludingTests.tag))
+            // Positions begin at 0 for each owner.
+            #expect(labels[5].startIndex == 0 && labels[5].indices == 0..<2 && authors[5][0] == Person("ada"))
+            #expect((0..<2).map { labels[5][$0].id } == [3, 1].map(IncludingTests.tag))
+            #expect(labels[5].dropFirst().first?.id == IncludingTests.tag(1) && labels[0].indices.isEmpty)
             #expect(labels[5].positions == [2, 0] && labels[2].isEmpty && labels[0].isEmpty)
             #expect(labels.missing(of: 4) == [9, 8].map { RecordKey(IncludingTests.tag($0)) })
             #expect(labels.missing == [8, 9].map { RecordKey(IncludingTests.tag($0)) } && labels.missing(of: 5) == [])

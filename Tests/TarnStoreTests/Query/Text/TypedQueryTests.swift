@@ -118,6 +118,18 @@ struct TypedQueryTests {
         }
     }
 
+    @Test("the entity of a typed query stays that of its struct: another one stops the program")
+    func entity() async {
+        var query = Ticket.all
+        query.query.limit = 3
+        #expect(query == Ticket.all.prefix(3))
+        await #expect(processExitsWith: .failure) {
+            var query = Ticket.all
+            query.query.entity = "Person"
+            _ = query
+        }
+    }
+
     @Test("a value of another type is the error wrongType when the query is used")
     func wrongTypes() throws {
         let store = try store()

@@ -393,6 +393,26 @@ struct RequestOrphanTests {
         #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1])
     }
 
+    @Test("a list that was complete while the clock was ahead does not hold up later ones")
+    func listOfTheFuture() async throws {
+        let folder = try TemporaryFolder(), ids = Mutex([1, 2]), ahead = Mutex(86_400.0)
+        let server = AnsweringTransport { _ in
+            .init(body: "[" + ids.withLock { $0.map { #"{"id":\#($0),"forum":"a"}"# } }.joined(separator: ",") + "]")
+        }
+        var options = APIClient.Options()
+        options.time = TimeSource(
+            now: { Date() + ahead.withLock(\.self) }, sleep: { try await Task.sleep(for: $0) }, random: { 0 })
+        let client = try RecordClient(
+            base: "http://made.example", records: Topic.self, store: folder("topics.tarn"), transport: server,
+            options: options)
+        let list = RecordRequest<Topic>.get("/topics").removingOrphans(Orphans(scans: 1))
+        _ = try await client.all(list)
+        ahead.withLock { $0 = 0 }
+        ids.withLock { $0 = [1] }
+        _ = try await client.all(list)
+        #expect(try client.store.read { try $0.fetch(Topic.all).map(\.id) } == [1])
+    }
+
     @Test("a list begins with its first request, and not with its iterator")
     func beginning() async throws {
         let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))

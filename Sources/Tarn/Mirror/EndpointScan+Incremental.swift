@@ -35,7 +35,8 @@ extension EndpointScan {
         guard let increments = request.increments else { return nil }
         let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
             .map { Timestamp($0) }
-        let now = max(client.now, date ?? client.now)
+        // `Date` has whole seconds: the server may have changed a record later within that one.
+        let now = max(client.now, date?.earlier(bySeconds: -1) ?? client.now)
         var counted = found
         if let found, increments.isLater(found, than: now) {
             report.futureValue = report.futureValue ?? found

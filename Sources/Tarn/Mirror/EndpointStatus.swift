@@ -93,7 +93,8 @@ public struct EndpointStatus: Sendable, Hashable {
     public func isFresh(at time: Timestamp) -> Bool { freshUntil.map { $0 > time } ?? false }
 
     mutating func setAge(at now: Timestamp) {
-        age = completedAt.map { Int(now.elapsed(since: $0) / 1_000_000) }
+        // A scan of the future was completed before the clock was set back.
+        age = completedAt.map { max(0, Int(now.elapsed(since: $0) / 1_000_000)) }
     }
 
     mutating func setFailure(_ stored: Checkpoint.LastFailure?) {

@@ -171,9 +171,10 @@ final class SyncRun: Sendable {
     }
 
     /// Whether the sync has a page of the last seconds: of its own beginning, or of what it
-    /// continues.
+    /// continues. One of the future is from when the clock was ahead: its age is unknown.
     func hasProgress(within seconds: Int64, of now: Timestamp) -> Bool {
-        now.elapsed(since: continuedBefore ?? now) <= seconds * 1_000_000
+        let last = continuedBefore ?? now
+        return !last.isAhead(of: now) && now.elapsed(since: last) <= seconds * 1_000_000
     }
 
     /// Whether an endpoint is the only one of the sync.

@@ -249,11 +249,11 @@ extension EndpointScan {
             client.description.endpoints.contains(where: { $0.orphans != nil && mayMove(from: $0, to: endpoint) })
         else { return }
         let names = request.listNames(of: parents.map { $0?.key }), name = endpoint.outcomeName
-        let (began, known) = try client.store.read { reader in
-            (try OtherScans.began(names, reader), try reader.checkpoint(name))
-        }
-        guard let began, known?.awaitedSince.map({ $0 < began }) ?? true else { return }
         let now = client.now
+        let (began, known) = try client.store.read { reader in
+            (try OtherScans.began(names, at: now, reader), try reader.checkpoint(name))
+        }
+        guard let began, known?.awaitedSince.map({ $0 < began || $0 > now }) ?? true else { return }
         try await client.store.write(alone: true) { writer in
             var checkpoint =
                 try writer.access.checkpoints.checkpoint(name)

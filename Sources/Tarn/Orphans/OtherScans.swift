@@ -54,22 +54,24 @@ final class OtherScans: Sendable {
         }
         let names = other.listNames(of: parents)
         guard !names.isEmpty else { return nil }
+        let now = request.client.now
         let began = try request.client.store.read { reader in
-            let began = try OtherScans.began(names, reader)
+            let began = try OtherScans.began(names, at: now, reader)
             guard endpoint.forEach != nil else { return began }
             // The list of a new parent was never scanned.
             let pass = try reader.checkpoint(endpoint.outcomeName)?.knownSince
-            return [began, pass].compactMap(\.self).max()
+            return [began, pass].compactMap(\.self).filter { $0 <= now }.max()
         }
         return Scans(endpoint: endpoint.name, began: began)
     }
 
     /// The time when the earliest of the last scans of lists began that have reached their ends;
-    /// nil if one of the lists was never scanned to its end.
-    static func began(_ names: [String], _ reader: StoreReader) throws -> Timestamp? {
+    /// nil if one of the lists was never scanned to its end, or in the future: while the clock was
+    /// ahead, so that its order is unknown.
+    static func began(_ names: [String], at now: Timestamp, _ reader: StoreReader) throws -> Timestamp? {
         var earliest: Timestamp?
         for name in names {
-            guard let began = try reader.checkpoint(name)?.lastKnown else { return nil }
+            guard let began = try reader.checkpoint(name)?.lastKnown, began <= now else { return nil }
             earliest = min(earliest ?? began, began)
         }
         return earliest

@@ -40,8 +40,7 @@ struct UnusedLists: Sendable {
     /// Whether a response is from before a time, or from when the clock was ahead by a minute or
     /// more.
     static func isEarlier(_ validatedAt: Timestamp, than time: Timestamp, now: Timestamp) -> Bool {
-        validatedAt < time
-            || validatedAt.microseconds > now.microseconds.addingReportingOverflow(60_000_000).partialValue
+        validatedAt < time || validatedAt.isAhead(of: now)
     }
 
     /// The name of a response's endpoint, if the description does not have it.

@@ -77,7 +77,8 @@ extension OutboxDrain {
         try writer.dropOvertakenChanges(by: operation.id)
         let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
         let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
-        let listedAt = try writer.removeValidators(ofResponsesListing: record.entity, record.key)
+        let listedAt = try writer.removeValidators(
+            ofResponsesListing: record.entity, record.key, at: client.now)
         let isListed = listedAt.map { $0 > sent.moment?.time ?? client.now } ?? false
         // A response that lists the record has come meanwhile: which one is newer is unknown. What
         // a response has brought before is newer than a repeated answer.

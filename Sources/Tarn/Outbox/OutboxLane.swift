@@ -235,7 +235,7 @@ extension APIClient {
         func note(_ view: ResponseView) throws -> Bool {
             let isUsable = view.status == 200 && (!view.isInvalidated || !view.knownVersion.isEmpty)
             if isUsable, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
-                newest = (view.validatedAt, try access.responses.version(of: view))
+                newest = (view.validatedAt, try access.responses.version(of: view, at: now))
             }
             return true
         }

@@ -122,8 +122,11 @@ extension RecordClient {
         let now = client.now
         let scan = try await store.write(alone: true) { writer -> UInt64? in
             let old = try writer.access.checkpoints.checkpoint(name)
-            // A list that is older than another one knows less.
-            if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt { return nil }
+            // A list that is older than another one knows less. One of the future has ended before,
+            // while the clock was ahead.
+            if let ended = old?.completedAt, ended > list.storedAt ?? list.startedAt, !ended.isAhead(of: now) {
+                return nil
+            }
             // Without the checkpoint, which may have been damaged, the members know the last scan.
             // It may be this one: that of parts which were loaded before any complete list.
             let last = try old?.scan ?? max(1, writer.access.scans.lastScan(of: identity.members)) - 1

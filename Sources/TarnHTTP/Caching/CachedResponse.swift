@@ -61,10 +61,11 @@ extension CachedResponse {
 
     /// Returns the age in seconds (RFC 9111 §4.2.3).
     ///
-    /// A response without `Date` that comes from the future was received while the clock was ahead.
-    /// Its age is unknown, and would stay so until then: it is as old as can be.
+    /// A response from the future was received before the clock was set back. Its age is unknown,
+    /// and would stay so until then: it is as old as can be. If its `Date` is past, the clock was
+    /// ahead, by no less than the apparent age.
     package func age(at now: Int) -> Int {
-        if DeltaSeconds.difference(responseTime, now) > CachedResponse.clockTolerance, dateField(now: now) == nil {
+        if DeltaSeconds.difference(responseTime, now) > CachedResponse.clockTolerance, date(now: now) > now {
             return DeltaSeconds.greatest
         }
         let apparent = DeltaSeconds.difference(responseTime, date(now: now))

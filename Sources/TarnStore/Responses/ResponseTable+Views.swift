@@ -19,14 +19,19 @@ extension ResponseTable {
     /// response's URL requires.
     ///
     /// A version that is only kept for writes counts as long as no later response lists a record of
-    /// this one: it may have brought another version.
-    package func version(of view: ResponseView) throws -> [String] {
+    /// this one: it may have brought another version. One of the future is no later one if this one
+    /// is not: it was validated while the clock was ahead.
+    package func version(of view: ResponseView, at now: Timestamp = .now) throws -> [String] {
         let headers = view.headers, known = view.knownVersion
         guard !known.isEmpty, ResponseEntry.Validation.validators(of: headers).isEmpty else { return headers }
         var isNewest = true
         try view.forEachListed { root, key in
             try forEachID(listing: root, key) { id in
-                if let other = try self.view(id: id), other.validatedAt > view.validatedAt { isNewest = false }
+                if let other = try self.view(id: id), other.validatedAt > view.validatedAt,
+                    view.validatedAt.isAhead(of: now) || !other.validatedAt.isAhead(of: now)
+                {
+                    isNewest = false
+                }
                 return isNewest
             }
             return isNewest

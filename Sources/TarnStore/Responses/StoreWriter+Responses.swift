@@ -57,15 +57,17 @@ extension StoreWriter {
     /// If the server's record changes back, a 304 would confirm a response that the store no longer
     /// has. The entries stay usable. No write requires the version that they name.
     ///
-    /// - Returns: the time when the newest of them was fetched; nil if there is none.
+    /// - Parameter now: the present time. Entries of the future were fetched before, while the
+    ///   clock was ahead.
+    /// - Returns: the time when the newest of the others was fetched; nil if there is none.
     package mutating func removeValidators(
-        ofResponsesListing entity: String, _ key: RecordKey
+        ofResponsesListing entity: String, _ key: RecordKey, at now: Timestamp
     ) throws -> Timestamp? {
         let root = try access.state.entity(entity).root
         var newest: Timestamp?
         for id in try access.responses.ids(listing: ListedRecord(entity: root, storageKey: key.storageKey)) {
             guard let view = try access.responses.view(id: id) else { continue }
-            newest = max(newest ?? view.fetchedAt, view.fetchedAt)
+            if !view.fetchedAt.isAhead(of: now) { newest = max(newest ?? view.fetchedAt, view.fetchedAt) }
             try removeValidators(of: view)
         }
         return newest

@@ -5,14 +5,13 @@
 // An async caller blocks no thread of its pool. No caller's thread works for other callers. The
 // price for a lone blocking write is two thread switches, which is little beside a durable commit.
 
-import Foundation
 internal import LMDB
 import Locking
 
 /// The queued writes of a store. The thread starts with the first write, and exits after `close`.
 final class WriteQueue: @unchecked Sendable {
     // The condition guards all properties except `lastGroup`.
-    private let condition = NSCondition()
+    private let condition = ConditionVariable()
     private var waiting: [any PendingWrite] = []
     /// Writes before this index have been taken.
     private var taken = 0
@@ -80,9 +79,9 @@ final class WriteQueue: @unchecked Sendable {
         defer { condition.unlock() }
         wanted = count
         defer { wanted = 1 }
-        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        let end = ContinuousClock.now + time
         while waiting.count - taken < count, !isClosed, !(waiting.last?.isAlone ?? false) {
-            guard condition.wait(until: end) else { return }
+            guard condition.wait(atMost: end - .now) else { return }
         }
     }
 

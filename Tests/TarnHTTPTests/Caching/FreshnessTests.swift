@@ -110,9 +110,10 @@ struct FreshnessTests {
             ("X: y", 0, 0, 0), ("X: y", 0, 30, 30), ("Age: 10", 0, 30, 40), ("Date: {-20}", 0, 30, 50),
             ("Date: {-20} | Age: 10", 0, 0, 20),
             ("Date: {-20} | Age: 40", 0, 0, 40), ("Age: 10", 5, 0, 15), ("Date: {50}", 0, 7, 7),
-            ("X: no date", 3, 4, 7), ("Age: 1", 0, -100, 1),
-            // Received while the clock was ahead.
-            ("X: no date", 0, -30, 0), ("X: no date", 0, -100, 2_147_483_648),
+            ("X: no date", 3, 4, 7), ("Age: 1", 0, -60, 1),
+            // Received before the clock was set back.
+            ("X: no date", 0, -30, 0), ("X: no date", 0, -100, 2_147_483_648), ("Age: 1", 0, -61, 2_147_483_648),
+            ("Date: {50}", 0, -100, 2_147_483_648), ("Date: {-150}", 0, -100, 150),
             ("Age: 99999999999999", 9, 9, 2_147_483_648),
         ])
     func age(_ headers: String, _ delay: Int, _ since: Int, _ age: Int) {
@@ -128,6 +129,16 @@ struct FreshnessTests {
         ])
     func ageForms(_ headers: String, _ age: Int) {
         #expect(stored(headers).age(at: t0) == age)
+    }
+
+    @Test("§4.2.3: what was received before the clock was set back is not fresh for as long, whatever its Date is")
+    func clockSetBack() {
+        let day = 86_400
+        for date in ["Date: {0}", "Date: {99999999}", "X: no date"] {
+            let response = stored("Cache-Control: max-age=60 | \(date)")
+            #expect(privateRules.decide(request(), response, at: t0 + 59).text == "fresh fresh")
+            #expect(privateRules.decide(request(), response, at: t0 - 365 * day).text == "revalidate stale")
+        }
     }
 
     @Test("§4.2: what is as old as its lifetime is stale")

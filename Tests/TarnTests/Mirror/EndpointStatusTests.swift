@@ -86,6 +86,9 @@ struct EndpointStatusTests {
         #expect(status.isFresh(at: now) && status.freshUntil.map { $0.microseconds - now.microseconds } == 20_000_000)
         clock.pass(21)
         #expect(try await !self.status(store).isFresh(at: Timestamp(clock.source.now())))
+        clock.pass(-1000)
+        status = try await self.status(store)
+        #expect(status.age == 0 && !status.isFresh(at: Timestamp(clock.source.now())), "the clock was set back")
         withExtendedLifetime(open) {}
     }
 

@@ -324,36 +324,6 @@ struct MirrorIncrementalTests {
         }
     }
 
-    @Test("a date in the future does not count: the next sync begins with the time of this one")
-    func future() async throws {
-        let store = try MirrorStore(yaml: Items.yaml("{ param: since, field: changed_at }")), items = Items()
-        items.set([(1, "2026-01-01T10:00:00Z"), (2, "2999-01-01T00:00:00Z")])
-        let report = try await store.sync(nil, transport: items.transport)
-        #expect(report.endpoint("items")?.futureValue == "2999-01-01T00:00:00Z")
-        let since = try #require(try store.checkpoint("items")?.since)
-        #expect(since > "2026-01-01T10:00:00Z" && since < "2999")
-    }
-
-    @Test(
-        "the time that replaces a date in the future has the form of that date",
-        arguments: [
-            ("dd/MM/yyyy", "31/12/2999"), ("yyyy-MM-dd HH:mm:ss", "2999-01-01 00:00:00"),
-            ("iso8601", "2999-01-01T00:00:00"), ("iso8601", "2999-01-01 00:00:00"), ("iso8601", "2999-01-01"),
-        ])
-    func futureForm(format: String, value: String) async throws {
-        let store = try MirrorStore(
-            yaml: Items.yaml(
-                "{ param: since, field: changed_at }", type: "{ type: date, format: '\(format)' }",
-                more: "more: ignore"))
-        let items = Items()
-        items.set([(1, value)])
-        let report = try await store.sync(nil, transport: items.transport)
-        #expect(report.endpoint("items")?.futureValue == value && report.endpoint("items")?.leavesFutureOut == false)
-        let since = try #require(try store.checkpoint("items")?.since)
-        func form(_ text: String) -> String { String(text.map { $0.isNumber ? "0" : $0 }) }
-        #expect(since != value && form(since) == form(value))
-    }
-
     @Test("a list whose record was deleted is requested as a whole when the record comes back")
     func ownerComesBack() async throws {
         let store = try MirrorStore(

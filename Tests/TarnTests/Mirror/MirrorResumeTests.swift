@@ -219,4 +219,30 @@ struct MirrorResumeTests {
         #expect(items.isResumed == (key == "a"), "\(server.targets)")
         #expect(try store.count("Item") == 30)
     }
+
+    @Test("a limit that is always used up does not hold up finished endpoints because the clock was ahead once")
+    func limitedAhead() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  A: { key: id, attributes: { id: int } }
+                  B: { key: id, attributes: { id: int } }
+                endpoints:
+                  a: { path: /a, entity: A, paginate: single_page }
+                  b: { path: /b, entity: B, paginate: single_page }
+                """)
+        let asked = Mutex(0)
+        let transport = ClosureTransport { request in
+            guard request.url.hasSuffix("/a") else { return TransportResponse(status: 429) }
+            asked.withLock { $0 += 1 }
+            return TransportResponse(status: 200, body: Array(#"[{"id":1}]"#.utf8))
+        }
+        var counts: [Int] = []
+        for ahead in [3 * 86_400.0, 0, 0] {
+            _ = try await store.sync(nil, transport: transport) { $0.time.now = { Date() + ahead } }
+            counts.append(asked.withLock { $0 })
+        }
+        #expect(counts == [1, 1, 2])
+    }
 }

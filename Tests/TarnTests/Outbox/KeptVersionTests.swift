@@ -47,6 +47,32 @@ struct KeptVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
     }
 
+    @Test("a list that was fetched while the clock was ahead does not hide the version of its record")
+    func listOfTheFuture() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","assignee":{"id":5}}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        try await place.store.write { writer in
+            _ = try writer.delete("User", RecordKey(5), ifVersion: nil)
+            var found: ResponseEntry?
+            try writer.access.responses.forEach { view in
+                if view.url.hasSuffix("/issues") { found = view.entry }
+                return found == nil
+            }
+            var list = try #require(found)
+            list.validation.validatedAt.microseconds += 7200 * 1_000_000
+            try writer.putResponse(list)
+        }
+        record.change(#"{"id":1,"title":"theirs","assignee":{"id":5}}"#)
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
     @Test("a deletion that has removed a reference at the server is no conflict with a later change of that record")
     func nullifiedAtServer() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","assignee":{"id":5}}"#)

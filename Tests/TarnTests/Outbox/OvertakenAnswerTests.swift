@@ -102,6 +102,27 @@ struct OvertakenAnswerTests {
         #expect(try place.field("title") == .string("t"))
     }
 
+    @Test("an answer is imported although the record's responses are from when the clock was ahead")
+    func responsesOfTheFuture() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"t","number":1}"#), clock = FastClock()
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string, number: int }
+              write: { update: 'PATCH /issues/{id}' }
+            """, time: clock.source
+        ) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(body: #"{"id":1,"title":"T","number":2}"#)
+        }
+        try await place.sync()
+        clock.set()
+        try await place.outbox().update("Issue", RecordKey(1), [.init("title", .string("T"))])
+        #expect(try await place.outbox().drain().sent == 1)
+        #expect(try place.field("number") == .int(2))
+    }
+
     @Test("the version that was read instead of a repeated answer is required next, also if a sync has come since")
     func versionOfOvertaken() async throws {
         let gate = ThreadGate(), record = ScriptedRecord(#"{"id":1,"title":"t"}"#), count = Counter()

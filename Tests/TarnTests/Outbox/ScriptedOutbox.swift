@@ -16,7 +16,7 @@ struct ScriptedOutbox {
     ///   - entities: the entities of the description, with lines that begin at the left margin.
     ///   - api: further keys of the API, as `, aliases: […]`.
     init(
-        _ entities: String, api: String = "",
+        _ entities: String, api: String = "", time: TimeSource = .system,
         _ answer: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer
     ) throws {
         folder = try TemporaryFolder()
@@ -35,7 +35,9 @@ struct ScriptedOutbox {
             """, file: folder("tarn.yaml"))
         store = try Store.open(
             at: folder("scripted.tarn"), schema: description.schema, options: Store.Options(durability: .relaxed))
-        client = try APIClient(description, store: store, transport: CurlTransport())
+        var options = APIClient.Options()
+        options.time = time
+        client = try APIClient(description, store: store, transport: CurlTransport(), options: options)
     }
 
     func outbox(_ policy: ConflictPolicy = .perField) -> Outbox {
@@ -65,6 +67,19 @@ struct ScriptedOutbox {
     func draft(_ values: [String: Value], _ key: Int64 = 1, _ entity: String = "Issue") throws {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
         try store.write { try $0.putLocally(entity, RecordKey(key), fields) }
+    }
+}
+
+/// A clock that is ahead, until it is set.
+final class FastClock: Sendable {
+    private let seconds = Mutex(7200.0)
+
+    func set() { seconds.withLock { $0 = 0 } }
+
+    var source: TimeSource {
+        TimeSource(
+            now: { Date() + self.seconds.withLock(\.self) }, sleep: { try await Task.sleep(for: $0) },
+            random: { Double.random(in: 0..<1) })
     }
 }
 

@@ -195,6 +195,9 @@ extension Timestamp {
         return overflows ? (microseconds < 0 ? .min : .max) : difference
     }
 
+    /// Whether a time is more than a minute later than the present one: the clock was ahead.
+    package func isAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 60 * 1_000_000 }
+
     /// Whether a time is more than a day later than the present one: the clock was ahead.
     package func isFarAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 86_400 * 1_000_000 }
 

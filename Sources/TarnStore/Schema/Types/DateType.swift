@@ -39,7 +39,8 @@ struct DateType: AttributeTypeDescriptor {
         text += Timestamp(x.description) == x ? "date(\"\(x)\")" : "date(\(x.microseconds))"
     }
 
+    /// Parses a date or a day, also of the years that only a description has.
     private static func dateOrDay(_ text: String) -> Value? {
-        (Timestamp(text) ?? Timestamp("\(text)T00:00:00Z")).map(Value.date)
+        (Timestamp(description: text) ?? Timestamp(description: "\(text)T00:00:00Z")).map(Value.date)
     }
 }

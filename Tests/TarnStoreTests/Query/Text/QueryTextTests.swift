@@ -75,6 +75,11 @@ struct QueryTextTests {
                 "a = date(\"2026-01-02\")",
                 .compare("a", .equal, .date(Timestamp("2026-01-02T00:00:00Z") ?? Timestamp(microseconds: 0)))
             ),
+            (
+                // As it is shown.
+                "a in (date(\"+010000-01-01T00:00:00Z\"), date(\"+010000-01-02\"))",
+                .isIn("a", [253_402_300_800, 253_402_387_200].map { .date(Timestamp(clampingSeconds: $0)) })
+            ),
             ("a = bytes('AQID')", .compare("a", .equal, .bytes([1, 2, 3]))),
             ("a = \"\\u00e9\\ud83d\\ude00\\n\\\"\\'\\/\"", .compare("a", .equal, .string("\u{E9}😀\n\"'/"))),
             ("a = 1 or b = 2 and c = 3", .or([eq("a", 1), .and([eq("b", 2), eq("c", 3)])])),

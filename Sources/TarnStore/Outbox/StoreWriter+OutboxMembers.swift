@@ -255,11 +255,12 @@ extension [StoredOperation.ListEdit] {
         guard count > 1, Set(map(\.target)).count == count else {
             return reduce(list) { $1.applied(to: $0, isUndone: false) }
         }
-        var targets = (list ?? []).referenceList, known = Set(targets), gone: Set<[UInt8]> = []
+        var targets = (list ?? []).referenceList, gone: Set<[UInt8]> = []
+        let known = Set(targets)
         for edit in self {
             if !edit.isInsertion {
                 gone.insert(edit.target)
-            } else if known.insert(edit.target).inserted {
+            } else if !known.contains(edit.target) {
                 targets.append(edit.target)
             }
         }

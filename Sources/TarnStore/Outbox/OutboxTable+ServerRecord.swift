@@ -8,12 +8,9 @@ package struct ServerRecord: Sendable, Hashable {
     package var record: Record
     /// The fields, absent from ``record``, that were changed here without an operation and whose
     /// values at the server no response has brought since.
-    package var unknown: Set<String>
+    package var unknown: Set<String> = []
 
-    package init(_ record: Record, unknown: Set<String> = []) {
-        self.record = record
-        self.unknown = unknown
-    }
+    package init(_ record: Record) { self.record = record }
 }
 
 extension OutboxTable {

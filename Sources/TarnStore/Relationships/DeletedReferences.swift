@@ -57,7 +57,7 @@ extension StoreWriter {
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
             if try exceeds(limit, cascade) { return nil }
-            return try delete(cascade, sparesQueued: true, &references)
+            return try delete(cascade, &references)
         }
     }
 
@@ -92,14 +92,10 @@ extension StoreWriter {
 
     /// Deletes the records of a cascade, and notes the references to them.
     ///
-    /// - Parameter sparesQueued: whether records with queued operations stay, and references that
-    ///   these change.
-    mutating func delete(
-        _ cascade: Cascade, sparesQueued: Bool = false, _ references: inout DeletedReferences
-    ) throws -> Int {
-        let range = 0..<cascade.end, others = try sparesQueued ? queued(cascade, range) : []
-        for place in try referrersToChange(cascade, range, except: others)
-        where try !sparesQueued || !isQueued(place) {
+    /// Records with queued operations stay, and so do references that these change.
+    mutating func delete(_ cascade: Cascade, _ references: inout DeletedReferences) throws -> Int {
+        let range = 0..<cascade.end, others = try queued(cascade, range)
+        for place in try referrersToChange(cascade, range, except: others) where try !isQueued(place) {
             guard let owner = access.catalog.entity(id: place.entity) else { continue }
             references.add(place, root: owner.root)
         }

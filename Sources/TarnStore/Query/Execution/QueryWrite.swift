@@ -167,7 +167,7 @@ final class QueryWrite: @unchecked Sendable {
         let cascade = try Cascade(writer.access, entity, key, row)
         // Once the end of a large cascade was deleted in steps, the rest fits in one.
         if try writer.exceeds(limit, cascade) { return cascade }
-        step.changed += try writer.delete(cascade, sparesQueued: true, &references)
+        step.changed += try writer.delete(cascade, &references)
         try markLocally()
         return nil
     }

@@ -29,7 +29,7 @@ extension StoreWriter {
         displaced.changes.removeAll { $0.record == nil && new.temporaryFields.contains($0.field) }
         try replace(creation, by: displaced)
         if let number = new.lastTemporary { try changeCounters { $0.lastTemporary = max($0.lastTemporary, number) } }
-        _ = try adopt(root, creation.key, new.key, at: now)
+        try adopt(root, creation.key, new.key, at: now)
     }
 }
 

@@ -42,8 +42,6 @@ internal import LMDB
     /// Indicates whether the values are too long for 16-bit offsets.
     package var isWide: Bool { values.count > RowFormat.narrowLimit }
 
-    var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
-
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) { finish(values: values.bytes, into: &writer) }
 

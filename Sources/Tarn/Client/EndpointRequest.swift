@@ -1,7 +1,6 @@
 // A request to an endpoint: the URLs, messages and keys of its pages.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// A request to an endpoint, with its parameters, its parent record and its auth scope.

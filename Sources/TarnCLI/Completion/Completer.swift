@@ -1,6 +1,5 @@
 // `tarn ---complete`: the completions of a word on a command line, for the scripts of shells.
 
-import Tarn
 import TarnInspect
 
 /// The completions of the word at the cursor.

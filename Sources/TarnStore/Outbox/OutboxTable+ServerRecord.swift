@@ -1,7 +1,5 @@
 // Records as the server has them: without the local changes that have not reached it.
 
-internal import LMDB
-
 /// A record as the server has it, as far as that is known.
 package struct ServerRecord: Sendable, Hashable {
     /// The record without local changes.

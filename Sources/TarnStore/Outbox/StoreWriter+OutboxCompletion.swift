@@ -1,7 +1,6 @@
 // The end of an operation that reached the server: its key is adopted everywhere.
 
 import Foundation
-internal import LMDB
 
 extension StoreWriter {
     /// Takes an operation that reached the server out of the outbox, and adopts the server's key.

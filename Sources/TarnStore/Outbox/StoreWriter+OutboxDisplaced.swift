@@ -1,7 +1,5 @@
 // Created records whose chosen keys the server has given to others.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Gives a created record a temporary key, because the server has given the one that the
     /// program had chosen for it to the record of another creation.

@@ -1,7 +1,5 @@
 // Queueing changes of the members of to-many relationships.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Adds members to a to-many relationship locally, and queues the addition of the new ones.
     ///

@@ -1,7 +1,6 @@
 // An operation as it is stored: ids instead of names, values in the encoding of rows.
 
 import Foundation
-internal import LMDB
 
 /// An operation as it is stored, a system row of the table `outbox`.
 package struct StoredOperation: Sendable, Hashable {

@@ -1,7 +1,5 @@
 // References to the records that a step deletes, one after the other.
 
-internal import LMDB
-
 /// References to deleted records by relationships with the rule `nullify`, which the end of a step
 /// removes.
 ///

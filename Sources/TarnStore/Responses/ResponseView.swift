@@ -1,7 +1,5 @@
 // A borrowed view of a response's entry: a cache hit reads it without copying the listed records.
 
-internal import LMDB
-
 /// An entry that is borrowed for the duration of a transaction.
 package struct ResponseView {
     package let id: UInt64

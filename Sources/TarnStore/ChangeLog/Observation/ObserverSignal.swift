@@ -1,5 +1,3 @@
-import Dispatch
-internal import LMDB
 import Locking
 
 /// The mark of one observer that a change concerns it, and the task that waits for the mark.

@@ -1,7 +1,5 @@
 // Building bodies of rows.
 
-internal import LMDB
-
 /// Builds a body field by field, in ascending order of ids, or by merging two bodies.
 @usableFromInline package struct BodyBuilder: ~Copyable {
     @usableFromInline var values = ByteWriter(capacity: 4096)

@@ -1,8 +1,6 @@
 // The change or deletion of a query's records: found in a snapshot, checked again and written in
 // steps.
 
-internal import LMDB
-
 /// A write by query in progress.
 final class QueryWrite: @unchecked Sendable {
     // `@unchecked Sendable`: one thread creates it, then one thread at a time uses it.

@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnInspect
-import TarnStore
 
 /// A page that shows a store to a browser of this machine. Read-only.
 ///

@@ -1,7 +1,6 @@
 // A proposed description: from samples and specifications to a text that was checked.
 
 import Tarn
-import TarnDescription
 
 /// A description file that `tarn init` proposes.
 package struct Proposal {

@@ -2,7 +2,6 @@
 
 import Foundation
 import Tarn
-import TarnDescription
 
 /// The result of importing the samples by a proposed description.
 struct ProposalCheck {

@@ -1,5 +1,3 @@
-import Tarn
-
 /// The options of a proposal.
 package struct ProposalOptions: Sendable {
     /// The base URL of the API, for files; nil for the one of the samples.

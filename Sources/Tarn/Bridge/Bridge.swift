@@ -1,5 +1,4 @@
 public import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// A request language between a program and the store: it turns local requests and changes into

@@ -1,7 +1,5 @@
 import Locking
 import TarnHTTP
-import TarnImport
-import TarnStore
 
 /// The operations of a request that are still to be sent.
 final class BridgeRun<B: Bridge>: Sendable {

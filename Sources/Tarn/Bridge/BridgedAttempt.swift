@@ -1,4 +1,3 @@
-import TarnHTTP
 import TarnStore
 
 /// An attempt of a change through a bridge: what is still to be sent, and what has come back.

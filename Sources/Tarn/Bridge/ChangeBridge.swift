@@ -1,6 +1,4 @@
 import TarnHTTP
-import TarnImport
-import TarnStore
 
 /// The change side of a bridge, without the types of its requests.
 struct ChangeBridge: Sendable {

@@ -1,5 +1,4 @@
 public import TarnImport
-import TarnStore
 
 /// A GraphQL query with its variables, and the places of records in its data.
 ///

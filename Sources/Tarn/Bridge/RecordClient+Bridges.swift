@@ -1,7 +1,6 @@
 // Requests and changes through a bridge: sent, answered, drafted, and imported as one change.
 
 import Foundation
-import TarnHTTP
 import TarnImport
 import TarnStore
 

@@ -1,6 +1,5 @@
 import TarnHTTP
 public import TarnImport
-import TarnStore
 
 /// Records of one entity in a response.
 public struct RemotePart: Sendable {

@@ -4,7 +4,6 @@ public import Foundation
 import Locking
 public import Logging
 public import TarnHTTP
-import TarnImport
 public import TarnStore
 
 /// A client of the API that a description declares: sends its requests.

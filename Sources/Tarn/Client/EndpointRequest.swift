@@ -1,7 +1,6 @@
 // A request to an endpoint: the URLs, messages and keys of its pages.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// A request to an endpoint, with its parameters, its parent record and its auth scope.
@@ -70,12 +69,9 @@ struct EndpointRequest: Sendable {
     /// The priority among requests that wait for the pace or for a limit.
     var priority = TaskPriority.medium
 
-    init(
-        client: APIClient, endpoint: Endpoint, fingerprint: String, authScope: String, parent: ParentRecord? = nil
-    ) {
+    init(client: APIClient, endpoint: Endpoint, fingerprint: String, authScope: String) {
         constants = Constants(
             client, endpoint.completed(by: client.api), fingerprint: fingerprint, authScope: authScope)
-        self.parent = parent
     }
 
     /// The place of the endpoint's declaration, for errors about a scan of it.

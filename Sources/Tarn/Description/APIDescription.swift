@@ -1,7 +1,5 @@
 import Glibc
 import TarnHTTP
-import TarnImport
-import TarnStore
 
 /// The description of an API: its URLs, credentials and request policies.
 public struct APIDescription: Sendable, Hashable {

@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnHTTP
-import TarnStore
 
 /// The rule for the URL of a record's web page.
 package struct RecordWebPage: Sendable, Hashable {

@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnHTTP
-import TarnStore
 
 extension CachedTransport {
     func forward(

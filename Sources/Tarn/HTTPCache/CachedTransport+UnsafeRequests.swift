@@ -1,7 +1,6 @@
 // Requests that a cache does not answer, and what they invalidate.
 
 import TarnHTTP
-import TarnStore
 
 extension CachedTransport {
     /// Forwards a request with a method or a URL that cannot be cached.

@@ -1,7 +1,6 @@
 // The states of resources between unsafe requests, as far as transfers under way need them.
 
 import Locking
-import Synchronization
 import TarnHTTP
 import TarnStore
 

@@ -1,6 +1,5 @@
 import Foundation
 import Locking
-import TarnHTTP
 public import TarnImport
 import TarnStore
 

@@ -1,5 +1,4 @@
 public import Foundation
-import TarnStore
 
 /// A list at a moment: its items, the load under way, and what the last loads have found.
 public struct ListState<Value: Sendable>: Sendable {

@@ -1,7 +1,6 @@
 // The durable part of a list: an entry of the store with the keys of its pages, in their order.
 
 import Foundation
-import TarnHTTP
 import TarnStore
 
 /// A list as the store keeps it: the listed records in order, page by page, and its edges.

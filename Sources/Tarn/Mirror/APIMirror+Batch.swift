@@ -1,7 +1,6 @@
 // Groups of requests: fetched concurrently, reported together, stored one by one or as one change.
 
 import Foundation
-import TarnHTTP
 import TarnImport
 import TarnStore
 

@@ -1,6 +1,5 @@
 // Records that stored references lead to and that are not in the store: requested one by one.
 
-import Locking
 import TarnHTTP
 import TarnImport
 import TarnStore

@@ -1,6 +1,5 @@
 // Responses to credentials that are no longer in use.
 
-import TarnHTTP
 import TarnStore
 
 extension APIMirror {

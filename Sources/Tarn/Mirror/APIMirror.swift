@@ -1,7 +1,6 @@
 // A mirror: scans the endpoints of a description page by page into a store, with checkpoints.
 
 import Foundation
-import Logging
 import TarnHTTP
 import TarnImport
 import TarnStore

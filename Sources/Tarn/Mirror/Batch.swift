@@ -1,7 +1,5 @@
 // The fetched but uncommitted pages of a scan: they become one change.
 
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// Pages that are committed together, with their entries, checkpoints and scan members.

@@ -1,7 +1,3 @@
-import TarnHTTP
-import TarnImport
-import TarnStore
-
 /// The progress of a group of requests, reported when a request is done.
 public struct BatchProgress: Sendable, Hashable {
     /// The index of the request in the group.

@@ -1,6 +1,4 @@
 import TarnHTTP
-import TarnImport
-import TarnStore
 
 /// One request of a group: an endpoint with parameters and options of its own.
 public struct BatchRequest: Sendable {

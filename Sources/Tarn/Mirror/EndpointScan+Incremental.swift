@@ -1,7 +1,6 @@
 // Incremental scans: the value they begin with, and the one they leave to the next scan.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension EndpointScan {

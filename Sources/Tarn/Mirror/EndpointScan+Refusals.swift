@@ -1,7 +1,6 @@
 // The decision about the response to a request for a page, and the end of a list at a refused page.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension EndpointScan {

@@ -1,7 +1,3 @@
-import TarnHTTP
-import TarnImport
-import TarnStore
-
 /// The progress of a sync, reported before every request, after every committed page, and at the
 /// end of every endpoint.
 ///

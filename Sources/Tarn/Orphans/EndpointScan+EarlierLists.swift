@@ -1,7 +1,5 @@
 // Lists that an endpoint had before: of an earlier description, and of records that were deleted.
 
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension EndpointScan {

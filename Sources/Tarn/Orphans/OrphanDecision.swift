@@ -1,6 +1,5 @@
 // The decision about one record that a complete scan did not list, made within the transaction.
 
-import TarnHTTP
 import TarnImport
 import TarnStore
 

@@ -1,8 +1,6 @@
 // The lists that the other endpoints of an API request now.
 
 import Locking
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// The lists of the other endpoints of an API, read from the store when they are first needed.

@@ -1,7 +1,6 @@
 // The last scans of the other endpoints that list records of an entity.
 
 import Locking
-import TarnHTTP
 import TarnStore
 
 /// The last scans of other endpoints to which a record may have moved, read when they are needed.

@@ -1,5 +1,3 @@
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// The identity of a scan: it determines which responses and scan members belong to it.

@@ -1,6 +1,5 @@
 // The lists of one typed request that differ in header fields, hooks, or the place of the records.
 
-import TarnHTTP
 import TarnImport
 import TarnStore
 

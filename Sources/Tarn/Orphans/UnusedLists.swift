@@ -1,6 +1,5 @@
 // Stored responses of lists that are no longer requested: they say nothing about orphans.
 
-import TarnHTTP
 import TarnStore
 
 /// Lists that an endpoint, or an earlier description, has requested, and that nothing requests now.

@@ -1,7 +1,6 @@
 // The outbox of an API: queues local changes, and sends them.
 
 import TarnHTTP
-import TarnImport
 public import TarnStore
 
 /// The outbox of an API: queues local changes in the store, and sends them to the server.

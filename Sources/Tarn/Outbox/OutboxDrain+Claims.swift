@@ -1,8 +1,6 @@
 // The claims of a drain: operations that can be sent, after conflicts are decided.
 
 import Foundation
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension OutboxDrain {

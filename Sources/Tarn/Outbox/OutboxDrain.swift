@@ -2,7 +2,6 @@
 
 import Foundation
 import Locking
-import TarnHTTP
 import TarnImport
 import TarnStore
 

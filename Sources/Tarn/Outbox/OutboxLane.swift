@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// Sends operations on the records of one API, several at a time.

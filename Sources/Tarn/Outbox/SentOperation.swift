@@ -1,7 +1,6 @@
 // An operation that a drain has claimed, and the outcome of its attempt.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// An operation on its way, from task to task: a reference, since its parts are many.

@@ -39,9 +39,6 @@ struct WriteMessageBuilder {
         catalog.entity(entity).flatMap { description.writes(of: $0, in: catalog) }
     }
 
-    /// Whether updates of an entity's records send all of their fields.
-    func sendsWhole(_ entity: String) -> Bool { description.sendsWhole(entity, catalog) }
-
     /// The operations that an operation waits for because of the bodies and URLs of requests.
     func waits(of id: UInt64) throws -> [OutboxQueueEntry.Wait] {
         try description.waits(of: id, access, plans)
@@ -311,7 +308,7 @@ struct WriteMessageBuilder {
         options.referenceForms = request.referenceForms
         return try bodies.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
-        }.json
+        }
     }
 
     // MARK: Fields that are not sent

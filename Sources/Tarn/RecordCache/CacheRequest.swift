@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// A request that a cache can answer with records.

@@ -1,5 +1,3 @@
-import TarnStore
-
 /// The result of ``RecordCache/collect(roots:through:isDryRun:)``.
 public struct CollectReport: Sendable, Hashable {
     /// Unreachable records, by entity.

@@ -1,6 +1,5 @@
 import Foundation
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// A request that was looked up, encoded and hashed once, for repeated use.

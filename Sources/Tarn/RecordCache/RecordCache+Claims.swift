@@ -2,7 +2,6 @@
 
 import Foundation
 import TarnHTTP
-import TarnStore
 
 extension RecordCache {
     /// Runs a transfer while no other process has one of the same response under way.

@@ -31,7 +31,7 @@ extension RecordCache {
             try Task.checkCancellation()
             var (report, unreachable, known) = try store.read { reader in
                 var reach = Reach(reader.access, through: through)
-                try reach.addRoots(roots, reader)
+                try reach.addRoots(roots)
                 try reach.follow()
                 let (counts, unreachable) = try reach.rest()
                 let report = CollectReport(unreachable: counts, reached: reach.count)
@@ -137,7 +137,7 @@ private struct Reach {
         if reached.insert(record).inserted { pending.append(record) }
     }
 
-    mutating func addRoots(_ names: Set<String>, _ reader: StoreReader) throws {
+    mutating func addRoots(_ names: Set<String>) throws {
         for name in through {
             let dot = name.firstIndex(of: ".") ?? name.endIndex
             let entity = try self.entity(String(name[..<dot])), relationship = String(name[dot...].dropFirst())

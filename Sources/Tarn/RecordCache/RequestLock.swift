@@ -3,7 +3,6 @@
 import Foundation
 import Glibc
 import Locking
-import TarnHTTP
 import TarnStore
 
 /// Locks on requests: each is a lock on one byte of `claims.lock` in the store's directory.

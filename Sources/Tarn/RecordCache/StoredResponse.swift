@@ -34,7 +34,7 @@ package struct StoredResponse: Sendable {
     }
 
     /// Creates a view of an entry, at a time in seconds since 1970.
-    package init(_ id: UInt64, _ entry: ResponseEntry, at now: Int, rules: CacheRules = CacheRules()) {
+    package init(_ id: UInt64, _ entry: ResponseEntry, at now: Int) {
         self.id = id
         var target = entry.request.url, scope = entry.request.authScope
         // In entries of whole responses the scope follows the URL.
@@ -53,7 +53,7 @@ package struct StoredResponse: Sendable {
         keeper = method == StoredList.method ? .list : entry.cacheCost == nil ? .mirror : .cache
         bytes = bodySize ?? entry.cacheCost ?? entry.listing.listed.reduce(400) { $0 + 2 * $1.storageKey.count + 30 }
         response = CachedResponse(entry)
-        freshness = rules.freshness(of: response, at: now)
+        freshness = CacheRules().freshness(of: response, at: now)
         validators = Validators(response.headers)
         isInvalidated = entry.validation.isInvalidated
     }
@@ -77,12 +77,10 @@ package struct StoredResponse: Sendable {
     /// - Parameters:
     ///   - headers: The header fields of the request, which `Vary` and the directives concern.
     ///   - now: The time in seconds since 1970.
-    package func explanation(
-        method: String, _ headers: TransportHeaders, at now: Int, rules: CacheRules = CacheRules()
-    ) -> CacheExplanation {
+    package func explanation(method: String, _ headers: TransportHeaders, at now: Int) -> CacheExplanation {
         let request = TransportRequest(method: method, url: requestURL, headers: headers)
         var explanation = CacheExplanation(
-            url: "\(self.method) \(url)", decision: rules.decide(request, response, at: now, explains: true))
+            url: "\(self.method) \(url)", decision: CacheRules().decide(request, response, at: now, explains: true))
         explanation.status = status
         explanation.records = records
         explanation.validators = validators

@@ -1,5 +1,4 @@
 import Foundation
-import TarnHTTP
 import TarnImport
 import TarnStore
 

@@ -1,7 +1,5 @@
 import Foundation
 import Logging
-import TarnHTTP
-import TarnImport
 import TarnStore
 
 /// The options of one transfer: how it is sent, and how its response is taken.

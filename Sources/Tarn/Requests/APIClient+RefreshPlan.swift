@@ -1,7 +1,6 @@
 // The plans of refreshes, and the accounts for which they are complete.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension RecordClient {

@@ -2,7 +2,6 @@
 
 import Foundation
 public import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension RecordClient {

@@ -1,6 +1,5 @@
 // Answers of the store first, then of the server, then of every change.
 
-import TarnImport
 public import TarnStore
 
 extension RecordClient {

@@ -1,6 +1,5 @@
 // Details: requests for one record, whose paths are made of its own values.
 
-import TarnHTTP
 import TarnImport
 import TarnStore
 

@@ -1,6 +1,5 @@
 // Orphans: records that a complete list of a request no longer has.
 
-import TarnHTTP
 import TarnImport
 public import TarnStore
 

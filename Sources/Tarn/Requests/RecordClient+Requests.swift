@@ -1,6 +1,5 @@
 // Requests for records: one, all of them, page by page.
 
-import TarnHTTP
 import TarnImport
 import TarnStore
 

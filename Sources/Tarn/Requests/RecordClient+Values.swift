@@ -1,8 +1,6 @@
 // Values that a program takes from the whole JSON of a response.
 
-import TarnHTTP
 public import TarnImport
-import TarnStore
 
 extension RecordClient {
     /// Returns every record that a request lists, with a value from the JSON of each page.

@@ -1,6 +1,4 @@
-import TarnHTTP
 public import TarnImport
-import TarnStore
 
 /// One of the answers of ``RecordClient/answers(_:local:fetch:)-(_,TypedQuery<Value>,_)``.
 public enum RequestAnswer<Value: Sendable>: Sendable {

@@ -1,5 +1,4 @@
 import Locking
-import TarnHTTP
 
 /// The calls under way, by domain.
 final class RequestDomains: Sendable {

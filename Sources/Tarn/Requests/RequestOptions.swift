@@ -1,6 +1,3 @@
-import Logging
-import TarnHTTP
-
 /// The options of a call of a request, besides its endpoint.
 struct RequestOptions: Sendable {
     /// The source of the answer; nil for that of the client.

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Tarn
-import TarnInspect
 
 /// A number of bytes as an argument: `1048576`, `64MiB`, `1.5 GiB`.
 struct ByteSize: ExpressibleByArgument {

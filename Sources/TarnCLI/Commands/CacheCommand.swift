@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Tarn
 
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 // `tarn inspect diff`: the differences between two stores.
 
 import ArgumentParser
-import Tarn
 import TarnInspect
 
 struct DiffCommand: InspectingCommand {

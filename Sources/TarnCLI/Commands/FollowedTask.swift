@@ -1,5 +1,3 @@
-import Tarn
-
 /// A task that runs until it is interrupted.
 enum FollowedTask {
     /// Runs the closure in a task that SIGINT, SIGTERM and SIGHUP cancel.

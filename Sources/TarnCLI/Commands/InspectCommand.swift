@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Tarn
-import TarnInspect
 
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 // `tarn inspect pages`: what the pages of a file are used for.
 
 import ArgumentParser
-import Tarn
 import TarnInspect
 
 struct InspectPagesCommand: InspectingCommand {

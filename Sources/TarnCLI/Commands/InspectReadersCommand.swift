@@ -1,7 +1,6 @@
 // `tarn inspect readers`: the processes that read a store.
 
 import ArgumentParser
-import Tarn
 
 struct InspectReadersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 // `tarn inspect schema`: the catalog of a store.
 
 import ArgumentParser
-import Tarn
 import TarnInspect
 
 struct InspectSchemaCommand: InspectingCommand {

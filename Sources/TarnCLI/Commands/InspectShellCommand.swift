@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import TarnInspect
 
 struct InspectShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

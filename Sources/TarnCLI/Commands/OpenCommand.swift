@@ -3,7 +3,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnDescription
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

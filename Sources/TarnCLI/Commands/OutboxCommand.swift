@@ -1,7 +1,6 @@
 // `tarn outbox`: the local changes that still have to reach the server.
 
 import ArgumentParser
-import Tarn
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,3 @@
-import Tarn
-import TarnInspect
-
 /// A progress count on a terminal, updated at most ten times a second.
 final class ProgressMeter {
     private let isShown: Bool

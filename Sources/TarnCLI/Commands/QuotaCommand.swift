@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnInspect
 
 /// The command `tarn store quota`.
 struct QuotaCommand: ParsableCommand {

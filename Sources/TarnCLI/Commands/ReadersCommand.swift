@@ -1,7 +1,5 @@
 import ArgumentParser
 import Foundation
-import Tarn
-import TarnInspect
 
 /// The command `tarn store readers`.
 struct ReadersCommand: ParsableCommand {

@@ -1,7 +1,6 @@
 // `tarn schema`: the schema of description files, for editors.
 
 import ArgumentParser
-import Tarn
 import TarnDescription
 
 struct SchemaCommand: ParsableCommand {

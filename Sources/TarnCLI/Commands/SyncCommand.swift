@@ -4,7 +4,6 @@ import ArgumentParser
 import Foundation
 import Locking
 import Tarn
-import TarnDescription
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

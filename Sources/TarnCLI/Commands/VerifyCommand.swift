@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Tarn
 import TarnInspect
 
 struct VerifyCommand: InspectingCommand {

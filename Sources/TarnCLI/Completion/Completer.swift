@@ -1,6 +1,5 @@
 // `tarn ---complete`: the completions of a word on a command line, for the scripts of shells.
 
-import Tarn
 import TarnInspect
 
 /// The completions of the word at the cursor.
@@ -177,7 +176,7 @@ struct Completer {
         switch name ?? argument.valueName ?? "" {
         case "store", "record", "replay", "backup", "damaged", "new", "copy": return (.directories, [])
         case "file", "overlay", "openapi": return (.files, [])
-        case "tables": return tables(command, positionals)
+        case "tables": return tables(positionals)
         case "base": return bases(command, positionals)
         case "policy": return policies()
         case "through": return pathsOfEntities(command, positionals)
@@ -199,7 +198,7 @@ struct Completer {
     }
 
     /// The tables of the store that the command line names.
-    private func tables(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+    private func tables(_ positionals: [String]) -> (Kind, [Completion]) {
         guard let store = positionals.first, let statistics = try? StoreInspector(at: store).statistics() else {
             return (.words, [])
         }

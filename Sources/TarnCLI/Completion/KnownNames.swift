@@ -2,7 +2,6 @@
 
 import Foundation
 import Tarn
-import TarnDescription
 
 /// The entities, fields and endpoints of a store and of a description.
 struct KnownNames {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnDescription
 
 /// The option `--file`, and opening the store that the description names.
 struct DescriptionOption: ParsableArguments {

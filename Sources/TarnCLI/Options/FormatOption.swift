@@ -1,5 +1,4 @@
 import ArgumentParser
-import Tarn
 
 /// The options of the output of records: `--format`, `--local`, `--csv-safe` and `--no-pager`.
 struct FormatOption: ParsableArguments {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Tarn
 
 /// The flag `--immutable`.
 struct ImmutableOption: ParsableArguments {

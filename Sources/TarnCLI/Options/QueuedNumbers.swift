@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Tarn
 
 /// Numbers of queued changes: one, a range, or those of the standard input.
 enum QueuedNumbers: ExpressibleByArgument, Equatable {

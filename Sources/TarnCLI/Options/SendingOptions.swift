@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Tarn
-import TarnDescription
 
 /// The description, its store, and the way to the server.
 struct SendingOptions: ParsableArguments {

@@ -33,7 +33,7 @@ struct RowWriter {
         }
     }
 
-    private func header() { line(columns.map(OutputValue.text), isHeader: true) }
+    private func header() { line(columns.map(OutputValue.text)) }
 
     /// Adds a row: its members for formats of objects, its cells for the others.
     mutating func add(
@@ -65,9 +65,8 @@ struct RowWriter {
     }
 
     /// Adds a row whose cells and members are the same; an absent value is no member.
-    mutating func add(_ cells: [OutputValue], names: [String]? = nil) {
-        let names = names ?? columns
-        add(members: zip(names, cells).filter { !$1.isAbsent }.map { ($0, $1) }, cells: cells)
+    mutating func add(_ cells: [OutputValue]) {
+        add(members: zip(columns, cells).filter { !$1.isAbsent }.map { ($0, $1) }, cells: cells)
     }
 
     /// Writes what is left; the writer must not be used again.
@@ -90,7 +89,7 @@ struct RowWriter {
         return text + "}"
     }
 
-    private func line(_ cells: [OutputValue], isHeader: Bool = false) {
+    private func line(_ cells: [OutputValue]) {
         switch style.format {
         case .csv:
             Output.text { bytes in

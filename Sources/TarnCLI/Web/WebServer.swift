@@ -1,6 +1,5 @@
 // The server of `tarn inspect web`, on SwiftNIO: loopback only, and one answer a connection.
 
-import Dispatch
 import Foundation
 import Locking
 import NIOCore

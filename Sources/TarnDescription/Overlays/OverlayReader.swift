@@ -1,4 +1,3 @@
-import TarnImport
 import TarnStore
 
 /// A reader that merges an overlay document into a description document.

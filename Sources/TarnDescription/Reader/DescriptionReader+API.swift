@@ -2,7 +2,6 @@
 
 import TarnHTTP
 import TarnImport
-import TarnStore
 
 extension DescriptionReader {
     /// Reads an API into what is known of it.

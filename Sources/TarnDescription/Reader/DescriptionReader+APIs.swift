@@ -1,7 +1,6 @@
 // The sections `api` and `apis`: one API, or several by name, and the key `api` that selects one.
 
 import Tarn
-import TarnHTTP
 import TarnImport
 
 extension DescriptionReader {

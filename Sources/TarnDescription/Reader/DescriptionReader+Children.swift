@@ -1,9 +1,5 @@
 // Endpoints that follow URLs, and the `children` of an endpoint: sugar for `for_each`.
 
-import TarnHTTP
-import TarnImport
-import TarnStore
-
 extension DescriptionReader.Section {
     /// The key that declares the request of an endpoint: `url` or `path`.
     var requestKey: String { self["url"] == nil ? "path" : "url" }

@@ -1,7 +1,6 @@
 // The key `open` of an entity: the template of a record's web page.
 
 import TarnHTTP
-import TarnImport
 import TarnStore
 
 extension DescriptionReader {

@@ -2,7 +2,6 @@
 
 import Glibc
 import Tarn
-import TarnImport
 
 /// The reader of `include`: merges a document over those of the files that it includes.
 struct IncludeReader {

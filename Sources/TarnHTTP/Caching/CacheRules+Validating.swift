@@ -28,7 +28,7 @@ extension CacheRules {
         case mismatched
         /// The response replaces the stored one.
         case replaced
-        /// The server failed; see ``decide(_:_:at:after:explains:)``.
+        /// The server failed; see ``decide(_:_:at:after:)``.
         case failed(status: Int)
     }
 

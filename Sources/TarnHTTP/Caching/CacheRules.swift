@@ -134,18 +134,13 @@ extension CacheRules {
 
     /// Decides about a request after a failure (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
     package func decide(
-        _ request: TransportRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure,
-        explains: Bool = false
+        _ request: TransportRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure
     ) -> CacheDecision {
-        guard let stored else {
-            return CacheDecision(.unanswerable, .nothingStored, steps: explains ? [.init(.nothingStored)] : [])
-        }
+        guard let stored else { return CacheDecision(.unanswerable, .nothingStored) }
         let wants = CacheControl(request.headers), control = CacheControl(stored.headers)
         let fresh = freshness(of: stored, control, at: now)
-        var steps: [CacheDecision.Step] = []
         func end(_ outcome: CacheDecision.Outcome, _ rule: CacheRule) -> CacheDecision {
-            if explains { steps.append(.init(rule)) }
-            return CacheDecision(outcome, rule, freshness: fresh, steps: steps)
+            CacheDecision(outcome, rule, freshness: fresh)
         }
         if stored.isInvalidated { return end(.unanswerable, .unsafeMethod) }
         if let rule = forbidsStale(control) { return end(.unanswerable, rule) }

@@ -16,24 +16,6 @@ package struct BodyOptions: Sendable, Hashable {
     package var referenceForms: [String: ReferenceForm] = [:]
     /// The places of fields, by name, where they differ from those in responses: keys of the body.
     package var places: [String: JSONPath] = [:]
-    /// Values that are set after all fields, by their keys in the body: they replace other values.
-    package var forced: [ForcedValue] = []
-    /// Whether fields whose value is null are left out.
-    package var omitsNulls = false
-
-    /// A value that is sent whatever the record is.
-    package struct ForcedValue: Sendable, Hashable {
-        /// The keys that lead to the value.
-        package var place: JSONPath
-        /// The value.
-        package var value: JSONValue
-
-        /// Creates a forced value.
-        package init(_ place: JSONPath, _ value: JSONValue) {
-            self.place = place
-            self.value = value
-        }
-    }
 
     /// Creates options: everything that can be sent, with bare keys as references.
     package init() {}

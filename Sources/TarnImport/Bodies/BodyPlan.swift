@@ -4,7 +4,6 @@ internal import TarnStore
 
 /// The compiled form of the bodies of one entity.
 struct BodyPlan {
-    let entity: Catalog.Entity
     let fields: [BodyField]
 
     /// Compiles the bodies of an entity.
@@ -12,7 +11,6 @@ struct BodyPlan {
     /// - Parameter options: the forms of references and the places of fields that differ from those
     ///   in responses.
     init(_ entity: Catalog.Entity, _ mapping: Mapping, _ catalog: Catalog, _ options: BodyOptions) throws(BodyError) {
-        self.entity = entity
         let own = mapping.effective(entity, in: catalog)
         var fields: [BodyField] = []
         for field in entity.fields {

@@ -29,7 +29,6 @@ package final class BodyPlanCache: Sendable {
         var forms = options
         forms.fields = nil
         forms.omitted = []
-        forms.forced = []
         let key = Key(entity: entity.id, options: forms)
         let known = state.withLock { state in
             // An unchanged catalog has the same storage, which is compared at once.

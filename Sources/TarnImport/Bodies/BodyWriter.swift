@@ -35,7 +35,7 @@ package struct BodyWriter: Sendable {
     package func body(
         of record: Record, _ options: BodyOptions = BodyOptions(),
         target: (_ entity: String, _ key: RecordKey) throws -> Record? = { _, _ in nil }
-    ) throws -> RecordBody {
+    ) throws -> JSONValue {
         guard let entity = catalog.entity(record.entity) else { throw BodyError.unknownEntity(record.entity) }
         let named = (options.fields ?? []).union(options.omitted).union(options.places.keys)
             .union(options.referenceForms.keys)
@@ -43,19 +43,15 @@ package struct BodyWriter: Sendable {
             throw BodyError.unknownField(entity: entity.name, field: unknown)
         }
         let plan = try plan(entity, options)
-        var body = JSONValue.object([]), unsent: [RecordBody.UnsentField] = [], rest: JSONValue?
+        var body = JSONValue.object([]), rest: JSONValue?
         for field in plan.fields where !options.omitted.contains(field.name) {
             let isNamed = options.fields?.contains(field.name) ?? false
             guard options.fields == nil || isNamed, let value = record[field.name] ?? (isNamed ? .null : nil) else {
                 continue
             }
-            if value == .null, options.omitsNulls { continue }
             if case .none(let reason) = field.place {
-                guard !isNamed else {
-                    throw BodyError.unsendable(entity: entity.name, field: field.name, reason: reason)
-                }
-                unsent.append(RecordBody.UnsentField(name: field.name, reason: reason))
-                continue
+                guard isNamed else { continue }
+                throw BodyError.unsendable(entity: entity.name, field: field.name, reason: reason)
             }
             let json = try json(of: value, field, entity, options, target)
             guard let keys = field.keys else {
@@ -70,13 +66,7 @@ package struct BodyWriter: Sendable {
         if case .object(let members)? = rest {
             body.fill(with: members, around: plan.fields.compactMap(\.keys))
         }
-        for forced in options.forced {
-            guard forced.place.isPlain, !forced.place.keys.isEmpty else {
-                throw BodyError.place(forced.place.description, of: forced.value.text)
-            }
-            body.force(forced.value, at: forced.place.keys)
-        }
-        return RecordBody(json: body, unsent: unsent)
+        return body
     }
 
     func plan(_ entity: Catalog.Entity, _ options: BodyOptions) throws -> BodyPlan {
@@ -105,7 +95,7 @@ package struct BodyWriter: Sendable {
             let form = options.form(of: field.name)
             func reference(_ key: RecordKey) throws -> JSONValue {
                 if form == .nested, let record = try target(destination.name, key) {
-                    return try body(of: record).json
+                    return try body(of: record)
                 }
                 if form == .url { return .string(try url(of: key, destination, from: entity, field.name, target)) }
                 return try self.reference(to: key, destination, isObject: form != .key, from: entity, field.name)
@@ -183,7 +173,7 @@ package struct BodyWriter: Sendable {
             destination.field(id: id).flatMap { field in values[id].map { Record.Field(field.name, $0) } }
         }
         options.fields = Set(fields.map(\.name))
-        return try body(of: Record(entity: destination.name, key: key, fields: fields), options).json
+        return try body(of: Record(entity: destination.name, key: key, fields: fields), options)
     }
 }
 

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A list of a derived relationship in a response. The merge applies it to the members.
 struct DerivedList {
     /// The plan of the record that has the relationship, and the slot of the relationship.

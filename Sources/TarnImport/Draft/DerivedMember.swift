@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A record in a derived list.
 struct DerivedMember {
     var key: KeptBytes

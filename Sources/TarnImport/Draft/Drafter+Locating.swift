@@ -1,7 +1,5 @@
 // The location of an object's values.
 
-internal import TarnStore
-
 extension Drafter {
     /// Finds the place of every slot's value in an object.
     ///

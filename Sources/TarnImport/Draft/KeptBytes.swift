@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A range of the arena of `DerivedLists`, valid until the end of the unit.
 struct KeptBytes {
     var start = 0

@@ -1,7 +1,5 @@
 // The places of an object's values. A list is filled for every object, so its memory is reused.
 
-internal import TarnStore
-
 /// For each slot of an entity, the place of the best value so far and the place of a null.
 ///
 /// The places where extra sources start follow the slots. The places are raw memory, which is

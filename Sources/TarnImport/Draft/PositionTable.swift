@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A hash table of positions in a list that the caller owns.
 struct PositionTable: ~Copyable {
     private var slots: [Int32]

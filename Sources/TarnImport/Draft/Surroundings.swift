@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The context of a nested or listed record. -1 means none.
 struct Surroundings {
     /// The object of the enclosing record, on the document's tape.

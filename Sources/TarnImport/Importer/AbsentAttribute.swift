@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// An attribute that no record of any response had, not even as null. Often its path is misspelt.
 package struct AbsentAttribute: Sendable, Hashable {
     /// The entity's name.

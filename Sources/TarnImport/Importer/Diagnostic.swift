@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A report of a value or record in a response that was not imported as it is. The rest was.
 public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The kind of a diagnostic, and its treatment.

@@ -1,7 +1,5 @@
 // The diagnostics of a unit: the first ones in full, and counts of all by group.
 
-internal import TarnStore
-
 /// A collection of diagnostics whose size does not grow with the number of records.
 struct DiagnosticLog {
     /// The first diagnostics, at most ``limit``.

@@ -1,7 +1,5 @@
 // Values of a document besides its records, such as the link to the next page.
 
-internal import TarnStore
-
 /// The values that answer `DocumentQuestions`.
 package struct DocumentFacts: Sendable, Hashable {
     /// Scalars as texts, in the order of the questions.

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The values to read from a document besides its records.
 package struct DocumentQuestions: Sendable, Hashable {
     /// The paths of scalars, from the document's root.

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The location of one entity's records in a document with records of several entities.
 public struct EnvelopePart: Sendable, Hashable {
     /// The path from the document's root.

@@ -1,7 +1,5 @@
 // Statistics of the attributes that are absent from an entity's records.
 
-internal import TarnStore
-
 /// The attributes of one entity that no record had yet.
 struct FieldPresence: Sendable, Hashable {
     /// The number of listed records. Nested ones may be partial and are not counted.

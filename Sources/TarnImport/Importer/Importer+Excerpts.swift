@@ -1,7 +1,5 @@
 // Lists of bare keys and of URLs: each element becomes an object with that member.
 
-internal import TarnStore
-
 extension Importer {
     /// Returns an element of a list of excerpts as an object, if it is a bare key or a URL.
     ///

@@ -1,7 +1,5 @@
 // The location of records in a document.
 
-internal import TarnStore
-
 extension Importer {
     /// Parses a document with records of several entities and drafts them, with all nested records.
     ///

@@ -1,7 +1,5 @@
 // The positions of numbers in a document's text: simdjson's tape has only their values.
 
-internal import TarnStore
-
 /// The tape indexes of doubles and their byte offsets in the document, in ascending order.
 struct NumberTexts {
     private var places: [Int] = []

@@ -1,7 +1,5 @@
 // Evaluation of key paths on a tape.
 
-internal import TarnStore
-
 extension Tape {
     /// Returns the value at steps without a wildcard; nil if there is none.
     ///

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A value that all records of a document share.
 enum DocumentSource: Hashable {
     case constant(JSONValue)

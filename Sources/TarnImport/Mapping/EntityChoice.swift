@@ -1,7 +1,5 @@
 // The choice of a record's concrete entity by its JSON, such as a discriminator.
 
-internal import TarnStore
-
 /// The rules that choose the concrete entity of a record by its JSON.
 public struct EntityChoice: Sendable, Hashable {
     /// The rules in order; the first that holds wins. The chosen entity may have its own choice.

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A choice in code. Choosers of the same name are equal.
 public struct EntityChooser: Sendable, Hashable {
     private let named: NamedCode<@Sendable (JSONValue) -> String?>

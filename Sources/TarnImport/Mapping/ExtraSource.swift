@@ -1,8 +1,6 @@
 // Compiled sources of values outside of the record's own keys. An entity without any has no
 // overhead.
 
-internal import TarnStore
-
 /// An alternate of a slot that the tree of keys cannot find.
 final class ExtraSource {
     let slot: Int

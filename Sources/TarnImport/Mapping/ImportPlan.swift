@@ -160,7 +160,7 @@ private struct PlanBuilder {
             policies: EntityPolicies(mapping, entityMapping, entity, slots))
         var places: [PlaceName: Int] = [:]
         let matcher = entityMapping.url.map { URLMatcher($0, bases: entityMapping.bases ?? mapping.bases) }
-        if let matcher { set(matcher, of: entity, slots, details, to: plan) }
+        if let matcher { set(matcher, of: entity, details, to: plan) }
         for (index, slot) in slots.enumerated() {
             guard let url = entityMapping.referenceURLs[details[index].name] else { continue }
             if let matcher = referenceMatcher(url, slot) { plan.set(matcher, ofReference: index) }
@@ -210,7 +210,7 @@ private struct PlanBuilder {
 
     /// Sets the URLs of an entity, from which keys of bare references are taken.
     private func set(
-        _ matcher: URLMatcher, of entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], to plan: EntityPlan
+        _ matcher: URLMatcher, of entity: Catalog.Entity, _ details: [SlotDetails], to plan: EntityPlan
     ) {
         // A part of the key may be a reference to a record whose own key is one attribute.
         if entity.keyTypes.count == plan.keySlots.count {
@@ -307,7 +307,7 @@ private struct PlanBuilder {
         let declared = entityMapping.paths[name] ?? []
         let naming = (entityMapping.convention ?? mapping.naming).with(rules.naming)
         var keys = naming.jsonKeys(for: name)
-        if let isToMany = takesBareKeys(slot, details) {
+        if let isToMany = takesBareKeys(slot) {
             // A declared path of one key may have a bare key beside it, too.
             let beside = declared.flatMap { source in
                 guard case .path(let path) = source, path.isPlain, path.keys.count == 1 else { return [String]() }
@@ -324,7 +324,7 @@ private struct PlanBuilder {
 
     /// Returns whether a relationship is to-many; nil for attributes, and for relationships to an
     /// entity whose key is not one attribute.
-    private func takesBareKeys(_ slot: Slot, _ details: SlotDetails) -> Bool? {
+    private func takesBareKeys(_ slot: Slot) -> Bool? {
         let (destination, isToMany): (Int, Bool)
         switch slot.kind {
         case .attribute: return nil

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A condition in code. Predicates of the same name are equal.
 public struct JSONPredicate: Sendable, Hashable {
     private let named: NamedCode<@Sendable (JSONValue) -> Bool>

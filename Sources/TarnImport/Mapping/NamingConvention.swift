@@ -86,13 +86,6 @@ public struct NamingConvention: Sendable, Hashable {
         return key
     }
 
-    /// Returns the one of several schema names that reads a JSON key by its name; nil if none does.
-    package func schemaName(forJSONKey key: String, among names: [String]) -> String? {
-        let converted = schemaName(forJSONKey: key)
-        if names.contains(converted), jsonKeys(for: converted).contains(key) { return converted }
-        return names.first { jsonKey(for: $0) == key } ?? names.first { $0 == key }
-    }
-
     static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 
     private static func uncapitalized(_ word: String) -> String { word.prefix(1).lowercased() + word.dropFirst() }

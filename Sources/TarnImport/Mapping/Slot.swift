@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The compiled mapping of one attribute or relationship.
 ///
 /// A trivial value: a slot is read for every value of every object, without reference counting.

@@ -1,5 +1,4 @@
 import Synchronization
-internal import TarnStore
 
 /// The cancellation of the task that awaits a commit, readable by the writer's thread.
 final class Cancellation: Sendable {

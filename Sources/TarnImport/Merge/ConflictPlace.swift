@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The identity of a one-to-one reference: owner, relationship and target.
 struct ConflictPlace: Hashable {
     private let plan: Int

@@ -213,7 +213,7 @@ extension Importer {
         if isOvertaken(plan.entity.root, key) { return true }
         guard try !yieldsToServer(plan, key, writer),
             var mark = try writer.access.localChanges.mark(plan.entity.root, key),
-            mark.operation != .update || plan.policies.local == .keep || mark.covers(field)
+            plan.policies.local == .keep || mark.covers(field)
         else { return false }
         var value = ByteWriter()
         if let target {

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A one-to-one reference of a unit, whose target may be referenced by one record only.
 struct ReferenceConflict {
     /// The plan of the topmost entity that declares the reference, and its field.

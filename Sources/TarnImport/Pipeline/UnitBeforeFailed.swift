@@ -1,4 +1,2 @@
-internal import TarnStore
-
 /// The error of a unit that follows a failed one. It is not reported: the earlier failure is.
 struct UnitBeforeFailed: Error {}

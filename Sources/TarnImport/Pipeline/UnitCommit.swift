@@ -2,7 +2,6 @@
 // which they were started, and awaited later.
 
 import Locking
-internal import TarnStore
 
 /// The pending result of a unit's commit.
 final class UnitCommit: Sendable {

@@ -1,5 +1,3 @@
-internal import TarnStore
-
 extension URLTemplate {
     /// Returns the URL of a record.
     ///

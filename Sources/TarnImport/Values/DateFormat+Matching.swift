@@ -1,5 +1,3 @@
-internal import TarnStore
-
 extension DateFormat {
     /// Returns whether a text is a point in time in this format, as an import in lenient mode takes
     /// it.

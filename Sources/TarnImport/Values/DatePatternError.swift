@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// The error of an invalid date pattern.
 public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The pattern as written.

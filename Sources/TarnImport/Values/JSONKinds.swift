@@ -1,5 +1,3 @@
-internal import TarnStore
-
 /// A set of kinds of JSON values. Null is not among them: merging handles it.
 struct JSONKinds: OptionSet {
     var rawValue: UInt8

@@ -1,5 +1,3 @@
-import TarnStore
-
 /// A snapshot that keeps the pages of later commits from being reused.
 package struct SnapshotLag: Sendable, Hashable {
     /// The age of the snapshot, in seconds.

@@ -1,7 +1,5 @@
 // The free list, and the pages that neither it nor a tree has.
 
-import TarnStore
-
 extension StoreFile {
     /// Checks the counts of the table of tables, and the free list.
     ///

@@ -13,11 +13,9 @@ package struct SearchMatch: Sendable, Hashable {
     /// The range of the first match in the text, in UTF-8 offsets.
     package var range: Range<Int>
 
-    /// Returns the match with its surroundings, in one piece of text.
-    ///
-    /// - Parameter context: The most characters on each side; "…" marks what is left out.
-    package func excerpt(context: Int = 40) -> String {
-        let match = TextMatch(field, text, range, context: context)
+    /// Returns the match with up to 40 characters on each side; "…" marks what is left out.
+    package func excerpt() -> String {
+        let match = TextMatch(field, text, range, context: 40)
         return match.before + match.match + match.after
     }
 }

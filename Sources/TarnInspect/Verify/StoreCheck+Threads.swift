@@ -1,7 +1,6 @@
 // The check of a large store on two threads: rows and indexes beside responses and changes.
 
 import Synchronization
-import TarnStore
 
 /// The number of pages that a second thread has read.
 final class PageCounter: Sendable {

@@ -1,7 +1,5 @@
 // The check of a file's pages alone, before a command writes all rows again.
 
-import TarnStore
-
 extension StoreInspector {
     /// Checks the pages of all tables and the free list, but not the content of entries.
     ///

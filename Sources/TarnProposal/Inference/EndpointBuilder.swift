@@ -58,7 +58,7 @@ struct EndpointBuilder {
             guard let endpoint else { continue }
             sourceNames[index] = endpoint.name
             endpoints.append(endpoint)
-            guard let detail = detail(of: sources[index], endpoint, index, entities) else { continue }
+            guard let detail = detail(of: sources[index], index, entities) else { continue }
             detailNames[index] = detail.name
             endpoints.append(detail)
         }
@@ -296,9 +296,7 @@ struct EndpointBuilder {
 
     // MARK: Details
 
-    private mutating func detail(
-        of source: Source, _ endpoint: ProposedEndpoint, _ index: Int, _ entities: [ProposedEntity]
-    ) -> ProposedEndpoint? {
+    private mutating func detail(of source: Source, _ index: Int, _ entities: [ProposedEntity]) -> ProposedEndpoint? {
         guard let detail = source.detail, let entity = entityNames[index].first, source.parent == nil else {
             return nil
         }

@@ -457,11 +457,11 @@ struct KeyChoice {
 extension JSONValue {
     /// Compares the scalars that two objects have in common.
     static func agreement(
-        _ a: JSONValue, _ b: JSONValue, except: Set<String> = [], only: Set<String>? = nil
+        _ a: JSONValue, _ b: JSONValue, except: Set<String>
     ) -> (compared: Int, agreeing: Int) {
         guard case .object(let members) = a else { return (0, 0) }
         var compared = 0, agreeing = 0
-        for member in members where !except.contains(member.key) && only?.contains(member.key) ?? true {
+        for member in members where !except.contains(member.key) {
             guard let other = b[member.key] else { continue }
             switch (member.value, other) {
             case (.object, _), (.array, _), (_, .object), (_, .array): continue

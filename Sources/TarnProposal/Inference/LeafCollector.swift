@@ -19,7 +19,7 @@ struct LeafCollector {
         self.cluster = cluster
         self.targets = targets
         collect(cluster.shape, cluster.mainShape, [], isOptional: false)
-        if let discriminator = cluster.shape.discriminator { note(discriminator.values) }
+        if cluster.shape.discriminator != nil { noteKinds() }
     }
 
     private mutating func collect(_ shape: ObjectShape, _ main: ObjectShape?, _ keys: [String], isOptional: Bool) {
@@ -93,7 +93,7 @@ struct LeafCollector {
     }
 
     /// Notes the kinds of leaves that a specification declares.
-    private mutating func note(_ values: [String]) {
+    private mutating func noteKinds() {
         for index in leaves.indices {
             guard let first = leaves[index].keys.first, let value = cluster.shape.fields[first] else { continue }
             leaves[index].kinds = value.declared?.kinds ?? []

@@ -1,7 +1,5 @@
 // A list of records that an endpoint fetches: the common form of samples and of specifications.
 
-import Tarn
-
 /// A list, or several lists of one response, as an endpoint will fetch them.
 struct Source {
     /// One list of records.

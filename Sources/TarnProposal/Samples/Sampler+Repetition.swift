@@ -1,7 +1,5 @@
 // Pages that repeat the records of earlier ones.
 
-import Tarn
-
 extension Sampler {
     /// Whether no page has other records than the first one.
     ///

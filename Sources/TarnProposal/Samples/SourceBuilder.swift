@@ -112,7 +112,7 @@ struct SourceBuilder {
                 + " with \(records == 1 ? "1 record" : "\(records) records")"
                 + (sample.isComplete ? "" : ", more follow")
         ]
-        if let detail = sample.detail { addDetail(detail, of: sample, to: &source) }
+        if let detail = sample.detail { addDetail(detail, to: &source) }
         sources.append(source)
     }
 
@@ -188,7 +188,7 @@ struct SourceBuilder {
 
     // MARK: Details
 
-    private func addDetail(_ page: Sample.Page, of sample: Sample, to source: inout Source) {
+    private func addDetail(_ page: Sample.Page, to source: inout Source) {
         guard let url = try? HTTPURL(page.url), let path = APIRoot.path(of: url, from: base) else { return }
         guard let list = source.lists.first, let object = list.shape.samples.first,
             case .object(let members) = page.json

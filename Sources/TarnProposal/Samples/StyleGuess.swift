@@ -27,8 +27,6 @@ struct StyleGuess {
     /// The style to follow.
     var pagination: Pagination
     var style: SampledStyle
-    /// Whether a sign in the answer suggests the style. Then the next page must have other records.
-    var isBySign = false
     /// Whether only the name of the parameter is guessed. Then the next page must have none of the
     /// records of the first one.
     var isByName = false
@@ -180,15 +178,12 @@ struct StyleGuess {
     }
 
     private init(_ choice: PaginationChoice, _ url: String) {
-        self.init(
-            pagination: choice.pagination, style: StyleGuess.completed(choice, url: url, recordCount: 0), isBySign: true
-        )
+        self.init(pagination: choice.pagination, style: StyleGuess.completed(choice, url: url, recordCount: 0))
     }
 
-    private init(pagination: Pagination, style: SampledStyle, isBySign: Bool = false) {
+    private init(pagination: Pagination, style: SampledStyle) {
         self.pagination = pagination
         self.style = style
-        self.isBySign = isBySign
     }
 
     /// Returns the path of a flag of more records that is true; nil without one.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// An index in the form that writing needs. A class, so that passing it copies nothing.
 package final class CompiledIndex: Sendable {
     package enum Source: Sendable {

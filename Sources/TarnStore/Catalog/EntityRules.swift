@@ -1,8 +1,6 @@
 // The rules for writing records of an entity, such as indexes and defaults, compiled once per
 // generation.
 
-internal import LMDB
-
 /// The rules of one entity, including inherited ones. Immutable.
 package final class EntityRules: Sendable {
     let entity: Catalog.Entity

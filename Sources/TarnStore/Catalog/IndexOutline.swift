@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The part of an index that decides whether a query may use it.
 struct IndexOutline: Sendable {
     let id: UInt32

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The retention of changes: a change is trimmed if it is too old, or if the log is too large.
 public struct ChangeRetention: Sendable, Hashable {
     /// The maximum age of a change; nil for no limit.

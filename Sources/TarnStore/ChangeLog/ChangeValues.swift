@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The records whose new field values the change log keeps, so that a copy of the store can follow.
 public enum ChangeValues: Sendable, Hashable {
     /// No records.

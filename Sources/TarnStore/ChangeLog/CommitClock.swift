@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The clock of commits.
 struct CommitClock: Sendable {
     // A struct of its own: a closure that is the value of a generic type is wrapped again whenever

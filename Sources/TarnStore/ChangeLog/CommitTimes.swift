@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The approximate times of commits: marks at intervals of a 64th of the retention's age.
 struct CommitTimes {
     struct Mark: Equatable {

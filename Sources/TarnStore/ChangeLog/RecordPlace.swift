@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The identity of a record: the root entity of its table, and its storage key.
 struct RecordPlace: Hashable, Sendable {
     var root: UInt16

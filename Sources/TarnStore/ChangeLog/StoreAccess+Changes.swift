@@ -1,7 +1,5 @@
 // Changes as consumers see them: entries of the log, with keys and values from the catalog.
 
-internal import LMDB
-
 extension StoreAccess {
     /// Calls the closure with the entries after a token; its second argument copies the change.
     ///

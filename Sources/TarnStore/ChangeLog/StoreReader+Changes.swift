@@ -1,7 +1,5 @@
 // Reading the change log, from a token to the end of the snapshot.
 
-internal import LMDB
-
 extension StoreReader {
     /// The token after the last commit of the snapshot.
     ///

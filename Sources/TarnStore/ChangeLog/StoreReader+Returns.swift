@@ -1,7 +1,5 @@
 // Records that were deleted and have come back, as the change log tells.
 
-internal import LMDB
-
 extension StoreReader {
     /// Returns the last commit that has created a record whose earlier deletion is in the log, too.
     ///

@@ -1,7 +1,5 @@
 // The versions of listed records, by which observers detect changes without decoding rows.
 
-internal import LMDB
-
 extension StoreReader {
     /// Returns the commit of the last change of each listed record; nil for one that is not stored.
     package func versions(of listed: [ListedRecord]) throws -> [UInt64?] {

@@ -1,7 +1,5 @@
 // The entries of an index, as they follow from its components.
 
-internal import LMDB
-
 extension CompiledIndex {
     /// Indicates that entries begin with values. Those of a reference's index begin with targets.
     var isOfValues: Bool {

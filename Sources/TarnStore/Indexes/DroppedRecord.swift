@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A record that an import dropped because another record has the same values in a unique index.
 package struct DroppedRecord: Sendable {
     package var entity: UInt16

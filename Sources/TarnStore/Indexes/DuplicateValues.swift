@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// Values of a unique index that several records had at some moment of a write: duplicates.
 struct DuplicateValues: Hashable {
     var index: UInt32

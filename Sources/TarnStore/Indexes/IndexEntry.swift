@@ -13,8 +13,6 @@
 // reference has no entry. In a declared index a reference may be a component, too: its storage key
 // is then a tuple element of bytes.
 
-internal import LMDB
-
 /// The encoding of index entries.
 package enum IndexEntry {
     static let longestValue = 270

@@ -1,7 +1,5 @@
 // Reading records by their values in an index.
 
-internal import LMDB
-
 extension StoreReader {
     /// Iterates over the records with given values in an index, until the closure returns false.
     ///

@@ -94,7 +94,7 @@ package enum UniqueIndex {
                     examined = values
                     let groups = try values.withUnsafeBytes { try holders(of: $0, index, entity, access, table) }
                     if let group = groups.first(where: { $0.count > 1 }) {
-                        return (seen, last, notUnique(index, entity, group, access))
+                        return (seen, last, notUnique(index, entity, group))
                     }
                 }
                 previous = values
@@ -104,9 +104,7 @@ package enum UniqueIndex {
         return (seen, nil, nil)
     }
 
-    static func notUnique(
-        _ index: CompiledIndex, _ entity: Catalog.Entity, _ owners: [[UInt8]], _ access: StoreAccess
-    ) -> StoreWriteError {
+    static func notUnique(_ index: CompiledIndex, _ entity: Catalog.Entity, _ owners: [[UInt8]]) -> StoreWriteError {
         .notUnique(
             entity: entity.name, index: index.name,
             keys: owners.prefix(4).map { RecordKey.describe(storageKey: $0) })
@@ -138,7 +136,7 @@ extension StoreWriter {
     package mutating func checkUnique() throws {
         try applyIndexChanges()
         guard !doubles.isEmpty, let first = try violations().first else { return }
-        throw UniqueIndex.notUnique(first.index, first.entity, first.owners, access)
+        throw UniqueIndex.notUnique(first.index, first.entity, first.owners)
     }
 
     /// Undoes records of this transaction that have duplicate values, until no duplicates are left.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The included targets of a query as JSON objects, each written once.
 struct IncludedJSON {
     /// The name of the member: those of the path, joined with dots.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The parts of the JSON objects of an entity that are the same in each.
 final class JSONMembers {
     let entity: Catalog.Entity

@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 extension JSONText {
     /// Appends a value as `Value.appendJSON(to:)` does, without copying it first.

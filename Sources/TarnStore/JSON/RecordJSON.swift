@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// Rows of any entity as JSON objects, written from their bytes.
 ///
 /// The values are as `Value.appendJSON(to:)` writes them.

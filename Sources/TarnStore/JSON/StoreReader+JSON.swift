@@ -1,7 +1,5 @@
 // Records and queries as JSON, for services: from rows to bytes.
 
-internal import LMDB
-
 extension StoreReader {
     /// Appends a record as a JSON object in UTF-8, with the fields of a struct.
     ///

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The result of a backup.
 public struct BackupReport: Sendable, Hashable {
     /// The size of the copy's data file, in bytes.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The result of a compaction.
 package struct CompactionReport: Sendable, Hashable {
     /// The size of the file before, in bytes.

@@ -18,15 +18,13 @@ package struct PinnedFile {
     /// Only the table of readers and the number of the last commit are read through liblmdb: the
     /// pages may have any content.
     ///
-    /// - Parameters:
-    ///   - path: the directory of the environment.
-    ///   - keepsDeadReaders: whether reader slots of dead processes stay.
+    /// - Parameter path: the directory of the environment.
     /// - Throws: errors of the closure; `StoreError` or `StoreOpenError` if the state cannot be
     ///   pinned: the file is damaged or not an environment, or permission is missing.
     package static func withState<Result>(
-        ofStoreAt path: String, keepsDeadReaders: Bool = false, _ body: (PinnedFile) throws -> Result
+        ofStoreAt path: String, _ body: (PinnedFile) throws -> Result
     ) throws -> Result {
-        try withEnvironment(ofStoreAt: path, keepsDeadReaders: keepsDeadReaders) { environment in
+        try withEnvironment(ofStoreAt: path) { environment in
             try environment.read { transaction in
                 try body(
                     PinnedFile(

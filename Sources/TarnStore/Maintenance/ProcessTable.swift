@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 /// The processes that the system knows.
 enum ProcessTable {

@@ -163,31 +163,14 @@ struct Repair: ~Copyable {
     /// Between those of a list, they would make it look incomplete.
     private mutating func removeMalformedListRows() throws {
         guard let edges = access.state.edges else { return }
-        let cursor = try raw.cursor(edges.table)
-        defer { cursor.close() }
-        var entry = try cursor.first()
-        while let (key, _) = entry {
-            if key.count != 12 {
-                try cursor.delete()
-                report.listRowsRemoved += 1
-            }
-            entry = try cursor.next()
-        }
+        try remove(from: edges.table, \.listRowsRemoved) { key, _ in key.count == 12 }
     }
 
     private mutating func removeLists() throws {
         guard let edges = access.state.edges else { return }
-        let cursor = try raw.cursor(edges.table)
-        defer { cursor.close() }
-        var entry = try cursor.first()
-        while let (key, _) = entry {
-            let isOfList =
-                key.count == 12 && key.loadBigEndian(8, UInt32.self) < lists[key.loadBigEndian(0, UInt64.self)] ?? 0
-            if !isOfList {
-                try cursor.delete()
-                report.listRowsRemoved += 1
-            }
-            entry = try cursor.next()
+        let lists = lists
+        try remove(from: edges.table, \.listRowsRemoved) { key, _ in
+            key.count == 12 && key.loadBigEndian(8, UInt32.self) < lists[key.loadBigEndian(0, UInt64.self)] ?? 0
         }
     }
 
@@ -408,14 +391,17 @@ struct Repair: ~Copyable {
         for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
     }
 
-    private mutating func remove(from table: Table, unless isSound: (Bytes, Bytes) throws -> Bool) throws {
+    private mutating func remove(
+        from table: Table, _ count: WritableKeyPath<RepairReport, Int> = \.ownRowsRemoved,
+        unless isSound: (Bytes, Bytes) throws -> Bool
+    ) throws {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
             if try !isSound(key, value) {
                 try cursor.delete()
-                report.ownRowsRemoved += 1
+                report[keyPath: count] += 1
             }
             entry = try cursor.next()
         }

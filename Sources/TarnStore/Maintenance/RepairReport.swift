@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 /// The changes that a repair has made, or would make.
 package struct RepairReport: Sendable, Hashable {

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The progress of a rewrite of an entity.
 ///
 /// Stored in `meta` under "rewrite <entity id>": u16 dictionary id (0: none), storage key.

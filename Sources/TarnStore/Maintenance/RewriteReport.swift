@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 /// The result of a rewrite; after an interruption, that of the resumed part only.
 package struct RewriteReport: Sendable, Hashable {

@@ -1,9 +1,6 @@
 // The rewrite of all rows of an entity: with a newly trained dictionary, and in full pages.
 
-import Foundation
 internal import LMDB
-import Locking
-import Synchronization
 
 extension Store {
     /// Rewrites all rows in key order, so that pages are full.
@@ -40,34 +37,6 @@ extension Store {
         _ entity: String? = nil, batch: Int = 2000, progress: ((RewriteReport) -> Void)? = nil
     ) throws -> RewriteReport {
         try rewrite(entity, batch: batch, progress: progress) { false }
-    }
-
-    /// Rewrites all rows on a thread of its own, as the blocking `rewrite`, and suspends the task.
-    ///
-    /// - Throws: also `CancellationError`, between two steps, if the task is cancelled.
-    @discardableResult
-    package func rewrite(_ entity: String? = nil, batch: Int = 2000) async throws -> RewriteReport {
-        let isCancelled = Flag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let code = SystemThread.start(named: "tarn.rewrite") { [self] in
-                    continuation.resume(
-                        with: Result {
-                            try rewrite(entity, batch: batch, progress: nil) {
-                                isCancelled.isSet.load(ordering: .relaxed)
-                            }
-                        })
-                }
-                guard code != 0 else { return }
-                continuation.resume(throwing: StoreError.file(path, code, operation: "thread"))
-            }
-        } onCancel: {
-            isCancelled.isSet.store(true, ordering: .relaxed)
-        }
-    }
-
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
     }
 
     /// Rewrites all rows step by step, until it is cancelled.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A slot in a store's table of readers, and its process.
 package struct StoreReaderSlot: Sendable, Hashable {
     /// The process id, in the PID namespace of the process that has written it.

@@ -1,7 +1,5 @@
 // Reading the parts of an operation's entry, with every length checked.
 
-internal import LMDB
-
 /// A reader of bytes that may be damaged: every read is nil beyond the end.
 struct BlobReader {
     private let bytes: Bytes

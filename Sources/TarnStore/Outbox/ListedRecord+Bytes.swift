@@ -1,5 +1,3 @@
-internal import LMDB
-
 extension ListedRecord {
     init(_ root: UInt16, _ key: Bytes) { self.init(entity: root, storageKey: Array(key)) }
 }

@@ -4,8 +4,6 @@ package struct OutboxCompletion: Sendable, Hashable {
     package var operation: OutboxOperation
     /// The key of the record after the adoption.
     package var key: RecordKey
-    /// The records that got another key: the record itself, and those whose key contains its key.
-    var rekeyed: [Rekeyed] = []
     /// Whether another record had the adopted key, and both became one.
     package var isMerged: Bool { knownVersion != nil }
     /// Whether the store had a record with the adopted key, or has queued its deletion.
@@ -16,11 +14,4 @@ package struct OutboxCompletion: Sendable, Hashable {
     package var isShared = false
     /// Whether the record with the adopted key was deleted since the operation was queued.
     package var isDeleted = false
-
-    /// A record with its keys before and after.
-    struct Rekeyed: Sendable, Hashable {
-        var entity: String
-        var from: RecordKey
-        var to: RecordKey
-    }
 }

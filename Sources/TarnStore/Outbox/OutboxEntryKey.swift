@@ -11,8 +11,6 @@
 //
 // Numbers are big-endian. Entries of the kinds 02, 03, 05 and 06 have no value.
 
-internal import LMDB
-
 /// The key of an entry of the table `outbox`.
 package enum OutboxEntryKey {
     /// The first byte of a key.

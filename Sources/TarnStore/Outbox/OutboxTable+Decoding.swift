@@ -1,7 +1,5 @@
 // Operations with names and values instead of ids and bytes.
 
-internal import LMDB
-
 extension OutboxTable {
     func decoded(_ stored: StoredOperation) throws -> OutboxOperation {
         let catalog = access.catalog, entity = catalog.entity(id: stored.entity)

@@ -3,8 +3,6 @@
 // Operations name entities and fields by their ids, so that a renaming changes nothing. A field or
 // an entity that an operation needs is not removed: the operation is sent or discarded first.
 
-internal import LMDB
-
 extension OutboxTable {
     /// Checks that no queued operation needs a field, or any record of an entity.
     ///

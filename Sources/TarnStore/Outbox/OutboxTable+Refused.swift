@@ -1,7 +1,5 @@
 // Changes behind refused ones: the server has the value before the refused changes.
 
-internal import LMDB
-
 extension OutboxTable {
     /// Returns the values that the changed fields of an update had before the refused operations
     /// directly before it, by field, the latest first.

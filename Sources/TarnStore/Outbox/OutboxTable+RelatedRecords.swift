@@ -1,7 +1,5 @@
 // The order of requests whose URLs have fields of other records.
 
-internal import LMDB
-
 extension OutboxTable {
     /// Returns the operations that an operation waits for because the URL of one of the two has a
     /// field of another record, which the other one changes.

@@ -1,19 +1,14 @@
 // Records as the server has them: without the local changes that have not reached it.
 
-internal import LMDB
-
 /// A record as the server has it, as far as that is known.
 package struct ServerRecord: Sendable, Hashable {
     /// The record without local changes.
     package var record: Record
     /// The fields, absent from ``record``, that were changed here without an operation and whose
     /// values at the server no response has brought since.
-    package var unknown: Set<String>
+    package var unknown: Set<String> = []
 
-    package init(_ record: Record, unknown: Set<String> = []) {
-        self.record = record
-        self.unknown = unknown
-    }
+    package init(_ record: Record) { self.record = record }
 }
 
 extension OutboxTable {

@@ -1,8 +1,6 @@
 // The order of requests that send whole records: their bodies also have the fields that operations
 // of other records change.
 
-internal import LMDB
-
 extension OutboxTable {
     /// Returns the operations that an operation waits for because one of the two sends a whole
     /// record that the other one, of another record, changes.

@@ -1,7 +1,5 @@
 // The order of sending: which operations are ready, and which wait for what.
 
-internal import LMDB
-
 extension OutboxTable {
     /// Returns operations from the front of the queue with what they wait for. Dead ones are left
     /// out.

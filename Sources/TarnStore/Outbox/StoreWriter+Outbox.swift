@@ -2,7 +2,6 @@
 // transaction.
 
 import Foundation
-internal import LMDB
 
 extension StoreWriter {
     /// Creates a record locally, and queues its creation.

@@ -1,7 +1,6 @@
 // The end of an operation that reached the server: its key is adopted everywhere.
 
 import Foundation
-internal import LMDB
 
 extension StoreWriter {
     /// Takes an operation that reached the server out of the outbox, and adopts the server's key.
@@ -67,7 +66,7 @@ extension StoreWriter {
             && outbox.settledRecords(since: operation.queuedAt).contains(adopted)
         // A key that the server has assigned again: earlier changes were of a record that is gone.
         if !completion.wasKnown { try dropChanges(ofRecordBefore: operation.id, with: adopted) }
-        completion.rekeyed = try adopt(root, operation.key, key, at: now)
+        try adopt(root, operation.key, key, at: now)
         try noteSettled([adopted], at: now)
         return completion
     }
@@ -102,11 +101,8 @@ struct RekeyedRecord: Hashable {
 
 extension StoreWriter {
     /// Replaces a key everywhere, and with it the keys that contain it.
-    mutating func adopt(
-        _ root: Catalog.Entity, _ from: RecordKey, _ to: RecordKey, at now: Timestamp
-    ) throws -> [OutboxCompletion.Rekeyed] {
+    mutating func adopt(_ root: Catalog.Entity, _ from: RecordKey, _ to: RecordKey, at now: Timestamp) throws {
         var waiting = [RekeyedRecord(root: root.id, from: from, to: to)], known = Set(waiting.map(\.old)), next = 0
-        var result: [OutboxCompletion.Rekeyed] = []
         while next < waiting.count {
             let rekeyed = waiting[next]
             next += 1
@@ -118,12 +114,8 @@ extension StoreWriter {
             // The key belongs to this record now, also once that is deleted.
             try removeAlias(of: rekeyed.new)
             try putAlias(rekeyed.old, rekeyed.to, at: now)
-            result.append(
-                OutboxCompletion.Rekeyed(
-                    entity: access.catalog.entity(id: rekeyed.root)?.name ?? "", from: rekeyed.from, to: rekeyed.to))
             for record in owned where known.insert(record.old).inserted { waiting.append(record) }
         }
-        return result
     }
 
     // MARK: - The row and the mark

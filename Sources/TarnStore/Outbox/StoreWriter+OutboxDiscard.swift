@@ -1,7 +1,5 @@
 // Discarding operations: their local changes are rolled back.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Discards an operation, and rolls its local change back.
     ///

@@ -1,7 +1,5 @@
 // Created records whose chosen keys the server has given to others.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Gives a created record a temporary key, because the server has given the one that the
     /// program had chosen for it to the record of another creation.
@@ -29,7 +27,7 @@ extension StoreWriter {
         displaced.changes.removeAll { $0.record == nil && new.temporaryFields.contains($0.field) }
         try replace(creation, by: displaced)
         if let number = new.lastTemporary { try changeCounters { $0.lastTemporary = max($0.lastTemporary, number) } }
-        _ = try adopt(root, creation.key, new.key, at: now)
+        try adopt(root, creation.key, new.key, at: now)
     }
 }
 

@@ -133,21 +133,12 @@ extension StoreWriter {
         guard let alias = try outbox.alias(record) else { return }
         let table = try access.state.outboxTable()
         try removeAlias(OutboxEntryKey.record(.alias, record), table)
-        var count: UInt64 = 1
         for (key, other) in try outbox.aliases(leadingTo: record) {
-            if key
-                == OutboxEntryKey.record(.alias, ListedRecord(entity: record.entity, storageKey: alias.key.storageKey))
-            {
-                try removeAlias(key, table)
-                count += 1
-            } else {
-                try key.withUnsafeBytes {
-                    try OutboxAlias(alias.key, at: other.at).store(access.raw, table, $0, sequence: sequence)
-                }
+            try key.withUnsafeBytes {
+                try OutboxAlias(alias.key, at: other.at).store(access.raw, table, $0, sequence: sequence)
             }
         }
-        let removed = count
-        try changeCounters { $0.aliases -= min($0.aliases, removed) }
+        try changeCounters { $0.aliases -= min($0.aliases, 1) }
     }
 
     private func expiredAliases(at now: Timestamp, _ table: Table) throws -> [[UInt8]] {

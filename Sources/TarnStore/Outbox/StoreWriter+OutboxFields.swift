@@ -4,8 +4,6 @@
 // order of ids. When one of them ends, the others continue from another value, which is computed
 // by undoing operations from the visible value backwards, and by replaying the remaining ones.
 
-internal import LMDB
-
 extension StoredOperation {
     /// Makes the operation one that was never sent: its payload or its base is another one.
     mutating func sendAnew() {

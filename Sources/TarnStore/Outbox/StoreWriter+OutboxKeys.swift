@@ -1,7 +1,6 @@
 // Keys and values of queued changes: temporary keys, and keys that were replaced meanwhile.
 
 import Foundation
-internal import LMDB
 
 extension StoreWriter {
     /// Finds a record to change. A temporary key that was replaced leads to the record, too.

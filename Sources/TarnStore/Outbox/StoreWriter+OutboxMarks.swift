@@ -1,7 +1,5 @@
 // The marks of records with operations: always the union of what the operations change.
 
-internal import LMDB
-
 extension StoredOperation {
     /// The change of a record by the operation, as its mark shows it; nil if it does not touch it.
     fileprivate func touch(_ record: ListedRecord, _ own: ListedRecord) -> LocalTouch? {

@@ -1,7 +1,5 @@
 // Queueing changes of the members of to-many relationships.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Adds members to a to-many relationship locally, and queues the addition of the new ones.
     ///
@@ -260,11 +258,12 @@ extension [StoredOperation.ListEdit] {
         guard count > 1, Set(map(\.target)).count == count else {
             return reduce(list) { $1.applied(to: $0, isUndone: false) }
         }
-        var targets = (list ?? []).referenceList, known = Set(targets), gone: Set<[UInt8]> = []
+        var targets = (list ?? []).referenceList, gone: Set<[UInt8]> = []
+        let known = Set(targets)
         for edit in self {
             if !edit.isInsertion {
                 gone.insert(edit.target)
-            } else if known.insert(edit.target).inserted {
+            } else if !known.contains(edit.target) {
                 targets.append(edit.target)
             }
         }

@@ -1,7 +1,5 @@
 // Dead operations whose changes later operations have sent.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Takes the changes that an operation is about to complete out of earlier dead operations: the
     /// server has later ones, which a retry must not replace.

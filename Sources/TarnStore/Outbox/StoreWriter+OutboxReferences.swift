@@ -1,7 +1,5 @@
 // References that callers write with keys that were replaced.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Merges a body that a caller has passed into a record: references to temporary keys that were
     /// replaced get the present ones.

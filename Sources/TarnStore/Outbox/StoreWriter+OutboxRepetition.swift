@@ -1,8 +1,6 @@
 // Deletions that are queued behind a discarded operation. Its rollback restores references, also to
 // records that were deleted since: the later deletion applies to them as well, by its delete rules.
 
-internal import LMDB
-
 extension StoreWriter {
     /// A restored reference between a record and one that a queued deletion has deleted.
     private struct LostReference {

@@ -1,7 +1,6 @@
 // The life of a queued operation: claimed, sent, completed, postponed, buried, retried.
 
 import Foundation
-internal import LMDB
 
 extension StoreWriter {
     /// Claims operations for sending: their state becomes `sending`, and the attempt is counted.

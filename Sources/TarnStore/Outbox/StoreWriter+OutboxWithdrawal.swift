@@ -1,8 +1,6 @@
 // Withdrawing the creation of a record that is deleted before the server has it: other operations
 // lose their references to the record, as other records do when a stored one is deleted.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Withdraws the creation of a record that was never sent and is to be deleted.
     ///

@@ -1,7 +1,5 @@
 // The records that an operation touches and refers to.
 
-internal import LMDB
-
 /// A field of a record.
 struct RecordFieldPlace: Hashable {
     var record: ListedRecord

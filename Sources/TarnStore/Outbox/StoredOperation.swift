@@ -1,7 +1,6 @@
 // An operation as it is stored: ids instead of names, values in the encoding of rows.
 
 import Foundation
-internal import LMDB
 
 /// An operation as it is stored, a system row of the table `outbox`.
 package struct StoredOperation: Sendable, Hashable {
@@ -134,7 +133,7 @@ package struct StoredOperation: Sendable, Hashable {
     }
 
     /// Whether a later operation has created the record again that the dead one was to delete.
-    var isOfEarlierRecord: Bool { kind == .delete && state == .dead && failure?.kind == OutboxFailure.recreated }
+    var isOfEarlierRecord: Bool { failure?.kind == OutboxFailure.recreated }
 
     /// Whether the operation is an accepted creation: see ``OutboxOperation/isAccepted``.
     var isAccepted: Bool { OutboxOperation.isAccepted(kind, state, failure, location) }

@@ -1,7 +1,5 @@
 // The bounds of a key range in encoded form.
 
-internal import LMDB
-
 /// The encoded bounds of a range of storage keys.
 package struct KeyBounds {
     /// Inclusive.

@@ -1,17 +1,6 @@
-// Reading several records, and ranges of keys in both directions, for records without a type.
+// Reading ranges of keys in both directions, for records without a type.
 
 extension StoreReader {
-    /// Returns copies of records in the order of the given keys. Nil for each missing record.
-    ///
-    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
-    func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
-        let entity = try access.state.entity(entity)
-        return try keys.map { key in
-            try access.checkForm(of: key, entity)
-            return try access.record(entity, key)
-        }
-    }
-
     /// Iterates over the records of an entity in a key range, until the closure returns false.
     ///
     /// - Parameter reversed: Iterates in descending order of keys.

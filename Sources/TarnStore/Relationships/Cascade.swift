@@ -1,7 +1,5 @@
 // Cascades: the records that are deleted together with a record, by the delete rule `cascade`.
 
-internal import LMDB
-
 /// A record and all records that are deleted with it.
 /// The record comes first, and every other one comes after one that leads to it. If they are
 /// deleted from the end, each remaining one stays reachable from the record at every moment.

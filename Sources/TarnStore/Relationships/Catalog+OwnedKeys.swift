@@ -3,8 +3,6 @@
 // stores
 // the reference.
 
-internal import LMDB
-
 extension Catalog {
     /// A field of a key, and the number of the key's components that it provides.
     struct KeyPart: Sendable, Hashable {

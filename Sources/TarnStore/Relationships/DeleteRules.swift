@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The relationships of every entity that have a delete rule, by the entity's id.
 struct DeleteRules: Sendable {
     private let relationships: [UInt16: [Catalog.Relationship]]

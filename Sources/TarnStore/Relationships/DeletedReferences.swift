@@ -1,7 +1,5 @@
 // References to the records that a step deletes, one after the other.
 
-internal import LMDB
-
 /// References to deleted records by relationships with the rule `nullify`, which the end of a step
 /// removes.
 ///
@@ -57,7 +55,7 @@ extension StoreWriter {
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
             if try exceeds(limit, cascade) { return nil }
-            return try delete(cascade, sparesQueued: true, &references)
+            return try delete(cascade, &references)
         }
     }
 
@@ -92,14 +90,10 @@ extension StoreWriter {
 
     /// Deletes the records of a cascade, and notes the references to them.
     ///
-    /// - Parameter sparesQueued: whether records with queued operations stay, and references that
-    ///   these change.
-    mutating func delete(
-        _ cascade: Cascade, sparesQueued: Bool = false, _ references: inout DeletedReferences
-    ) throws -> Int {
-        let range = 0..<cascade.end, others = try sparesQueued ? queued(cascade, range) : []
-        for place in try referrersToChange(cascade, range, except: others)
-        where try !sparesQueued || !isQueued(place) {
+    /// Records with queued operations stay, and so do references that these change.
+    mutating func delete(_ cascade: Cascade, _ references: inout DeletedReferences) throws -> Int {
+        let range = 0..<cascade.end, others = try queued(cascade, range)
+        for place in try referrersToChange(cascade, range, except: others) where try !isQueued(place) {
             guard let owner = access.catalog.entity(id: place.entity) else { continue }
             references.add(place, root: owner.root)
         }

@@ -9,8 +9,6 @@
 // The value contains the list id, so a list can be read without the key of its row.
 // Ids are never reused.
 
-internal import LMDB
-
 /// The value of a row that refers to an edge list.
 package struct EdgeList: Equatable {
     /// The longest value of a list in a row, in bytes. Longer lists become edge lists.

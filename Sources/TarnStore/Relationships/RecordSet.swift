@@ -1,7 +1,5 @@
 // A compact set of many records, in the order in which they were found.
 
-internal import LMDB
-
 /// A set of records, identified by root entity and storage key.
 struct RecordSet: ~Copyable {
     struct Member {

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// Reads the references of a list in a row, one after the other.
 struct ReferenceReader {
     private let bytes: Bytes

@@ -1,7 +1,5 @@
 // Relationships joined by attributes: from a record's value to the records with an equal value.
 
-internal import LMDB
-
 extension StoreAccess {
     /// Iterates over the records that a join leads to, until the closure returns false.
     /// The closure gets storage keys, in key order. Null and absent values lead nowhere, and only

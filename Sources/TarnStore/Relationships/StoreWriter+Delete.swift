@@ -1,7 +1,5 @@
 // Deleting a record by the delete rules of its relationships, at once or in steps.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Deletes a record by its delete rules, without a check of its version.
     ///

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The field for the whole key of a record, if neither the storage key nor other fields contain it.
 /// This is the case if the key contains the key of another record, and is long enough to be stored
 /// under a digest. The value is the encoded tuple as bytes.

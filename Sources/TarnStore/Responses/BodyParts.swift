@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The stored parts of a representation, without overlaps.
 ///
 /// Their bytes follow one another in the body, in the order in which they arrived.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The limits of a cache. A limit that is nil does not apply.
 public struct CacheLimits: Sendable, Hashable {
     /// The maximum number of responses.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The size of the caches in a store.
 public struct CacheTotals: Sendable, Hashable {
     /// The number of responses.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The position of a page in its list.
 package struct ListPosition: Sendable, Hashable {
     /// The number of the page, from 1.

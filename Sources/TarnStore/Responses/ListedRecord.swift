@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A record that a response lists.
 public struct ListedRecord: Sendable, Hashable {
     /// The id of the root entity.

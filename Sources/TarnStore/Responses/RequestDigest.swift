@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The key of a request in a table: a locality prefix and a digest.
 ///
 /// Requests that differ only in numbers, such as the pages of a list or records by id, are

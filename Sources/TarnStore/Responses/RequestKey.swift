@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The identity of a stored response.
 public struct RequestKey: Sendable, Hashable {
     /// The HTTP method.

@@ -1,7 +1,5 @@
 // The part of a response's entry that only caches have.
 
-internal import LMDB
-
 /// The part of an entry that a cache needs to answer by the rules of HTTP.
 package struct ResponseCaching: Sendable, Hashable {
     /// The time when the request was sent that fetched or last confirmed the response.

@@ -24,11 +24,6 @@ extension ResponseEntry {
         else { return nil }
         let bodySize = row.number(ID.bodySize)
         guard (0...ResponseBody.longest).contains(bodySize ?? 0) else { return nil }
-        func texts(_ id: UInt16) -> [String] {
-            var texts: [String] = []
-            row.body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
-            return texts
-        }
         var listed: [ListedRecord] = []
         if let bytes = row.rawBytes(ID.listed) {
             ResponseEntry.forEachListed(in: bytes) {
@@ -36,10 +31,10 @@ extension ResponseEntry {
                 return true
             }
         }
-        let headers = texts(ID.headers)
+        let headers = row.texts(ID.headers)
         let caching = row.date(ID.requestedAt).map {
             ResponseCaching(
-                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt,
+                requestedAt: $0, selecting: row.texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt,
                 bodySize: bodySize,
                 parts: ResponseEntry.parts(row))
         }
@@ -57,7 +52,7 @@ extension ResponseEntry {
         listing.position = ListPosition(row)
         valueVariant = row.text(ID.valueVariant)
         mapping = row.text(ID.mapping)
-        validation.knownVersion = texts(ID.knownVersion)
+        validation.knownVersion = row.texts(ID.knownVersion)
         imported = ResponseEntry.importedBody(row).map {
             ImportedBody(
                 digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements),

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The entry of a response: its request, its validation and the records that it lists.
 public struct ResponseEntry: Sendable, Hashable {
     /// The key of the request.

@@ -1,7 +1,5 @@
 // A borrowed view of a response's entry: a cache hit reads it without copying the listed records.
 
-internal import LMDB
-
 /// An entry that is borrowed for the duration of a transaction.
 package struct ResponseView {
     package let id: UInt64
@@ -28,10 +26,10 @@ package struct ResponseView {
     package var metadata: String? { row.text(ID.metadata) }
     package var identity: String? { row.text(ID.identity) }
     package var scan: UInt64? { row.unsigned(ID.scan) }
-    package var headers: [String] { texts(ID.headers) }
+    package var headers: [String] { row.texts(ID.headers) }
     /// The header fields of ``ResponseEntry/Validation/knownVersion``.
-    package var knownVersion: [String] { texts(ID.knownVersion) }
-    package var selecting: [String] { texts(ID.selecting) }
+    package var knownVersion: [String] { row.texts(ID.knownVersion) }
+    package var selecting: [String] { row.texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
@@ -55,12 +53,6 @@ package struct ResponseView {
         let url = url
         guard endpoint.hasPrefix("*"), let mark = url.utf8.lastIndex(of: UInt8(ascii: "#")) else { return url }
         return String(url[..<mark])
-    }
-
-    private func texts(_ id: UInt16) -> [String] {
-        var texts: [String] = []
-        row.body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
-        return texts
     }
 
     /// Calls the closure with root entity and storage key of each listed record, in order.

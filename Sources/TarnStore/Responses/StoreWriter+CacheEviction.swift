@@ -1,7 +1,5 @@
 // Cache eviction: approximate LRU.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Evicts entries of a cache until it is within its limits, or until `count` are removed.
     ///

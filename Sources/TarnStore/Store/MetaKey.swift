@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The keys of the table `meta`.
 package enum MetaKey {
     /// Decimal text (`Store.format`).

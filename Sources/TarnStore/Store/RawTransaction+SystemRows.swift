@@ -26,6 +26,12 @@ extension EncodedRow {
         return String(decoding: value.payload, as: UTF8.self)
     }
 
+    func texts(_ id: UInt16) -> [String] {
+        var texts: [String] = []
+        body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
+        return texts
+    }
+
     func number(_ id: UInt16) -> Int? { body.value(of: id)?.int.flatMap { Int(exactly: $0) } }
 
     func unsigned(_ id: UInt16) -> UInt64? {

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The kinds of reads that verify the checksum of a row.
 struct RowVerification: Sendable, Equatable {
     var copied = true, borrowed = false

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// Features that a store may require of its readers in addition to the format (`MetaKey.features`).
 package enum StoreFeature: String {
     /// Divided rows may have packed directories (`PackedDirectory`).

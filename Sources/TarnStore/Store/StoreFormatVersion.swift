@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 /// The value of `format` in `meta`: decimal text, followed by a checksum from format 3 on.
 package enum StoreFormatVersion {

@@ -1,7 +1,5 @@
 // The table names of a store, each defined once.
 
-internal import LMDB
-
 /// The names of the tables of a store.
 package enum TableName {
     /// The largest number of open tables: of entities, of indexes, and the fixed ones.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The checksum that follows a stored value.
 package enum ValueChecksum {
     package static let size = 4

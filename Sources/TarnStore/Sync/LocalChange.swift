@@ -1,7 +1,5 @@
 // Local changes that have not reached the server: marks that an import respects.
 
-internal import LMDB
-
 /// A local change of a record that has not reached the server.
 ///
 /// The mark is written in the transaction of the change. It stays until it is cleared, when the

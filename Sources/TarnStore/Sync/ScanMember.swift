@@ -1,7 +1,5 @@
 // Scan members: for scans with orphan rules, the scan that has listed each record last.
 
-internal import LMDB
-
 /// The knowledge about one record from the scans of one endpoint.
 ///
 /// The members of all scans are stored in one table, each with the number of the scan that listed

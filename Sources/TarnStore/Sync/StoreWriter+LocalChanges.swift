@@ -1,7 +1,5 @@
 // Reading and writing the marks of local changes.
 
-internal import LMDB
-
 extension StoreReader {
     /// The mark of a record with a local change that has not reached the server; nil if none.
     ///

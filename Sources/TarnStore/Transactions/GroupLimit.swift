@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The limits of a group of writes that are committed together.
 enum GroupLimit {
     static let writes = 256

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The identity of a remembered record: its root entity and its storage key.
 struct RememberedKey: Hashable {
     var root: UInt16

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The state of a record before the transaction that changed it.
 struct RememberedRecord {
     struct Row {

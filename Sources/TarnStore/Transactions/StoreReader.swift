@@ -1,7 +1,5 @@
 // The view of a snapshot that `Store.read` passes to its closure.
 
-internal import LMDB
-
 /// A snapshot of the store, borrowed by a closure. It does not change, and cannot escape.
 public struct StoreReader: ~Escapable {
     package let access: StoreAccess

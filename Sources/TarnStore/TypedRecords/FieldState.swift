@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The three states of a field in a row.
 public enum FieldState: Sendable, Hashable {
     case absent, null, value

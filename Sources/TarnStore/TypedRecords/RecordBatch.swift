@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A batch of encoded records, to be stored in the order of their keys.
 struct RecordBatch: ~Copyable {
     static let limit = 64 << 20

@@ -1,7 +1,5 @@
 // Rows that were looked up together, borrowed together.
 
-internal import LMDB
-
 extension RecordTable {
     /// Passes the rows of a batch on in the form of a type: several at once, as far as nothing of
     /// them is decompressed.

@@ -1,7 +1,5 @@
 // Rows borrowed in the form of a type.
 
-internal import LMDB
-
 extension RecordTable {
     /// Returns a row borrowed with its plan.
     ///

@@ -1,7 +1,5 @@
 // Borrowed rows: fields are read in place, and nothing of a row leaves its transaction.
 
-internal import LMDB
-
 /// A borrowed record of the store, valid until the next change or the end of `read`.
 ///
 /// In a closure that gets a row, the row is valid until the closure returns.

@@ -1,5 +1,4 @@
 import Foundation
-internal import LMDB
 
 /// The buffers of the encoding, reused from record to record, by one encoder of a writer at a time.
 @usableFromInline

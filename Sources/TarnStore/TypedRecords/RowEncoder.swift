@@ -1,7 +1,5 @@
 // The encoding of structs as rows: values are appended as they are set, then sorted by field id.
 
-internal import LMDB
-
 /// The destination of a record's fields.
 ///
 /// The first value that does not fit the catalog is recorded. The `put` or `patch` that started the

@@ -1,7 +1,6 @@
 // The plan of a struct: its names, resolved once per generation of the catalog.
 
 internal import LMDB
-import Synchronization
 
 /// A `StoredRecord` type resolved against the catalog: its fields by id.
 ///

@@ -1,4 +1,3 @@
-internal import LMDB
 import Locking
 import Synchronization
 

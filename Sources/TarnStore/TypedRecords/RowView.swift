@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The untyped content of a `Row`. Every access is bounds-checked in every build.
 ///
 /// The pointers are raw: a field is read in a few nanoseconds. `slotCount` bounds the slots, and

@@ -1,7 +1,5 @@
 // The fields of structs as values, for changes that are queued.
 
-internal import LMDB
-
 extension StoreAccess {
     /// Returns the key of a struct, and its fields in the order of their ids.
     ///

@@ -1,7 +1,5 @@
 // Writes of records as structs: whole, some fields, and with a compare-and-set on the version.
 
-internal import LMDB
-
 extension StoreWriter {
     /// Stores a record: sets the fields of the struct, and keeps those that it does not have.
     ///

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The names of Swift types in messages.
 enum TypeName {
     /// Returns the type of a property as it is written: `[String]?`.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The destination of a field's encoded value.
 public struct ValueEncoder: ~Copyable {
     var writer = ByteWriter(capacity: 2048)

@@ -55,17 +55,6 @@ struct NamingTests {
         #expect(NamingConvention().schemaName(forJSONKey: key) == name)
     }
 
-    @Test(
-        "of the names of a schema the one is found that takes the key, also where an abbreviation could be written in two ways"
-    )
-    func amongNames() {
-        let naming = NamingConvention()
-        #expect(naming.schemaName(forJSONKey: "html_url", among: ["htmlURL", "id"]) == "htmlURL")
-        #expect(naming.schemaName(forJSONKey: "html_url", among: ["htmlUrl", "htmlURL"]) == "htmlUrl")
-        #expect(naming.schemaName(forJSONKey: "snake_name", among: ["snake_name"]) == "snake_name")
-        #expect(naming.schemaName(forJSONKey: "other", among: ["id"]) == nil)
-    }
-
     @Test("random names survive every style there and back")
     func roundTrip() {
         let seed = UInt64.random(in: 0 ... .max)

@@ -57,7 +57,7 @@ final class TestStore {
     /// A stored record as the body of a request.
     func body(_ entity: String, _ key: Int64, _ options: BodyOptions = BodyOptions()) throws -> JSONValue {
         let record = try #require(try record(entity, key))
-        return try BodyWriter(mapping, store.catalog).body(of: record, options) { try self.record($0, $1) }.json
+        return try BodyWriter(mapping, store.catalog).body(of: record, options) { try self.record($0, $1) }
     }
 
     func count(_ entity: String) throws -> Int { try store.read { try $0.count(entity) } }

@@ -286,7 +286,7 @@ struct RewriteTests {
         let store = try Wiki.mixed(folder("s"))
         let records = try store.pages(), path = folder("s")
         await #expect(processExitsWith: .success) { [path = path as String] in
-            _ = try await Store.open(at: path).rewrite("Page")
+            _ = try Store.open(at: path).rewrite("Page")
         }
         #expect(try store.pages() == records)
         try store.put("Page", RecordKey(5), ["note": .string("again")])
@@ -334,18 +334,6 @@ struct RewriteTests {
             try key.withUnsafeBytes { key in try reader.access.raw.get(table, key).map { Array($0) } }
         }
         #expect(left == row)
-    }
-
-    @Test("the suspending rewrite does the same, and ends between two steps if its task is cancelled")
-    func suspending() async throws {
-        let store = try Wiki.mixed(folder("s"))
-        #expect(try await store.rewrite("Page").rows == 3000)
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await store.rewrite("Page")
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try store.dictionaries() == [2])
     }
 }
 

@@ -183,7 +183,7 @@ struct StoreSharingTests {
                 guard case StoreError.lmdb(let error)? = storeError(body) else { return false }
                 return error.operation == "thread" && error.description.contains("ulimit -u")
             }
-            let signal = ObserverSignal(.everything)
+            let signal = try store.read { try ObserverSignal(in: $0.access.state) { _ in .everything } }
             #expect(isRefused { try store.put("User", RecordKey(1)) })
             #expect(isRefused { try store.observers.add(signal, to: store) })
             #expect(store.observers.count == 0 && !store.observers.isWatching)

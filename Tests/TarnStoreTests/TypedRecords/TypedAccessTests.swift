@@ -208,8 +208,6 @@ struct TypedAccessTests {
         try typed.put((0..<20).map { Ticket($0 * 2, "t\($0 * 2)") })
         let found = try typed.store.read { reader in try reader.get(Ticket.self, [38, 1, 0, 0, -5, 12]) }
         #expect(found.map { $0?.title } == ["t38", nil, "t0", "t0", nil, "t12"])
-        let records = try typed.store.read { reader in try reader.records("Ticket", [[38], [1], [0]] as [RecordKey]) }
-        #expect(records.map { $0?["title"] } == [.string("t38"), nil, .string("t0")])
     }
 
     @Test("keys too long for LMDB are found, referred to and told apart")

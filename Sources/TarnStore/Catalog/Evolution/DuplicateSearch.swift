@@ -1,7 +1,5 @@
 // The search for records with equal values in an index that a schema would make unique.
 
-internal import LMDB
-
 /// A search among the records of a store. Nothing is written.
 struct DuplicateSearch {
     let access: StoreAccess

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The limits of a step of an index build.
 package struct IndexBuildOptions: Sendable {
     /// The largest number of rows of a step.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The progress of an index build.
 public struct IndexBuildProgress: Sendable, Hashable {
     /// The entity that declares the index.

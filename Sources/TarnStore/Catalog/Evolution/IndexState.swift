@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// An index and its state.
 public struct IndexState: Sendable, Hashable {
     /// The use of an index, and the work that remains.

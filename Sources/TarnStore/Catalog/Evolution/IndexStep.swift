@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The result of a step of an index build.
 struct IndexStep {
     /// The indexes of the step with their new marks; nil if an index is done.

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// A result of an observation, with the commit that it belongs to.
 public struct Observed<Value: Sendable>: Sendable {
     /// The result of the evaluation.

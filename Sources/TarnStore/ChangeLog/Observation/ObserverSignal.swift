@@ -1,5 +1,3 @@
-import Dispatch
-internal import LMDB
 import Locking
 
 /// The mark of one observer that a change concerns it, and the task that waits for the mark.
@@ -7,7 +5,7 @@ final class ObserverSignal: Sendable {
     private struct State: Sendable {
         var interest: ObserverHub.Interest
         /// The generation of the store that the interest belongs to.
-        var generation: UInt64 = 0
+        var generation: UInt64
         /// Marked at first, so that the current state is delivered.
         var isMarked = true
         var isEnded = false
@@ -16,14 +14,8 @@ final class ObserverSignal: Sendable {
         var passed: (from: UInt64, to: UInt64)?
     }
 
-    private let resolve: (@Sendable (StoreState) throws -> ObserverHub.Interest)?
+    private let resolve: @Sendable (StoreState) throws -> ObserverHub.Interest
     private let state: Guarded<State>
-
-    /// Creates a signal for an interest that no change of the catalog concerns.
-    init(_ interest: ObserverHub.Interest) {
-        resolve = nil
-        state = Guarded(State(interest: interest))
-    }
 
     /// Creates a signal for an interest that depends on the catalog.
     init(in current: StoreState, _ resolve: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest) throws {
@@ -36,12 +28,11 @@ final class ObserverSignal: Sendable {
 
     /// Whether the interest may be another one in a state of the store.
     func isOutdated(in current: StoreState) -> Bool {
-        resolve != nil && state.withLock { $0.generation } < current.generation
+        state.withLock { $0.generation } < current.generation
     }
 
     /// Sets the interest for another catalog. If it has none, the evaluation reports the error.
     func renew(in current: StoreState) {
-        guard let resolve else { return }
         let interest = try? resolve(current)
         state.withLock { state in
             state.generation = current.generation

@@ -1,6 +1,5 @@
 // The shared evaluation of a query's observers: once for each state of the store.
 
-internal import LMDB
 import Locking
 
 /// The newest result of a query, and the state of the store that it belongs to.

@@ -1,7 +1,5 @@
 // The dictionaries of a store at one generation.
 
-internal import LMDB
-
 /// All dictionaries by id. The current one of an entity has the highest id.
 struct DictionaryList: Sendable {
     private var byID: [RowDictionary?] = []

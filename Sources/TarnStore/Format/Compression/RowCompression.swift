@@ -1,5 +1,4 @@
 import CZstd
-internal import LMDB
 
 /// The parameters of row compression and of dictionary training.
 enum RowCompression {

@@ -1,4 +1,3 @@
-internal import LMDB
 import Locking
 
 /// A pool of idle contexts. At most 32 are kept.

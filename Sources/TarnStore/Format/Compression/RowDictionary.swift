@@ -2,7 +2,6 @@
 // well.
 
 import CZstd
-internal import LMDB
 import Locking
 
 /// A dictionary in zstd's digested forms.

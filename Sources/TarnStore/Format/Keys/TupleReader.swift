@@ -1,12 +1,9 @@
 /// Decodes tuples. It never reads beyond the bytes, and returns nil for anything that is no tuple.
 struct TupleReader {
     let bytes: Bytes
-    private(set) var offset: Int
+    private(set) var offset = 0
 
-    init(_ bytes: Bytes, offset: Int = 0) {
-        self.bytes = bytes
-        self.offset = offset
-    }
+    init(_ bytes: Bytes) { self.bytes = bytes }
 
     var isAtEnd: Bool { offset >= bytes.count }
 

@@ -1,7 +1,5 @@
 // Building bodies of rows.
 
-internal import LMDB
-
 /// Builds a body field by field, in ascending order of ids, or by merging two bodies.
 @usableFromInline package struct BodyBuilder: ~Copyable {
     @usableFromInline var values = ByteWriter(capacity: 4096)
@@ -41,8 +39,6 @@ internal import LMDB
 
     /// Indicates whether the values are too long for 16-bit offsets.
     package var isWide: Bool { values.count > RowFormat.narrowLimit }
-
-    var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
 
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) { finish(values: values.bytes, into: &writer) }

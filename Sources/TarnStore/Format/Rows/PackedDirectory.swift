@@ -11,8 +11,6 @@
 // The place of a field is the number of lower bits in the map, and the place of its value the sum
 // of the lengths before.
 
-internal import LMDB
-
 /// The fields of a divided body whose directory is packed, and its short values.
 struct PackedDirectory {
     private let bytes: Bytes

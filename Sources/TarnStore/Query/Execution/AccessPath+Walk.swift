@@ -16,7 +16,7 @@ extension AccessPath {
         if isPoints { return try walkPoints(access, entity, body) }
         let cursor = try access.raw.cursor(source.table(entity, access.state))
         defer { cursor.close() }
-        let scan = PathScan(path: self, cursor: cursor, access: access)
+        let scan = PathScan(path: self, cursor: cursor)
         switch direction {
         case .forward:
             for span in spans { guard try scan.forward(span, start, sort, body) else { return } }
@@ -43,15 +43,13 @@ extension AccessPath {
 private struct PathScan {
     let path: AccessPath
     let cursor: RawCursor
-    let access: StoreAccess
     private let isRows: Bool
     /// Whether the walk sorts entries whose values were cut.
     private let sortsCut: Bool
 
-    init(path: AccessPath, cursor: RawCursor, access: StoreAccess) {
+    init(path: AccessPath, cursor: RawCursor) {
         self.path = path
         self.cursor = cursor
-        self.access = access
         isRows = if case .rows = path.source { true } else { false }
         sortsCut = path.isOrdered && path.orderedCount > 0
     }

@@ -1,7 +1,5 @@
 // The targets of relationships of many records: each decoded once, and listed per owner.
 
-internal import LMDB
-
 /// The targets of one relationship, for each record of a list (the owners).
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The positions of the targets of each owner, without the records themselves.
 @usableFromInline
 struct IncludedPlaces: Sendable {

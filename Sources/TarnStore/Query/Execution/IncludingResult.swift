@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The records of a query, and the targets of their relationships.
 public struct IncludingResult: Sendable {
     /// The records, in the order of the query.

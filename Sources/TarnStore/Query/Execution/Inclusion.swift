@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A relationship to follow from every record of a result.
 ///
 /// It is made by ``StoredRecord/related(_:to:)-(Field,_)``.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// Targets of a relationship that are not in the store.
 package struct MissingTargets: Sendable {
     /// The targets, each once, in ascending order.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A page of a query's result, and the token of the next one.
 public struct QueryPage: Sendable {
     /// The records, in the order of the query.

@@ -1,8 +1,6 @@
 // The change or deletion of a query's records: found in a snapshot, checked again and written in
 // steps.
 
-internal import LMDB
-
 /// A write by query in progress.
 final class QueryWrite: @unchecked Sendable {
     // `@unchecked Sendable`: one thread creates it, then one thread at a time uses it.
@@ -167,7 +165,7 @@ final class QueryWrite: @unchecked Sendable {
         let cascade = try Cascade(writer.access, entity, key, row)
         // Once the end of a large cascade was deleted in steps, the rest fits in one.
         if try writer.exceeds(limit, cascade) { return cascade }
-        step.changed += try writer.delete(cascade, sparesQueued: true, &references)
+        step.changed += try writer.delete(cascade, &references)
         try markLocally()
         return nil
     }

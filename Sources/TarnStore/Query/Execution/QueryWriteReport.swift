@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The result of a write by query.
 public struct QueryWriteReport: Sendable, Hashable {
     /// The number of records in the query's result when they were looked up.

@@ -1,7 +1,5 @@
 // Checks of single records against a query.
 
-internal import LMDB
-
 /// A check that a record found earlier is still in the result of a query.
 package struct RecordCheck {
     private let access: StoreAccess

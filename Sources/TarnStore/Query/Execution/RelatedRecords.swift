@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The targets of a relationship, and the struct type that they decode to.
 @usableFromInline
 struct RelatedRecords<Target: StoredRecord> {

@@ -1,7 +1,5 @@
 // In-memory sorting: positions only, never rows, and no more of them than the result needs.
 
-internal import LMDB
-
 /// A buffer that collects positions and returns them in order.
 ///
 /// A position is a sort key and a storage key, see `QueryEvaluation.appendPosition`.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A list of storage keys in one buffer.
 struct StorageKeys: Sendable {
     private(set) var bytes: [UInt8] = []

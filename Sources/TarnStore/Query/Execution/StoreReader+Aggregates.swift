@@ -1,7 +1,5 @@
 // Aggregates of a query's records: count, minimum, maximum, groups.
 
-internal import LMDB
-
 extension StoreReader {
     /// Returns the number of records that ``fetch(_:)-(Query)`` would return.
     ///

@@ -1,7 +1,5 @@
 // Queries with included relationships: the targets are read together, not with a query for each.
 
-internal import LMDB
-
 extension StoredRecord {
     /// Returns an inclusion of a relationship, to follow it from the records of a query.
     ///

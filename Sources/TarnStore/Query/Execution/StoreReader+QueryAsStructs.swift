@@ -1,7 +1,5 @@
 // Queries in a snapshot that return structs or borrowed rows.
 
-internal import LMDB
-
 extension StoreReader {
     /// Returns copies of the records of a query, in its order.
     ///

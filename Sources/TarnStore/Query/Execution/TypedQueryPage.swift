@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A page of a query's result as structs, and the token of the next one.
 public struct TypedQueryPage<Record: StoredRecord>: Sendable {
     /// The records, in the order of the query.

@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The start of a walk: encoded values of the order's components, and a storage key.
 struct WalkStart {
     var values: [UInt8]

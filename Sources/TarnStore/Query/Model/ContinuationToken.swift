@@ -1,7 +1,6 @@
 // Continuation tokens: the position of a page's last record, and a fingerprint of its query.
 
 import Foundation
-internal import LMDB
 
 /// The end of a page of a query's result, from which the next page continues.
 ///

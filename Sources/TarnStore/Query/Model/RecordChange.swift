@@ -1,7 +1,5 @@
 // The per-record change of an update query: field values, validated and encoded once.
 
-internal import LMDB
-
 /// One change for many records of an entity.
 final class RecordChange: @unchecked Sendable {
     // `@unchecked Sendable`: one thread creates it, then it is only read. Field ids are never

@@ -1,7 +1,5 @@
 // Replaced keys in conditions: a temporary key finds the record that the server has given another.
 
-internal import LMDB
-
 extension CompiledQuery {
     /// Returns the query with the present keys of records whose keys were replaced.
     ///

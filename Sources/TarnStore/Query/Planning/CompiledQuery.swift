@@ -1,8 +1,6 @@
 // A query resolved against the catalog: names as ids, values as operands, an order that compares as
 // bytes.
 
-internal import LMDB
-
 /// A compiled query.
 ///
 /// It is a class, since planning and execution share it and its fields are reference-counted.

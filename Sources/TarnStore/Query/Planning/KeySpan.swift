@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// A range of keys of a table.
 struct KeySpan: Hashable {
     /// The inclusive lower bound; empty for the beginning.

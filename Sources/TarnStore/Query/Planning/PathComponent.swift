@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// One component of a key or an index.
 struct PathComponent {
     enum Form {

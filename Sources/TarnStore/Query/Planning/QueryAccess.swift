@@ -1,5 +1,3 @@
-internal import LMDB
-
 /// The planner's choice for a query.
 struct QueryAccess {
     enum Form {

@@ -1,7 +1,5 @@
 // The values that a condition admits for components of keys and indexes.
 
-internal import LMDB
-
 extension QueryPlaces {
     /// Returns the values of a component with which a condition can be met.
     ///

@@ -1,7 +1,5 @@
 // Descriptions of query plans.
 
-internal import LMDB
-
 extension QueryPlanner {
     func explanation() throws -> QueryPlan {
         let chosen = try choose(), total = try access.records.count(query.entity)

@@ -1,8 +1,6 @@
 // Conditions behind a relationship: if few targets meet one, it becomes a condition on the
 // reference.
 
-internal import LMDB
-
 extension QueryPlanner {
     /// The largest number of targets that replace such a condition.
     private static let mostTargets = 100

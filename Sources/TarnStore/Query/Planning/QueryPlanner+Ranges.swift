@@ -1,7 +1,5 @@
 // The spans of a table that a condition leaves.
 
-internal import LMDB
-
 extension QueryPlanner {
     /// The largest number of spans of a path.
     private static let mostSpans = 10_000

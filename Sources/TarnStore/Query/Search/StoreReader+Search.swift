@@ -1,5 +1,3 @@
-internal import LMDB
-
 extension StoreReader {
     /// Calls a closure with each record of an entity that `any contains` finds, and with the first
     /// occurrence in each of its fields, until it returns false.

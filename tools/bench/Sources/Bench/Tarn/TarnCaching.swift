@@ -32,7 +32,7 @@ enum TarnCaching {
 
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> CachingMeasurement {
         let store = try await TarnCases.fill(options, compression)
-        if compression == .zstd { try await store.rewrite() }
+        if compression == .zstd { try store.rewrite() }
         let pages = try Pages(in: options.pages), body = [UInt8](pages.bodies[pages.bodies.count / 2])
         let cache = try cache(options, compression, store, body)
         let prepared = try await cache.prepare(CacheRequest("issues"))

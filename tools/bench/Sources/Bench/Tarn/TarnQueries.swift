@@ -6,7 +6,7 @@ enum TarnQueries {
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> QueryMeasurement {
         let store = try await TarnCases.fill(options, compression, indexed: ["createdAt", "state"])
         // The records before the first dictionary are not compressed yet.
-        if compression == .zstd { try await store.rewrite() }
+        if compression == .zstd { try store.rewrite() }
         return try store.read { reader in
             var dates: [Int64] = []
             try reader.forEach(TarnIssue.self) { row in dates.append(try row.get(.createdAt, as: Timestamp.self).microseconds) }

@@ -19,7 +19,7 @@ enum TarnReads {
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> ReadMeasurement {
         let store = try await TarnCases.fill(options, compression)
         // The records before the first dictionary are not compressed yet.
-        if compression == .zstd { try await store.rewrite() }
+        if compression == .zstd { try store.rewrite() }
         let (issues, users) = try store.read { reader -> ([Int64], [Int64]) in
             (try reader.fetch(TarnIssue.self).map(\.id), try reader.fetch(TarnUser.self).map(\.id))
         }

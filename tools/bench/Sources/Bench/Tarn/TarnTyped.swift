@@ -61,7 +61,7 @@ enum TarnTyped {
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> TypedMeasurement {
         let store = try await TarnCases.fill(options, compression, indexed: ["createdAt"])
         // The records before the first dictionary are not compressed yet.
-        if compression == .zstd { try await store.rewrite() }
+        if compression == .zstd { try store.rewrite() }
         return try store.read { reader in
             let issues = try reader.fetch(MacroIssue.order(by: \.id))
             let keys = issues.map(\.id), dates = issues.map(\.createdAt.microseconds)

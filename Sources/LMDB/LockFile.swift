@@ -33,7 +33,7 @@ enum LockFile {
             if options.isReadOnly, error.kind == .permission { error.kind = .cannotLock }
             return error
         }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let descriptor = FileMode.openFile(path, in: directory, O_RDWR | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -125,7 +125,10 @@ extension Environment {
         // locks.
         if creating {
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FileMode.inside(directory))
-            if descriptor >= 0 { close(descriptor) }
+            if descriptor >= 0 {
+                FileMode.adopt(descriptor, in: directory)
+                close(descriptor)
+            }
         }
         return FileIdentity(path: path)
     }

@@ -29,7 +29,7 @@ final class SyncLock: Sendable {
     /// - Throws: ``Taken``; `StoreError.lmdb` if the file cannot be opened or locked.
     static func claim(_ endpoints: [String], directory: String) throws -> SyncLock? {
         let path = directory + "/claims.lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        let descriptor = Store.openFile(path, in: directory)
         // Without the lock, another process would do all of it a second time.
         guard descriptor >= 0 else {
             throw StoreError.file(path, errno, operation: "open")

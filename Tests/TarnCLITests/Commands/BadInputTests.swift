@@ -218,6 +218,23 @@ struct BadInputTests {
     }
 
     @Test("a store whose data file was cut off is refused in one line and left as it is", arguments: [0.02, 0.3, 0.7])
+    @Test("relative paths of a description that comes from a pipe are those of the working directory")
+    func pipedDescription() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        _ = try folder.write("part.yaml", "entities: { Item: { key: id, attributes: { id: int, name: string } } }\n")
+        let text = itemsYAML().components(separatedBy: "entities:")[0]
+        let endpoints = "endpoints: { items: { path: /items, entity: Item, paginate: header_link } }\n"
+        for (store, name) in [("store: own.tarn\n", "own.tarn"), ("", "tarn.tarn")] {
+            let file = try folder.write("piped", store + "include: part.yaml\n" + text + endpoints)
+            let result = try await shell(
+                "cd '\(folder.path)' && cat '\(file)' | \"$TARN\" sync --file /dev/stdin --base '\(server.base)'")
+            #expect(result.status == 0, "\(result)")
+            #expect(FileManager.default.fileExists(atPath: folder(name) + "/data.mdb"))
+        }
+        let inDev = try FileManager.default.contentsOfDirectory(atPath: "/dev").filter { $0.hasSuffix(".tarn") }
+        #expect(inDev.isEmpty)
+    }
+
     func truncatedStore(part: Double) async throws {
         let folder = try TemporaryFolder()
         let copy = folder.path + "/cut.tarn"

@@ -33,11 +33,12 @@ enum PrivateFile {
         return false
     }
 
-    /// Returns the path without symbolic links, or the path itself if there is no such file.
+    /// Returns the path without symbolic links, or the path itself if there is no such file, or if
+    /// it is not UTF-8 then.
     static func target(of path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
-        return String(cString: real)
+        return String(validatingCString: real) ?? path
     }
 
     /// Gives a file the owner of the one that it replaces, which only root may do, and the group

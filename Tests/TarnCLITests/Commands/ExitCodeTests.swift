@@ -209,6 +209,22 @@ struct ExitCodeTests {
         #expect(ended.status == 143, "\(ended)")
     }
 
+    @Test("a signal that the parent ignores ends nothing: SIGINT of a command in the background of a script")
+    func ignoredByTheParent() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let watch = try TarnProcess(
+            ["-c", "trap '' INT; exec \"$0\" watch Item --file \"$1\"", TarnProcess.executable, file],
+            program: "/bin/bash")
+        try await eventually { watch.output.contains("count") }
+        watch.send(SIGINT)
+        watch.send(SIGTERM)
+        let ended = await watch.end()
+        #expect(ended.status == 143, "\(ended)")
+    }
+
     @Test("`tarn --help` lists exactly the codes that are tested here")
     func documented() async throws {
         let help = try await tarn("--help").output

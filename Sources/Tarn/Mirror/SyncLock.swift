@@ -50,14 +50,14 @@ final class SyncLock: Sendable {
 
     /// The process that scans an endpoint into a store at this moment; nil if there is none.
     static func holder(of endpoint: String, directory: String) -> Int32? {
-        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         return SyncLock(descriptor).holder(of: region(of: endpoint))
     }
 
     /// Whether no process holds a lock; false if that cannot be told.
     static func isFree(_ endpoint: String, directory: String) -> Bool {
-        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT }
         let file = SyncLock(descriptor)
         var lock = SyncLock.exclusive(region(of: endpoint), 1)

@@ -7,8 +7,10 @@ struct NewDirectory {
     let unfinished: String
 
     init(_ path: String) {
-        // A trailing slash would put the unfinished directory inside of it.
-        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        // Trailing slashes would put the unfinished directory inside of it.
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        self.path = path
         unfinished = self.path + ".unfinished-\(getpid())-" + String(UInt32.random(in: 0 ... .max), radix: 16)
     }
 

@@ -55,12 +55,14 @@ final class SecretCommand: Sendable {
             if isLate || data.count > limit { kill(-processID, SIGKILL) }
             return state.isEnded
         }
-        var status: Int32 = 0
-        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+        var status: Int32 = 0, found: pid_t
+        repeat { found = waitpid(processID, &status, 0) } while found < 0 && errno == EINTR
         if isEnded { throw SecretError(source, "was interrupted") }
         if isLate { throw SecretError(source, "was terminated after \(time.components.seconds) seconds") }
         // The caller reports the length.
         if data.count > limit { return data }
+        // ECHILD (waitpid(2)).
+        guard found == processID else { throw SecretError(source, "has no known status: the process ignores SIGCHLD") }
         guard status & 0x7F == 0 else { throw SecretError(source, "was terminated by a signal") }
         switch (status >> 8) & 0xFF {
         case 0: return data

@@ -225,6 +225,21 @@ struct ExitCodeTests {
         #expect(ended.status == 143, "\(ended)")
     }
 
+    @Test("a parent that ignores SIGCHLD hides no failure of a program: of sqlite3, or of a command for a secret")
+    func ignoredChildren() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages), store = try await Forge.store
+        let ignoring = "env --ignore-signal=CHLD \"$TARN\""
+        let database = folder("forge.db")
+        let export = try await shell("ulimit -f 100; \(ignoring) inspect export '\(store)' --sqlite '\(database)'")
+        #expect(export.status == 1 && export.error.hasPrefix("tarn: sqlite3: "), "\(export)")
+        #expect(!FileManager.default.fileExists(atPath: database))
+        let command = "  auth: { bearer: { command: [sh, -c, 'echo s3cret; exit 3'] } }"
+        let file = try folder.write("tarn.yaml", itemsYAML(api: command))
+        let sync = try await shell("\(ignoring) sync --file '\(file)' --base '\(server.base)'")
+        #expect(sync.status == 4 && sync.error.contains("failed with status 3"), "\(sync)")
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("`tarn --help` lists exactly the codes that are tested here")
     func documented() async throws {
         let help = try await tarn("--help").output

@@ -46,6 +46,7 @@ struct InitCommand: AsyncParsableCommand {
         options.tokenVariable = authEnv
         options.headers = try fields()
         let asks = !yes && output != "-" && isatty(STDIN_FILENO) == 1 && Output.isTerminal && Output.errorIsTerminal
+        if asks { try StandardInput.require() }
         let output = asks ? InitQuestions.file(output, overwriting: force) : output
         if output != "-", !force, FileManager.default.fileExists(atPath: output) {
             throw Failure(.usage, "\(output) exists: write another file with --output, or overwrite it with --force")

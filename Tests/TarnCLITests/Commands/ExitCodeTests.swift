@@ -169,6 +169,36 @@ struct ExitCodeTests {
         #expect(result.status == 0 && result.output == whole.output, "\(result.error)")
     }
 
+    @Test(
+        "an input that does not block is waited for",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")),
+        arguments: ["pipe", "socketpair"])
+    func nonBlockingInput(kind: String) async throws {
+        let program = """
+            import os, socket, subprocess, sys, time
+            a, b = os.pipe() if sys.argv[1] == "pipe" else [each.detach() for each in socket.socketpair()]
+            os.set_blocking(a, False)
+            child = subprocess.Popen(sys.argv[2:], stdin=a, stdout=subprocess.PIPE)
+            # Until it reads its standard input (proc_pid_syscall(5)), or has ended.
+            def is_reading():
+                try: return open(f"/proc/{child.pid}/syscall").read().startswith(("0 0x0 ", "63 0x0 "))
+                except OSError: return True
+            for _ in range(500):
+                if child.poll() is not None or is_reading(): break
+                time.sleep(0.01)
+            if child.poll() is None: os.write(b, b"count Issue\\n")
+            os.close(b)
+            os.close(a)
+            print(child.stdout.read().decode(), end="")
+            sys.exit(child.wait())
+            """
+        let result = try await TarnProcess(
+            ["-c", program, kind, TarnProcess.executable, "inspect", "shell", try await Forge.store],
+            program: "/usr/bin/python3"
+        ).end()
+        #expect(result.status == 0 && result.lines == ["330"], "\(result)")
+    }
+
     @Test("a dry run does not make the directory of temporary files")
     func missingTemporaryDirectory() async throws {
         let folder = try TemporaryFolder()

@@ -172,11 +172,11 @@ public final class Environment: Sendable {
     }
 
     /// Returns a path that does not depend on the working directory; the same one if that is
-    /// unknown.
+    /// unknown, or not UTF-8: its text would lead elsewhere.
     private static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
-        return String(cString: folder) + "/" + path
+        return String(validatingCString: folder).map { $0 + "/" + path } ?? path
     }
 
     /// The bytes of address space to ask for: less if many environments are open, and at least four

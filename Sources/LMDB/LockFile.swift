@@ -2,6 +2,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 
 /// `lock.mdb`: the reader table and the mutexes that processes share.
 ///
@@ -33,7 +34,7 @@ enum LockFile {
             if options.isReadOnly, error.kind == .permission { error.kind = .cannotLock }
             return error
         }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let descriptor = FileMode.openFile(path, in: directory, O_RDWR | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -83,15 +84,25 @@ enum LockFile {
         pwrite(descriptor, &number, 8, lastTransactionOffset)
     }
 
+    /// The descriptors of ``writer(in:)``.
+    private static let readable = Guarded<[FileIdentity: Int32]>([:])
+
     /// Returns the thread that holds the write mutex; 0 if none does, or if that is unknown.
     ///
     /// The mutex begins the second cache line of the file (mdb.c, `MDB_txninfo`). glibc keeps the
     /// thread in the low 30 bits of its first word, as the kernel needs it to find the owner of a
     /// robust mutex (futex(2), `FUTEX_TID_MASK`).
     ///
-    /// The descriptor stays open: closing it would drop the locks of this process.
+    /// The descriptor stays open, for later calls: closing it would drop the locks of this process.
     static func writer(in directory: String) -> Int32 {
-        let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
+        let path = directory + "/" + name
+        guard let file = FileIdentity(path: path) else { return 0 }
+        let descriptor = readable.withLock { readable in
+            if let known = readable[file] { return known }
+            let new = open(path, O_RDONLY | O_CLOEXEC)
+            if new >= 0 { readable[file] = new }
+            return new
+        }
         var word: UInt32 = 0
         guard descriptor >= 0, pread(descriptor, &word, 4, 64) == 4 else { return 0 }
         return Int32(word & 0x3FFF_FFFF)
@@ -125,7 +136,10 @@ extension Environment {
         // locks.
         if creating {
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FileMode.inside(directory))
-            if descriptor >= 0 { close(descriptor) }
+            if descriptor >= 0 {
+                FileMode.adopt(descriptor, in: directory)
+                close(descriptor)
+            }
         }
         return FileIdentity(path: path)
     }

@@ -14,8 +14,7 @@ package enum OlderDataFile {
     /// The environments of other programs, which have no `turn.lock`, get no note.
     static func note(in directory: String) {
         guard access(directory + "/turn.lock", F_OK) == 0 else { return }
-        let descriptor = open(
-            path(in: directory), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let descriptor = FileMode.openFile(path(in: directory), in: directory, O_WRONLY | O_NONBLOCK)
         if descriptor >= 0 { close(descriptor) }
     }
 

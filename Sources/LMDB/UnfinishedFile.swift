@@ -25,7 +25,7 @@ enum UnfinishedFile {
         defer { close(descriptor) }
         for _ in 0..<patience {
             guard isUnfinished(descriptor) else { return }
-            if try emptyAlone(descriptor, directory + "/lock.mdb", path) { return }
+            if try emptyAlone(descriptor, directory, path) { return }
             usleep(1000)
         }
     }
@@ -65,8 +65,9 @@ enum UnfinishedFile {
     /// The lock is on the first byte of `lock.mdb` (`mdb_env_excl_lock`).
     ///
     /// - Returns: False if another process holds the lock.
-    private static func emptyAlone(_ descriptor: Int32, _ lockPath: String, _ path: String) throws(LMDBError) -> Bool {
-        let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.of(path) ?? 0o600)
+    private static func emptyAlone(_ descriptor: Int32, _ directory: String, _ path: String) throws(LMDBError) -> Bool {
+        let lockPath = directory + "/lock.mdb"
+        let lock = FileMode.openFile(lockPath, in: directory, O_RDWR | O_NONBLOCK)
         guard lock >= 0 else { throw LMDBError(code: errno, operation: "open", path: lockPath) }
         defer { close(lock) }
         var range = flock()

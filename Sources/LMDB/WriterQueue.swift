@@ -23,7 +23,7 @@ final class WriterQueue: Sendable {
     init(directory: String) throws(LMDBError) {
         self.directory = directory
         let path = directory + "/turn.lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let descriptor = FileMode.openFile(path, in: directory, O_RDWR | O_NONBLOCK)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
         file = LockDescriptor(descriptor)
     }

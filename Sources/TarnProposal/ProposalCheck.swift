@@ -23,8 +23,7 @@ struct ProposalCheck {
         let description = try Description.parse(text, file: folder + "/tarn.yaml")
         defer { try? FileManager.default.removeItem(atPath: folder) }
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try run(description, samples, at: folder + "/store")
+            try run(description, samples, at: folder)
         } catch {
             failure = "\(error)"
         }

@@ -2,9 +2,10 @@
 
 import Foundation
 import Glibc
-import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite("Lock file", .timeLimit(.minutes(5)))
 struct LockFileTests {
@@ -33,6 +34,21 @@ struct LockFileTests {
             #expect(FileManager.default.createFile(atPath: lock, contents: nil))
             #expect(truncate(lock, 65_664) == 0 && status(lock).st_blocks == 0)
         }
+    }
+
+    @Test("asking again and again for the writer of a lock file keeps one descriptor of it")
+    func writerIsAskedFor() throws {
+        let path = folder("e"), environment = try Environment.open(at: path)
+        /// The descriptors of this process that are open on the lock file.
+        func descriptors() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                FileIdentity(path: "/proc/self/fd/" + $0) == FileIdentity(path: path + "/lock.mdb")
+            }
+        }
+        let before = try descriptors()
+        for _ in 0..<5 { #expect(LockFile.writer(in: path) == 0) }
+        #expect(try descriptors() == before + 1)
+        withExtendedLifetime(environment) {}
     }
 
     @Test("a smaller table that another process has mapped does not grow under it")

@@ -29,7 +29,7 @@ final class SyncLock: Sendable {
     /// - Throws: ``Taken``; `StoreError.lmdb` if the file cannot be opened or locked.
     static func claim(_ endpoints: [String], directory: String) throws -> SyncLock? {
         let path = directory + "/claims.lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        let descriptor = Store.openFile(path, in: directory)
         // Without the lock, another process would do all of it a second time.
         guard descriptor >= 0 else {
             throw StoreError.file(path, errno, operation: "open")
@@ -50,14 +50,14 @@ final class SyncLock: Sendable {
 
     /// The process that scans an endpoint into a store at this moment; nil if there is none.
     static func holder(of endpoint: String, directory: String) -> Int32? {
-        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         return SyncLock(descriptor).holder(of: region(of: endpoint))
     }
 
     /// Whether no process holds a lock; false if that cannot be told.
     static func isFree(_ endpoint: String, directory: String) -> Bool {
-        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT }
         let file = SyncLock(descriptor)
         var lock = SyncLock.exclusive(region(of: endpoint), 1)

@@ -24,7 +24,7 @@ final class RequestLock: Sendable {
 
     /// Opens the lock file; nil if that fails: then each process fetches for itself.
     init?(directory: String) {
-        let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        let descriptor = Store.openFile(directory + "/claims.lock", in: directory)
         guard descriptor >= 0 else { return nil }
         file = LockDescriptor(descriptor)
     }

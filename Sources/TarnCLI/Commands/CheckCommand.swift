@@ -40,8 +40,11 @@ struct CheckCommand: AsyncParsableCommand {
             for name in endpoints where !known.contains(name) {
                 throw Failure(.usage, "\(valid.file): " + Spelling.unknown("endpoint", name, among: known))
             }
-            report.findings += try await check.onlineFindings(
-                valid, base: try base.replacements(valid), endpoints: endpoints.isEmpty ? nil : Set(endpoints))
+            // An interrupt leaves no temporary store.
+            try await FollowedTask.run {
+                report.findings += try await check.onlineFindings(
+                    valid, base: try base.replacements(valid), endpoints: endpoints.isEmpty ? nil : Set(endpoints))
+            }
         }
         for finding in report.findings {
             if json { Output.json(CheckCommand.json(finding)) } else { Output.line(finding.description) }

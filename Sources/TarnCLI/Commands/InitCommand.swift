@@ -46,6 +46,7 @@ struct InitCommand: AsyncParsableCommand {
         options.tokenVariable = authEnv
         options.headers = try fields()
         let asks = !yes && output != "-" && isatty(STDIN_FILENO) == 1 && Output.isTerminal && Output.errorIsTerminal
+        if asks { try StandardInput.require() }
         let output = asks ? InitQuestions.file(output, overwriting: force) : output
         if output != "-", !force, FileManager.default.fileExists(atPath: output) {
             throw Failure(.usage, "\(output) exists: write another file with --output, or overwrite it with --force")
@@ -148,11 +149,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         do {
             let text = Data(proposal.text.utf8)
-            if force {
-                try text.write(to: URL(fileURLWithPath: output), options: .atomic)
-            } else {
-                try InitCommand.create(output, text)
-            }
+            try force ? OutputFile.replace(output, text) : OutputFile.create(output, text)
         } catch {
             throw Failure(.failed, "cannot write \(output): \(Failure.reason(error))")
         }
@@ -175,22 +172,6 @@ struct InitCommand: AsyncParsableCommand {
 }
 
 extension InitCommand {
-    /// Creates a file. One that another process has created meanwhile stays, and of a failed write
-    /// nothing is left: it would block the next attempt.
-    private static func create(_ path: String, _ content: Data) throws {
-        func failure() -> NSError { NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw failure() }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: content)
-            try file.close()
-        } catch {
-            unlink(path)
-            throw error
-        }
-    }
-
     /// Prints the lists that the file does not reach as a whole.
     private func noteUncertain(_ proposal: Proposal) {
         guard !quiet else { return }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Glibc
 import Tarn
 import TarnInspect
 
@@ -106,27 +105,10 @@ struct StatCommand: InspectingCommand {
     }
 
     private func write(_ text: String, to path: String) throws {
-        func failure() -> Failure {
-            Failure(.failed, "\(path): cannot be written: \(String(cString: strerror(errno)))")
-        }
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw failure() }
-        defer { close(file) }
-        var text = text
-        try text.withUTF8 { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = Glibc.write(file, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-                guard count < 0 else {
-                    written += count
-                    continue
-                }
-                guard errno != EINTR else { continue }
-                let failure = failure()
-                // A rest would be in the way of another attempt.
-                unlink(path)
-                throw failure
-            }
+        do {
+            try OutputFile.create(path, Data(text.utf8))
+        } catch {
+            throw Failure(.failed, "\(path): cannot be written: \(Failure.reason(error))")
         }
     }
 

@@ -52,6 +52,9 @@ struct TarnCommand: AsyncParsableCommand {
         openStandardDescriptors()
         // A file that exceeds `ulimit -f` is then an error with a message (EFBIG).
         signal(SIGXFSZ, SIG_IGN)
+        // If the parent ignores it, the system forgets the exit codes of children (waitpid(2)): a
+        // program that fails would seem to have succeeded.
+        signal(SIGCHLD, SIG_DFL)
         Interrupts.endAtOnce(SIGQUIT)
         DamagedPages.reportSignals()
         Store.reportLongWaits(after: 3, Output.notice)

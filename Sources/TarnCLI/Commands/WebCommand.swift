@@ -51,7 +51,7 @@ struct WebCommand: AsyncParsableCommand {
             running.task = task
             if running.isInterrupted { task.cancel() }
         }
-        do { try await task.value } catch { throw Failure(.failed, "port \(port): \(error)") }
+        do { try await task.value } catch { throw Failure(.failed, "--port \(port): \(Failure.listening(error))") }
         if task.isCancelled { throw Failure(.interrupted, "") }
     }
 }

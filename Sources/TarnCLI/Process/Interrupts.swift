@@ -20,8 +20,9 @@ final class Interrupts {
         let queue = DispatchQueue(label: "tarn.interrupts")
         let count = Counter(), registered = DispatchSemaphore(value: 0)
         sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
-            // `nohup` ignores SIGHUP, and it must remain ignored.
-            if number == SIGHUP, Interrupts.isIgnored(number) { return nil }
+            // `nohup` ignores SIGHUP, and a script SIGINT for its commands in the background. They
+            // must remain ignored.
+            if Interrupts.isIgnored(number) { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             // With its registration, the source takes the place of the signal's default action.
             // Ignored before, a signal would be lost.

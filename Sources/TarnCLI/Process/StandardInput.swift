@@ -3,11 +3,26 @@
 import Foundation
 
 enum StandardInput {
-    /// Throws if the standard input cannot be read: it is closed, or a directory.
+    /// Throws if the standard input cannot be read: it is closed, or a directory. From then on,
+    /// reading waits for the next line.
     static func require() throws(Failure) {
         // Without a byte to read.
         guard read(STDIN_FILENO, nil, 0) == 0 else {
             throw Failure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
         }
+        let flags = fcntl(STDIN_FILENO, F_GETFL)
+        // Set by a program that shares the pipe: a line that is not there yet would be the end.
+        guard flags >= 0, flags & O_NONBLOCK != 0 else { return }
+        var status = stat()
+        guard fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        // The link opens the pipe or the terminal anew, without the flag (proc_pid_fd(5)), and a
+        // socket not at all.
+        let own = open("/proc/self/fd/\(STDIN_FILENO)", O_RDONLY | O_CLOEXEC)
+        guard own >= 0 else {
+            _ = fcntl(STDIN_FILENO, F_SETFL, flags & ~O_NONBLOCK)
+            return
+        }
+        dup2(own, STDIN_FILENO)
+        close(own)
     }
 }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import NIOCore
 import Tarn
 
 struct ProxyCommand: AsyncParsableCommand {
@@ -142,7 +141,7 @@ struct ProxyCommand: AsyncParsableCommand {
         let server = try makeServer(target, host)
         let bound: Int
         do { bound = try await server.start(host: host, port: port) } catch {
-            throw Failure(.failed, "--listen \(listen): \(ProxyCommand.reason(error))")
+            throw Failure(.failed, "--listen \(listen): \(Failure.listening(error))")
         }
         Output.line("listening on http://\(listen[..<colon]):\(bound)")
         Output.flush()
@@ -179,19 +178,5 @@ struct ProxyCommand: AsyncParsableCommand {
             hosts: ProxyHosts(
                 named: hosts.compactMap(ProxyHosts.host), listening: host, upstream: target,
                 isPrivate: rules == .private))
-    }
-
-    /// Returns the reason why the proxy cannot listen, and the remedy.
-    private static func reason(_ error: any Error) -> String {
-        guard let error = error as? IOError else {
-            return "unknown host: use an address of this machine, such as 127.0.0.1"
-        }
-        return switch error.errnoCode {
-        case EADDRINUSE:
-            "the port is in use by another process: stop it, or choose another port (0 selects a free one)"
-        case EACCES: "permission denied: ports below 1024 are for privileged processes"
-        case EADDRNOTAVAIL: "this machine does not have the address"
-        default: String(cString: strerror(error.errnoCode))
-        }
     }
 }

@@ -26,8 +26,12 @@ struct LineHistory {
     /// The path of the history file: `TARN_HISTORY`, else in the XDG state directory. Nil for none.
     static func path(_ environment: [String: String]) -> String? {
         if let path = environment["TARN_HISTORY"] { return path.isEmpty ? nil : path }
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/tarn/inspect-history" }
-        return environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/tarn/inspect-history" : nil }
+        // A text with U+FFFD stands for bytes that are not UTF-8, and would be another folder.
+        func folder(_ name: String) -> String? {
+            environment[name].flatMap { $0.hasPrefix("/") && !$0.unicodeScalars.contains("\u{FFFD}") ? $0 : nil }
+        }
+        if let state = folder("XDG_STATE_HOME") { return state + "/tarn/inspect-history" }
+        return folder("HOME").map { $0 + "/.local/state/tarn/inspect-history" }
     }
 
     /// Adds a line, unless it repeats the last one or begins with a blank.

@@ -36,7 +36,7 @@ final class ShellSession {
 
     /// Runs until the input ends.
     func run() throws {
-        if !input.isInteractive { try StandardInput.require() }
+        try StandardInput.require()
         let sources = input.isInteractive ? [interrupts()] + endings() : []
         defer { sources.forEach { $0.cancel() } }
         let interrupted = interrupted

@@ -7,10 +7,17 @@ enum ArgumentBytes {
     /// The variables of the environment that name a file or a program.
     private static let variables = ["TARN_HISTORY", "TARN_PAGER"]
 
-    /// Throws a usage error if an argument, or a variable that names a file, is not UTF-8.
+    /// Throws if the arguments are unknown, and a usage error if one of them, or a variable that
+    /// names a file, is not UTF-8.
     static func requireUTF8() throws {
         let count = Int(CommandLine.argc), arguments = CommandLine.unsafeArgv
-        for position in 1..<max(1, count) {
+        // Not even the name of the program: Swift reads them from there. Without arguments, each
+        // command would print the help and succeed.
+        guard count > 0 else {
+            throw Failure(
+                .failed, "the arguments of the program are in /proc, which is not mounted (`mount -t proc proc /proc`)")
+        }
+        for position in 1..<count {
             guard let bytes = arguments[position], String(validatingCString: bytes) == nil else { continue }
             throw Failure(
                 .usage,

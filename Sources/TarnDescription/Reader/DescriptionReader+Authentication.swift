@@ -96,8 +96,7 @@ extension DescriptionReader {
                 "~ is not expanded: write an absolute path, or one relative to this file")
             return nil
         }
-        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
-        return file[...slash] + path
+        return DescriptionFolder.path(path, besides: file)
     }
 
     /// Reads a value that need not be secret, such as a user's name: a text or a secret source.

@@ -85,22 +85,14 @@ struct DescriptionReader {
     }
 
     private mutating func storePath(_ top: Section) -> String {
-        let slash = file.lastIndex(of: "/")
-        let folder = slash.map { file[...$0] } ?? ""
-        guard top["store"] != nil else {
-            var name = slash.map { file[file.index(after: $0)...] } ?? file[...]
-            for suffix in [".yaml", ".yml"] where name.hasSuffix(suffix) && name != suffix {
-                name = name.dropLast(suffix.count)
-            }
-            return folder + name + ".tarn"
-        }
+        guard top["store"] != nil else { return DescriptionFolder.store(of: file) }
         guard let path = variableText(top, "store") else { return "" }
         if path.hasPrefix("~") {
             report(
                 top, "store",
                 "~ is not expanded: write an absolute path, or one relative to this file")
         }
-        return path.hasPrefix("/") ? path : folder + path
+        return DescriptionFolder.path(path, besides: file)
     }
 
     // MARK: Problems

@@ -47,7 +47,11 @@ enum EnvironmentText {
                 Problem(
                     message: "the default of ${\(name):-…} cannot have variables: write a text without ${"))
         }
-        let set = getenv(String(name)).map { String(cString: $0) }
+        let bytes = getenv(String(name)), set = bytes.flatMap { String(validatingCString: $0) }
+        // Its text would be another path.
+        guard bytes == nil || set != nil else {
+            return .failure(Problem(message: "the environment variable \(name) is not valid UTF-8"))
+        }
         if let set, !set.isEmpty || rest.isEmpty { return .success(set) }
         if rest.isEmpty {
             return .failure(

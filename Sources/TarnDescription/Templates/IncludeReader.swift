@@ -65,8 +65,7 @@ struct IncludeReader {
 
     /// Reads an included file; nil if it was included already, or with a problem reported.
     private mutating func read(_ path: String, _ mark: YAMLValue.Mark, _ file: String) -> YAMLValue? {
-        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-        let path = path.hasPrefix("/") ? path : folder + path
+        let path = DescriptionFolder.path(path, besides: file)
         let canonical = IncludeReader.canonical(path)
         if chain.contains(canonical) {
             report(mark, file, "\(path) includes itself: remove one of the lines")

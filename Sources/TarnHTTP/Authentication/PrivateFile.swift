@@ -8,8 +8,9 @@ enum PrivateFile {
     ///
     /// The bytes are written to a new file with a random name and mode 0600. A symbolic link or a
     /// file with that name is never opened, so a guessed name reveals nothing. Of a path that is a
-    /// symbolic link, the file that it leads to is replaced. A group that could read the old file
-    /// can read the new one, unless everybody could.
+    /// symbolic link, the file that it leads to is replaced. If root replaces the file of another
+    /// user, it stays that user's. A group that could read the old file can read the new one,
+    /// unless everybody could.
     ///
     /// - Returns: false if the file was not replaced.
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
@@ -22,7 +23,7 @@ enum PrivateFile {
                 return false
             }
             let isWritten = write(bytes, to: file) && fsync(file) == 0
-            if isWritten { keepGroup(of: path, file) }
+            if isWritten { keepOwner(of: path, file) }
             guard close(file) == 0, isWritten, rename(temporary, path) == 0 else {
                 unlink(temporary)
                 return false
@@ -32,18 +33,21 @@ enum PrivateFile {
         return false
     }
 
-    /// Returns the path without symbolic links, or the path itself if there is no such file.
+    /// Returns the path without symbolic links, or the path itself if there is no such file, or if
+    /// it is not UTF-8 then.
     static func target(of path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
-        return String(cString: real)
+        return String(validatingCString: real) ?? path
     }
 
-    /// Gives a file the group and the mode of the one that it replaces, if others have no access
-    /// to that.
-    private static func keepGroup(of path: String, _ file: Int32) {
+    /// Gives a file the owner of the one that it replaces, which only root may do, and the group
+    /// and the mode if others have no access to that.
+    private static func keepOwner(of path: String, _ file: Int32) {
         var old = stat()
-        guard stat(path, &old) == 0, old.st_mode & 0o007 == 0, old.st_mode & 0o070 != 0,
+        guard stat(path, &old) == 0 else { return }
+        _ = fchown(file, old.st_uid, gid_t.max)
+        guard old.st_mode & 0o007 == 0, old.st_mode & 0o070 != 0,
             fchown(file, uid_t.max, old.st_gid) == 0
         else { return }
         _ = fchmod(file, 0o600 | old.st_mode & 0o060)

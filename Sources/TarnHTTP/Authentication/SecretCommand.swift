@@ -58,12 +58,14 @@ final class SecretCommand: Sendable {
             if isLate || data.count > limit { kill(-processID, SIGKILL) }
             return state.isEnded
         }
-        var status: Int32 = 0
-        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+        var status: Int32 = 0, found: pid_t
+        repeat { found = waitpid(processID, &status, 0) } while found < 0 && errno == EINTR
         if isEnded { throw SecretError(source, "was interrupted") }
         if isLate { throw SecretError(source, "was terminated after \(time.components.seconds) seconds") }
         // The caller reports the length.
         if data.count > limit { return data }
+        // ECHILD (waitpid(2)).
+        guard found == processID else { throw SecretError(source, "has no known status: the process ignores SIGCHLD") }
         guard status & 0x7F == 0 else { throw SecretError(source, "was terminated by a signal") }
         switch (status >> 8) & 0xFF {
         case 0: return data
@@ -91,7 +93,7 @@ final class SecretCommand: Sendable {
         let command = ["env", "--"] + words
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] =
-            ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+            ProcessInfo.processInfo.environment.keys.compactMap(SecretCommand.variable) + [nil]
         defer {
             (arguments + variables).forEach { free($0) }
             posix_spawn_file_actions_destroy(&actions)
@@ -100,6 +102,15 @@ final class SecretCommand: Sendable {
         var processID: pid_t = 0
         return posix_spawn(&processID, "/usr/bin/env", &actions, &attributes, &arguments, &variables) == 0
             ? processID : nil
+    }
+
+    /// A variable of the environment as it is: Foundation's text has U+FFFD for what is not UTF-8,
+    /// such as in the path of a password store.
+    private static func variable(_ name: String) -> UnsafeMutablePointer<CChar>? {
+        guard let value = getenv(name) else { return nil }
+        let bytes =
+            "\(name)=".utf8.map(CChar.init(bitPattern:)) + UnsafeBufferPointer(start: value, count: strlen(value))
+        return (bytes + [0]).withUnsafeBufferPointer { bytes in bytes.baseAddress.flatMap { strdup($0) } }
     }
 
     /// The time for which output is awaited that a process has written before its end.

@@ -40,6 +40,8 @@ public enum SecretSource: Sendable, Hashable {
         switch self {
         case .environment(let name):
             guard let value = environment[name], !value.isEmpty else { throw SecretError(self, "is not set") }
+            // Foundation's text has this for other bytes.
+            guard !value.unicodeScalars.contains("\u{FFFD}") else { throw SecretError(self, "is not UTF-8") }
             text = value
         case .file(let path): text = try SecretSource.text(try SecretSource.bytes(ofFile: path, self, command), self)
         case .command(let words):

@@ -29,7 +29,8 @@ final class SQLiteProgram {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         // A name that begins with a hyphen would be an option.
         let file = database.hasPrefix("-") ? "./\(database)" : database
-        process.arguments = ["sqlite3", "-batch", "-bail", file]
+        // The user's `~/.sqliterc` may open another database, or fail.
+        process.arguments = ["sqlite3", "-batch", "-bail", "-init", "/dev/null", file]
         process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: false)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = messages

@@ -1,6 +1,7 @@
 // The records of a store in forms that other programs read: SQL for SQLite, and CSV.
 
 import Foundation
+import LMDB
 import TarnStore
 
 extension StoreInspector {
@@ -114,8 +115,10 @@ extension StoreInspector {
         try program.send("PRAGMA synchronous=OFF;")
         let result = try exportSQL(line: { try program.send($0) }, damaged: damaged)
         try program.finish()
-        guard link(unfinished, path) == 0 else {
-            throw SQLiteProgram.Failure(description: "\(path): \(String(cString: strerror(errno)))")
+        // Not a hard link, which disks with the file systems of other machines lack.
+        let code = FileCalls.renameExclusively(unfinished, to: path)
+        guard code == 0 else {
+            throw SQLiteProgram.Failure(description: "\(path): \(String(cString: strerror(code)))")
         }
         return result
     }

@@ -7,21 +7,25 @@ struct NewDirectory {
     let unfinished: String
 
     init(_ path: String) {
-        // A trailing slash would put the unfinished directory inside of it.
-        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        // Trailing slashes would put the unfinished directory inside of it.
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        self.path = path
         unfinished = self.path + ".unfinished-\(getpid())-" + String(UInt32.random(in: 0 ... .max), radix: 16)
     }
 
     /// Creates the directory under its unfinished name.
     ///
+    /// - Parameter other: the store that it is a copy of; its users get the same access. Nil for a
+    ///   directory that is its owner's alone.
     /// - Throws: `StoreMaintenanceError.destinationExists` if the path exists; `StoreError.lmdb` if
     ///   the directory cannot be created.
-    func make(_ mode: mode_t = 0o700) throws {
+    func make(like other: String? = nil) throws {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         // An existing unfinished directory belongs to another attempt: it is neither used nor
         // removed.
-        guard mkdir(unfinished, mode) == 0 else {
+        guard mkdir(unfinished, 0o700) == 0 else {
             if errno == ENOENT {
                 let parent = (path as NSString).deletingLastPathComponent
                 throw StoreError.lmdb(
@@ -29,6 +33,11 @@ struct NewDirectory {
             }
             throw StoreError.lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
         }
+        guard let other else { return }
+        let descriptor = open(unfinished, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        FileMode.adopt(descriptor, in: other, keepsOwner: false)
     }
 
     /// Gives the directory its name.

@@ -28,7 +28,7 @@ extension Store {
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {
         let target = NewDirectory(path)
-        try target.make(FileMode.directory(for: FileMode.inside(environment.absolutePath)))
+        try target.make(like: environment.absolutePath)
         do {
             try Store.copy(environment, to: target.unfinished + "/data.mdb", isCompacted: isCompacted)
             let (sequence, incarnation) = try Store.renew(target.unfinished)
@@ -45,9 +45,11 @@ extension Store {
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    static func copy(_ environment: Environment, to path: String, isCompacted: Bool) throws {
+    static func copy(
+        _ environment: Environment, to path: String, isCompacted: Bool, isReplacement: Bool = false
+    ) throws {
         do throws(LMDBError) {
-            let descriptor = try newFile(path, like: environment)
+            let descriptor = try newFile(path, like: environment, isReplacement: isReplacement)
             defer { close(descriptor) }
             try environment.copy(to: descriptor, isCompacted: isCompacted)
         } catch {
@@ -59,11 +61,15 @@ extension Store {
     }
 
     /// Creates an empty file with the mode of a store's data file, and opens it for writing.
-    static func newFile(_ path: String, like environment: Environment) throws(LMDBError) -> Int32 {
-        let mode = FileMode.inside(environment.absolutePath)
+    ///
+    /// - Parameter isReplacement: whether it takes the place of the data file, and belongs to the
+    ///   same user. A backup belongs to the user who makes it.
+    static func newFile(
+        _ path: String, like environment: Environment, isReplacement: Bool
+    ) throws(LMDBError) -> Int32 {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "copy", path: path) }
-        guard fchmod(descriptor, mode) == 0 else {
+        guard FileMode.adopt(descriptor, in: environment.absolutePath, keepsOwner: isReplacement) else {
             let code = errno
             close(descriptor)
             throw LMDBError(code: code, operation: "copy", path: path)

@@ -62,7 +62,7 @@ extension Store {
             try checkFormat(environment, path)
             if let damagedRows = try fill(new, from: environment) { return damagedRows }
             unlink(new)
-            try copy(environment, to: new, isCompacted: true)
+            try copy(environment, to: new, isCompacted: true, isReplacement: true)
             // Only a file with tables of other programs is copied like this: its rows are not read.
             return 0
         } catch let error as LMDBError {
@@ -92,7 +92,7 @@ extension Store {
     /// - Returns: the number of damaged rows; nil if it cannot be filled: see
     ///   `Environment.copyPacked`.
     private static func fill(_ new: String, from environment: Environment) throws -> Int? {
-        let descriptor = try newFile(new, like: environment)
+        let descriptor = try newFile(new, like: environment, isReplacement: true)
         defer { close(descriptor) }
         var damagedRows = 0
         let isFilled = try environment.copyPacked(to: new) { table, entries in

@@ -84,8 +84,12 @@ public final class Store: Sendable {
         }
     }
 
-    /// Returns the mode for another file in the directory of a store.
-    package static func fileMode(in directory: String) -> mode_t { FileMode.inside(directory) }
+    /// Opens another file in the directory of a store, and creates it if it is missing.
+    ///
+    /// - Returns: the descriptor; negative if `errno` has the reason.
+    package static func openFile(_ path: String, in directory: String) -> Int32 {
+        FileMode.openFile(path, in: directory, O_RDWR)
+    }
 
     /// The format of new stores, and the newest that this version supports.
     /// An existing store keeps its format.

@@ -38,7 +38,7 @@ final class StoreLock: Sendable {
         throws(StoreOpenError)
     {
         let path = directory + "/store.lock"
-        var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        var descriptor = FileMode.openFile(path, in: directory, O_RDWR | O_NONBLOCK)
         let code = descriptor < 0 ? errno : 0
         // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
@@ -88,8 +88,7 @@ final class StoreLock: Sendable {
     /// - Throws: `.storeInUse`, after a second, if another process has it open; `.lmdb` if the file
     ///   cannot be opened.
     init(exclusively directory: String) throws(StoreOpenError) {
-        file = LockDescriptor(
-            Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory)))
+        file = LockDescriptor(FileMode.openFile(directory + "/store.lock", in: directory, O_RDWR))
         guard descriptor >= 0 else {
             throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")))
         }

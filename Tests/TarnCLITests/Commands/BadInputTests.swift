@@ -172,6 +172,38 @@ struct BadInputTests {
         #expect(refused.error.contains("the server returned 403"))
     }
 
+    @Test(
+        "a variable that is not UTF-8 is no other path and no other secret, and a command for a secret gets it as it is"
+    )
+    func variables() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        func sync(_ yaml: String) async throws -> TarnProcess.Result {
+            let file = try folder.write("tarn.yaml", yaml)
+            return try await shell(
+                "TARN_X=$(printf 'p\\351') \"$TARN\" sync --file '\(file)' --base '\(server.base)'")
+        }
+        let path = try await sync("store: '${TARN_X}/s'\n" + itemsYAML())
+        #expect(path.status == 2 && path.error.contains("TARN_X is not valid UTF-8"), "\(path)")
+        let secret = try await sync(itemsYAML(api: "  auth: { bearer: { env: TARN_X } }"))
+        #expect(secret.status == 4 && secret.error.contains("TARN_X is not UTF-8"), "\(secret)")
+        #expect(server.requests.isEmpty)
+        let command = #"[sh, -c, 'test "$TARN_X" = "$(printf "p\351")" && echo s3cret']"#
+        expectSuccess(try await sync(itemsYAML(api: "  auth: { bearer: { command: \(command) } }")))
+    }
+
+    @Test("in a directory whose path is not UTF-8, relative paths are those of this directory")
+    func directory() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        _ = try folder.write("tarn.yaml", itemsYAML())
+        let result = try await shell(
+            """
+            set -e; cd '\(folder.path)'; there=$(printf 'caf\\351'); mkdir "$there"; mv tarn.yaml "$there"; cd "$there"
+            "$TARN" sync --base '\(server.base)'; "$TARN" list Item --format ndjson; ls tarn.tarn
+            """)
+        #expect(result.status == 0 && result.error.isEmpty, "\(result)")
+        #expect(result.output.contains(#"{"id":3,"#) && result.lines.contains("wake"), "\(result.output)")
+    }
+
     @Test("an entity without a key in the description is exit 2 with file, line, column and field")
     func descriptionWithoutKey() async throws {
         let folder = try TemporaryFolder()
@@ -184,6 +216,23 @@ struct BadInputTests {
         #expect(second.status == 2)
         #expect(second.error.hasPrefix("tarn: \(absent):5:"), "\(second.error)")
         #expect(second.error.contains("entities.Item") && second.error.contains("key"))
+    }
+
+    @Test("relative paths of a description that comes from a pipe are those of the working directory")
+    func pipedDescription() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        _ = try folder.write("part.yaml", "entities: { Item: { key: id, attributes: { id: int, name: string } } }\n")
+        let text = itemsYAML().components(separatedBy: "entities:")[0]
+        let endpoints = "endpoints: { items: { path: /items, entity: Item, paginate: header_link } }\n"
+        for (store, name) in [("store: own.tarn\n", "own.tarn"), ("", "tarn.tarn")] {
+            let file = try folder.write("piped", store + "include: part.yaml\n" + text + endpoints)
+            let result = try await shell(
+                "cd '\(folder.path)' && cat '\(file)' | \"$TARN\" sync --file /dev/stdin --base '\(server.base)'")
+            #expect(result.status == 0, "\(result)")
+            #expect(FileManager.default.fileExists(atPath: folder(name) + "/data.mdb"))
+        }
+        let inDev = try FileManager.default.contentsOfDirectory(atPath: "/dev").filter { $0.hasSuffix(".tarn") }
+        #expect(inDev.isEmpty)
     }
 
     @Test("a place where no store can be is exit 6 and names the path, for writing and for reading")

@@ -253,4 +253,19 @@ struct CheckCommandTests {
         #expect(named.output.contains("Item: x59 is not mapped") && !named.output.contains("x60"), "\(named.output)")
         #expect(named.output.contains("warning: endpoints.items: not mapped, either: 2 more paths"), "\(named.output)")
     }
+
+    @Test("--online that is interrupted ends with the code of the signal, and leaves no temporary store")
+    func interruptedOnline() async throws {
+        let folder = try TemporaryFolder(), temporary = folder("temporary")
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+        let server = try LocalServer(itemPages, "--fault", ":stall:600")
+        let check = try TarnProcess(
+            ["check", "--file", file, "--online", "--base", server.base], environment: ["TMPDIR": temporary])
+        try await eventually("a request") { !server.requests.isEmpty }
+        check.send(SIGTERM)
+        let ended = await check.end()
+        #expect(ended.status == 143, "\(ended)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+    }
 }

@@ -169,6 +169,36 @@ struct ExitCodeTests {
         #expect(result.status == 0 && result.output == whole.output, "\(result.error)")
     }
 
+    @Test(
+        "an input that does not block is waited for",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")),
+        arguments: ["pipe", "socketpair"])
+    func nonBlockingInput(kind: String) async throws {
+        let program = """
+            import os, socket, subprocess, sys, time
+            a, b = os.pipe() if sys.argv[1] == "pipe" else [each.detach() for each in socket.socketpair()]
+            os.set_blocking(a, False)
+            child = subprocess.Popen(sys.argv[2:], stdin=a, stdout=subprocess.PIPE)
+            # Until it reads its standard input (proc_pid_syscall(5)), or has ended.
+            def is_reading():
+                try: return open(f"/proc/{child.pid}/syscall").read().startswith(("0 0x0 ", "63 0x0 "))
+                except OSError: return True
+            for _ in range(500):
+                if child.poll() is not None or is_reading(): break
+                time.sleep(0.01)
+            if child.poll() is None: os.write(b, b"count Issue\\n")
+            os.close(b)
+            os.close(a)
+            print(child.stdout.read().decode(), end="")
+            sys.exit(child.wait())
+            """
+        let result = try await TarnProcess(
+            ["-c", program, kind, TarnProcess.executable, "inspect", "shell", try await Forge.store],
+            program: "/usr/bin/python3"
+        ).end()
+        #expect(result.status == 0 && result.lines == ["330"], "\(result)")
+    }
+
     @Test("a dry run does not make the directory of temporary files")
     func missingTemporaryDirectory() async throws {
         let folder = try TemporaryFolder()
@@ -207,6 +237,37 @@ struct ExitCodeTests {
         watch.send(SIGTERM)
         let ended = await watch.end()
         #expect(ended.status == 143, "\(ended)")
+    }
+
+    @Test("a signal that the parent ignores ends nothing: SIGINT of a command in the background of a script")
+    func ignoredByTheParent() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let watch = try TarnProcess(
+            ["-c", "trap '' INT; exec \"$0\" watch Item --file \"$1\"", TarnProcess.executable, file],
+            program: "/bin/bash")
+        try await eventually { watch.output.contains("count") }
+        watch.send(SIGINT)
+        watch.send(SIGTERM)
+        let ended = await watch.end()
+        #expect(ended.status == 143, "\(ended)")
+    }
+
+    @Test("a parent that ignores SIGCHLD hides no failure of a program: of sqlite3, or of a command for a secret")
+    func ignoredChildren() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages), store = try await Forge.store
+        let ignoring = "env --ignore-signal=CHLD \"$TARN\""
+        let database = folder("forge.db")
+        let export = try await shell("ulimit -f 100; \(ignoring) inspect export '\(store)' --sqlite '\(database)'")
+        #expect(export.status == 1 && export.error.hasPrefix("tarn: sqlite3: "), "\(export)")
+        #expect(!FileManager.default.fileExists(atPath: database))
+        let command = "  auth: { bearer: { command: [sh, -c, 'echo s3cret; exit 3'] } }"
+        let file = try folder.write("tarn.yaml", itemsYAML(api: command))
+        let sync = try await shell("\(ignoring) sync --file '\(file)' --base '\(server.base)'")
+        #expect(sync.status == 4 && sync.error.contains("failed with status 3"), "\(sync)")
+        #expect(server.requests.isEmpty)
     }
 
     @Test("`tarn --help` lists exactly the codes that are tested here")

@@ -44,6 +44,44 @@ struct InitCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) != text)
     }
 
+    @Test("without a directory of temporary files, a proposal says that it was not tried, and none is made")
+    func missingTemporaryDirectory() async throws {
+        let folder = try TemporaryFolder(), samples = try folder.write("samples.json", #"[{"id":1,"name":"a"}]"#)
+        let result = try await tarn(
+            ["init", samples, "--output", folder("tarn.yaml")], environment: ["TMPDIR": folder("none")])
+        #expect(result.status == 0, "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: folder("none")))
+        let line = result.errorLines.first { $0.hasPrefix("not clean: ") } ?? ""
+        #expect(line.contains(folder("none") + "/") && !line.contains("Error Domain"), "\(result.error)")
+    }
+
+    @Test("--force keeps the link to the file, its mode and owner, and writes into what is no file")
+    func forcedOntoLinks() async throws {
+        let folder = try TemporaryFolder(), samples = try folder.write("samples.json", #"[{"id":1,"name":"a"}]"#)
+        let file = try folder.write("real.yaml", "mine"), link = folder("link.yaml"), dangling = folder("new.yaml")
+        try #require(chmod(file, 0o640) == 0)
+        let isRoot = geteuid() == 0
+        if isRoot { try #require(chown(file, 65534, 65533) == 0) }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.yaml")
+        try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: "later.yaml")
+        for path in [link, dangling] {
+            expectSuccess(try await tarn("init", samples, "--force", "--quiet", "--output", path))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path).hasSuffix(".yaml"))
+        }
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(try text.contains("Sample") && String(contentsOfFile: folder("later.yaml"), encoding: .utf8) == text)
+        var status = stat()
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o640)
+        if isRoot { #expect(status.st_uid == 65534 && status.st_gid == 65533) }
+        #expect(mkfifo(folder("pipe"), 0o600) == 0)
+        let piped = try await shell(
+            "cat '\(folder("pipe"))' & \"$TARN\" init '\(samples)' --force --quiet --output '\(folder("pipe"))'; wait")
+        #expect(piped.output == text, "\(piped)")
+        #expect(stat(folder("pipe"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["later.yaml", "link.yaml", "new.yaml", "pipe", "real.yaml", "samples.json"])
+    }
+
     @Test("on a terminal, a name that no entity can have is asked again, and a file that exists is not proposed")
     func questions() async throws {
         let server = try LocalServer([recording("/api/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)])

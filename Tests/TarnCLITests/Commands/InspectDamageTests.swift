@@ -169,6 +169,16 @@ struct InspectDamageTests {
         #expect(await page.process.end().status == 128 + signal)
     }
 
+    @Test("a port that is in use is an error of the browser inspector that names the way out")
+    func webPortInUse() async throws {
+        let store = try makeStore(), page = try await RunningPage(store), port = try page.port
+        let second = try await tarn("inspect", "web", store, "--port", "\(port)")
+        #expect(
+            second.status == 1 && second.error.hasPrefix("tarn: --port \(port): the port is in use by another process"),
+            "\(second)")
+        _ = await page.end()
+    }
+
     @Test("page faults that are not listed count in the last line of a dump and of an export")
     func countedBeyondTheList() async throws {
         let owner = "zweistein", path = try makeStore(ofManyPagesOf: owner)

@@ -210,4 +210,14 @@ struct ReadOnlyTests {
             #expect(result.status == 6, "\(command): \(result)")
         }
     }
+
+    @Test("a pipe in the place of the lock file of syncs holds up no status")
+    func pipeOfClaims() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages), claims = folder("tarn.tarn/claims.lock")
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
+        try FileManager.default.removeItem(atPath: claims)
+        #expect(mkfifo(claims, 0o600) == 0)
+        try await expectSuccess(shell("timeout 60 \"$TARN\" status --file '\(file)'"))
+    }
 }

@@ -52,6 +52,35 @@ struct UnusualMediaTests {
         try await expectSuccess(tarn("inspect", "verify", folder.path + "/copy"))
     }
 
+    @Test(
+        "without /proc, which has the arguments, a command fails with the reason and does nothing",
+        .enabled(if: canMount))
+    func withoutProc() async throws {
+        let store = try await Forge.store
+        let result = try await shell(
+            "unshare -m sh -c 'umount -l /proc; exec \"$TARN\" store backup \(store) \(folder.path)/copy'")
+        #expect(result.status == 1 && result.output.isEmpty && result.error.contains("/proc"), "\(result)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test("a user's ~/.sqliterc has no part in an export to SQLite", .enabled(if: canMount))
+    func settingsOfSQLite() async throws {
+        let store = try await Forge.store
+        _ = try folder.write(".sqliterc", ".open other.db\n")
+        // `sqlite3` finds the home in the list of users first.
+        let commands = try folder.write(
+            "commands",
+            """
+            set -e; cd '\(folder.path)'
+            awk -F: -v OFS=: -v home="$PWD" '{ $6 = home } 1' /etc/passwd > passwd
+            mount --bind passwd /etc/passwd
+            "$TARN" inspect export '\(store)' --sqlite forge.db > /dev/null
+            ls *.db
+            """)
+        let result = try await shell("unshare -m bash '\(commands)'")
+        #expect(result.status == 0 && result.lines == ["forge.db"], "\(result)")
+    }
+
     @Test("a file that is cut off while it is looked at ends no command by a signal")
     func cutOffMeanwhile() async throws {
         let original = try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb"))

@@ -133,5 +133,7 @@ struct ShellPartsTests {
         #expect(LineHistory.path(["TARN_HISTORY": ""]) == nil && LineHistory.path([:]) == nil)
         #expect(LineHistory.path(["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/tarn/inspect-history")
         #expect(LineHistory.path(["HOME": "/h"]) == "/h/.local/state/tarn/inspect-history")
+        // Bytes that are not UTF-8, as Foundation gives them.
+        #expect(LineHistory.path(["HOME": "/h\u{FFFD}"]) == nil && LineHistory.path(["HOME": "h"]) == nil)
     }
 }

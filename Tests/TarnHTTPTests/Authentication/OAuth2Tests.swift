@@ -201,6 +201,34 @@ struct OAuth2Tests {
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
     }
 
+    @Test("a file in a folder whose path is not UTF-8 is replaced in its place")
+    func oddFolder() throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let odd = (folder + "/caf").utf8.map(CChar.init(bitPattern:)) + [CChar(bitPattern: 0xE9), 0]
+        try #require(mkdir(odd, 0o700) == 0 && symlink(odd, folder + "/link") == 0)
+        let path = folder + "/link/secret"
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/link") == ["secret"])
+    }
+
+    @Test("the file of another user stays readable to that user when root replaces it", .enabled(if: geteuid() == 0))
+    func othersFile() throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/secret"
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        try #require(chown(path, 65534, 65533) == 0)
+        for (mode, kept) in [(0o600, 0o600), (0o644, 0o600), (0o640, 0o640)] as [(mode_t, mode_t)] {
+            try #require(chmod(path, mode) == 0)
+            #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_uid == 65534 && status.st_mode & 0o777 == kept, "\(status)")
+        }
+    }
+
     @Test(
         "a refusal is an error of its own kind that says why, without the secrets that the server repeats",
         arguments: [

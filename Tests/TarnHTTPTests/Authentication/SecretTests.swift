@@ -72,6 +72,17 @@ struct SecretTests {
         #expect(ContinuousClock.now - started < .seconds(30))
     }
 
+    @Test("in a process that ignores SIGCHLD, and so learns no status, a command gives no secret")
+    func unknownStatus() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGCHLD, SIG_IGN)
+            let error = #expect(throws: SecretError.self) {
+                try SecretSource.command(["sh", "-c", "echo s3cret; exit 3"]).read(environment: [:])
+            }
+            #expect(error?.reason.contains("SIGCHLD") == true)
+        }
+    }
+
     @Test("a command for which nobody waits any more is ended")
     func cancelledCommand() async throws {
         let transport = AuthorizedTransport(

@@ -57,6 +57,15 @@ struct BackupTests {
         }
     }
 
+    @Test("slashes behind the path of a copy do not count", arguments: ["copy/", "copy//"])
+    func trailingSlashes(name: String) throws {
+        let store = try Forge.open(folder("s"))
+        try store.put("User", RecordKey(1))
+        try store.backup(to: folder(name))
+        #expect(try Store.open(at: folder("copy")).count("User") == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["copy", "s"])
+    }
+
     @Test("a compacted copy of a file that lacks pages is an error about damage, and leaves nothing")
     func lackingPages() throws {
         do {

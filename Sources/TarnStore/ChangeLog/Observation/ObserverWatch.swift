@@ -97,7 +97,7 @@ final class ObserverWatch: @unchecked Sendable {
         if notifications < 0 { notifications = ObserverWatch.newNotifications() }
         guard notifications >= 0 else { return }
         if mayCreate {
-            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, FileMode.inside(String(path.dropLast("/wake".count))))
+            let file = WakeFile.open(path)
             if file >= 0 { close(file) }
         }
         watch = inotify_add_watch(notifications, path, UInt32(IN_ATTRIB))

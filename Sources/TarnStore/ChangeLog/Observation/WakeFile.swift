@@ -18,14 +18,17 @@ package final class WakeFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Opens the file at a path, and creates it if it is missing.
+    static func open(_ path: String) -> Int32 {
+        FileMode.openFile(path, in: String(path.dropLast("/wake".count)), O_WRONLY | O_NONBLOCK)
+    }
+
     /// Touches the file. Called by the writer's thread only; the slow check covers failures.
     func touch() {
         if isSilent.load(ordering: .relaxed) { return }
         var file = descriptor.load(ordering: .relaxed)
         if file < 0 {
-            file = open(
-                path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(String(path.dropLast("/wake".count)))
-            )
+            file = WakeFile.open(path)
             guard file >= 0 else { return }
             descriptor.store(file, ordering: .relaxed)
         }

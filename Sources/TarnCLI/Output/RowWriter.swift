@@ -66,7 +66,8 @@ struct RowWriter {
 
     /// Adds a row whose cells and members are the same; an absent value is no member.
     mutating func add(_ cells: [OutputValue]) {
-        add(members: zip(columns, cells).filter { !$1.isAbsent }.map { ($0, $1) }, cells: cells)
+        let members = zip(columns, cells).filter { !$1.isAbsent }
+        add(members: members.map { ($0, $1) }, cells: cells)
     }
 
     /// Writes what is left; the writer must not be used again.

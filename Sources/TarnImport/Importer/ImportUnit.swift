@@ -35,9 +35,9 @@ package struct ImportUnit: Sendable {
     /// replaces, which a scan may have stored or confirmed since the request was sent.
     package var keepsPlaces = false
 
-    /// The versions of the entries that those of single records have replaced, by their places in
-    /// ``responses``.
-    private var replacedVersions: [Int: [String]] = [:]
+    /// The validations of the entries that those of single records have replaced, by their places
+    /// in ``responses``.
+    private var replaced: [Int: ResponseEntry.Validation] = [:]
 
     /// Creates the parts of a unit.
     package init(
@@ -65,16 +65,15 @@ package struct ImportUnit: Sendable {
         for response in revalidated { try writer.putResponse(response.entry) }
         for (index, response) in responses.enumerated() {
             var entry = response
-            if entry.listing.listed.count == 1, let known = try writer.access.responses.entry(of: entry.request) {
-                replacedVersions[index] = known.validation.version
+            let isSingle = entry.listing.listed.count == 1
+            if isSingle || keepsPlaces, let known = try writer.access.responses.entry(of: entry.request) {
+                if isSingle { replaced[index] = known.validation }
+                if keepsPlaces { entry.listing.keepPlace(of: known.listing) }
             }
             if let sequence {
                 if entry.imported?.sequence == 0 { entry.imported?.sequence = sequence }
             } else {
                 entry.imported = nil
-            }
-            if keepsPlaces, let known = try writer.access.responses.entry(of: entry.request) {
-                entry.listing.keepPlace(of: known.listing)
             }
             try writer.putResponse(entry)
         }
@@ -106,7 +105,7 @@ package struct ImportUnit: Sendable {
                 // Marks have the values that were left out: writes are based on this version.
                 entry.validation.removeValidators(keepingVersion: true)
                 if response.listing.listed.count == 1, restored.isSuperset(of: response.listing.listed) {
-                    entry.validation.knownVersion = replacedVersions[index] ?? []
+                    entry.validation.knownVersion = replaced[index]?.version ?? []
                 }
                 entry.imported = nil
             }

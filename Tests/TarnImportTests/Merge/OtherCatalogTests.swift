@@ -62,6 +62,29 @@ struct OtherCatalogTests {
         #expect(try target.count("User") == 0)
     }
 
+    @Test("a unit for a store that lacks the attribute, or the entity, is refused: it may get another of that id")
+    func lackingParts() throws {
+        var more = Self.user()
+        more.attributes.append(AttributeDefinition("mail", .string, optional: true))
+        for (schema, entity) in [(Schema([more]), "User"), (Schema([Self.user(), Self.tag]), "Tag")] {
+            let bed = try TestStore(schema), target = try TestStore(Schema([Self.user()]))
+            try bed.add(#"[{"id":1,"mail":"a@b","color":"red"}]"#, entity)
+            #expect(throws: OtherCatalogError(entity: entity)) {
+                try target.store.write { try bed.importer.commit(into: &$0) }
+            }
+            #expect(try target.count("User") == 0)
+        }
+    }
+
+    @Test("an importer goes on when its store loses an attribute and an entity")
+    func removedParts() throws {
+        let bed = try TestStore(Schema([Self.user(), Self.tag]))
+        try bed.store.remove(field: "name", of: "User")
+        try bed.store.remove(entity: "Tag")
+        try bed.take(#"[{"id":1}]"#, "User")
+        #expect(try bed.count("User") == 1)
+    }
+
     @Test("an importer goes on when its store gets entities, and new names of fields")
     func earlierCatalog() throws {
         let bed = try TestStore(Schema([Self.user()]))

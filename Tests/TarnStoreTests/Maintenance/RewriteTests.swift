@@ -205,14 +205,11 @@ struct RewriteTests {
         let store = try Store.open(at: path, schema: Wiki.schema())
         let records = try store.pages(), rewritten = try store.rowsByDictionary()[2] ?? 0
         #expect(records.count == 3000 && rewritten > 700)
-        let report = try rewriteBlocking(store)
+        let report = try store.rewrite("Page", batch: 100)
         #expect(report.rows == 3000 - rewritten)
         #expect(try store.pages() == records)
         #expect(try store.dictionaries() == [2])
     }
-
-    /// Not async: a rewrite there is the suspending one.
-    private func rewriteBlocking(_ store: Store) throws -> RewriteReport { try store.rewrite("Page", batch: 100) }
 
     @Test("what is written between two steps is kept, before and behind the place that the rewrite has reached")
     func writersInBetween() throws {

@@ -107,6 +107,15 @@ struct QueryResultTests {
         }
     }
 
+    @Test func aNegativeLimitStopsTheProgramAlsoForAPage() async {
+        await #expect(processExitsWith: .failure) {
+            let store = try QueryStore()
+            var query = Query("Issue")
+            query.limit = -1
+            _ = try store.store.read { r in try r.page(query) }.next
+        }
+    }
+
     @Test func aDamagedTokenNeverCrashes() throws {
         let store = try filled()
         let query = Query("Issue", sortedBy: [.descending("comments"), .ascending("title")], limit: 2)

@@ -102,8 +102,8 @@ extension StoreReader {
             }
             return nil
         }
-        guard limit != 0 else {
-            // It throws as for any other limit.
+        guard limit > 0 else {
+            // It throws as for any other limit, and a negative one traps.
             _ = try CompiledQuery(query, access.state)
             return query.after
         }

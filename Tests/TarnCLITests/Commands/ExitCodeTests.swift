@@ -204,6 +204,7 @@ struct ExitCodeTests {
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func closedInput() async throws {
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let program = """
             import os, subprocess, sys
             os.mkfifo(sys.argv[1])

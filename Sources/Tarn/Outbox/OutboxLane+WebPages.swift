@@ -46,8 +46,8 @@ extension OutboxLane {
         return failure
     }
 
-    /// The outcome of a deletion that is answered with 404 or 410 and a web page, although the record
-    /// can be read at its URL; nil for any other answer.
+    /// The outcome of a deletion that is answered with 404 or 410 and a web page, although the
+    /// record can be read at its URL; nil for any other answer.
     ///
     /// Some servers answer so each request whose path or method they do not know.
     func unknownDeletion(

@@ -75,6 +75,7 @@ struct UpdateCommand: AsyncParsableCommand {
         // A dry run refuses what the write refuses.
         func check(_ store: Store, _ query: Query) throws {
             let values = try assigned(store, query)
+            _ = try MemberEdit.edits(add: add, remove: remove, entity: query.entity, store.catalog)
             try store.read { try $0.checkChange(values, of: query.entity) }
         }
         try options.run(entity, "changed", check: check) { store, query in
@@ -96,20 +97,10 @@ extension MemberEdit {
         for (isAddition, texts) in [(false, remove), (true, add)] {
             for text in texts {
                 let option = isAddition ? "--add \(text)" : "--remove \(text)"
-                guard let equal = text.firstIndex(of: "=") else {
-                    throw Failure(.usage, "\(option): not relationship=key")
+                let (field, key): (String, RecordKey)
+                do { (field, key) = try member(text, option, entity, catalog) } catch let error as StoreError {
+                    throw Failure(Failure(error).code, "\(option): \(error)")
                 }
-                let field = String(text[..<equal])
-                guard let relationship = catalog.relationship(field, of: entity),
-                    let destination = catalog.entity(id: relationship.destination)
-                else {
-                    throw StoreError.unknownField(
-                        entity: entity.name, name: field, known: catalog.relationships(of: entity).map(\.name))
-                }
-                guard relationship.isToMany else {
-                    throw Failure(.usage, "\(option): \(field) of \(entity.name) has one record: write --set \(text)")
-                }
-                let key = try RecordKey(argument: String(text[text.index(after: equal)...]), of: destination)
                 if edits.contains(where: { $0.relationship == field && $0.members.contains(key) }) {
                     throw Failure(.usage, "\(option): the same record is named more than once")
                 }
@@ -121,5 +112,23 @@ extension MemberEdit {
             }
         }
         return edits
+    }
+
+    /// Reads `relationship=key`.
+    private static func member(
+        _ text: String, _ option: String, _ entity: Catalog.Entity, _ catalog: Catalog
+    ) throws -> (relationship: String, key: RecordKey) {
+        guard let equal = text.firstIndex(of: "=") else { throw Failure(.usage, "\(option): not relationship=key") }
+        let field = String(text[..<equal])
+        guard let relationship = catalog.relationship(field, of: entity),
+            let destination = catalog.entity(id: relationship.destination)
+        else {
+            throw StoreError.unknownField(
+                entity: entity.name, name: field, known: catalog.relationships(of: entity).map(\.name))
+        }
+        guard relationship.isToMany else {
+            throw Failure(.usage, "\(option): \(field) of \(entity.name) has one record: write --set \(text)")
+        }
+        return (field, try RecordKey(argument: String(text[text.index(after: equal)...]), of: destination))
     }
 }

@@ -31,7 +31,8 @@ enum OutputFile {
     static func replace(_ path: String, _ content: Data) throws {
         var old = stat()
         guard stat(path, &old) == 0 else {
-            // Nothing, or a link that leads nowhere yet.
+            guard lstat(path, &old) == 0 else { return try create(path, content) }
+            // A link that leads nowhere yet.
             return try open(path, O_CREAT).write(contentsOf: content)
         }
         guard old.st_mode & S_IFMT == S_IFREG, let target = target(of: path) else {

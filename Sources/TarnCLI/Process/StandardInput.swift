@@ -15,13 +15,14 @@ enum StandardInput {
         guard flags >= 0, flags & O_NONBLOCK != 0 else { return }
         var status = stat()
         guard fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-        // The link opens the pipe or the terminal anew, without the flag (proc_pid_fd(5)), and a
-        // socket not at all.
-        let own = open("/proc/self/fd/\(STDIN_FILENO)", O_RDONLY | O_CLOEXEC)
+        // The link opens the pipe or the terminal anew (proc_pid_fd(5)), and a socket not at all.
+        // To open a named pipe that all writers have closed would wait for another one.
+        let own = open("/proc/self/fd/\(STDIN_FILENO)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard own >= 0 else {
             _ = fcntl(STDIN_FILENO, F_SETFL, flags & ~O_NONBLOCK)
             return
         }
+        _ = fcntl(own, F_SETFL, fcntl(own, F_GETFL) & ~O_NONBLOCK)
         dup2(own, STDIN_FILENO)
         close(own)
     }

@@ -20,5 +20,8 @@ enum DescriptionFolder {
         return path("\(name).tarn", besides: file)
     }
 
-    private static func isStream(_ file: String) -> Bool { file.hasPrefix("/dev/") || file.hasPrefix("/proc/") }
+    /// `/dev/shm` has files and folders in memory.
+    private static func isStream(_ file: String) -> Bool {
+        file.hasPrefix("/dev/") && !file.hasPrefix("/dev/shm/") || file.hasPrefix("/proc/")
+    }
 }

@@ -199,6 +199,28 @@ struct ExitCodeTests {
         #expect(result.status == 0 && result.lines == ["330"], "\(result)")
     }
 
+    @Test(
+        "an input that does not block, and whose writers have closed their named pipe, is read to its end",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+    func closedInput() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let program = """
+            import os, subprocess, sys
+            os.mkfifo(sys.argv[1])
+            a = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+            b = os.open(sys.argv[1], os.O_WRONLY)
+            os.write(b, b"count Issue\\n")
+            os.close(b)
+            sys.exit(subprocess.call(sys.argv[2:], stdin=a, timeout=60))
+            """
+        let result = try await TarnProcess(
+            ["-c", program, folder("pipe"), TarnProcess.executable, "inspect", "shell", try await Forge.store],
+            program: "/usr/bin/python3"
+        ).end()
+        #expect(result.status == 0 && result.lines == ["330"], "\(result)")
+    }
+
     @Test("a dry run does not make the directory of temporary files")
     func missingTemporaryDirectory() async throws {
         let folder = try TemporaryFolder()

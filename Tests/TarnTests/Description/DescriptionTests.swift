@@ -170,7 +170,8 @@ struct DescriptionTests {
             ("tarn.yaml", nil, "tarn.tarn"), ("a/forge.yml", nil, "a/forge.tarn"), ("/x/forge", nil, "/x/forge.tarn"),
             ("a/forge.yaml", "s.tarn", "a/s.tarn"), ("forge.yaml", "d/s.tarn", "d/s.tarn"),
             ("a/f.yaml", "/s.tarn", "/s.tarn"),
-            ("a.b/.yaml", nil, "a.b/.yaml.tarn"),
+            ("a.b/.yaml", nil, "a.b/.yaml.tarn"), ("/dev/shm/a/f.yaml", "s.tarn", "/dev/shm/a/s.tarn"),
+            ("/dev/fd/63", "s.tarn", "s.tarn"), ("/proc/self/fd/0", nil, "tarn.tarn"),
         ] as [(String, String?, String)])
     func storeIsBesideTheFile(file: String, store: String?, path: String) throws {
         let line = store.map { "store: \($0)\n" } ?? ""

@@ -104,20 +104,21 @@ struct ReturningOwnerTests {
                     path: '/boxes/{id}/items'
                     entity: Item
                     paginate: single_page
-                    for_each: { entity: \(entity), parent: thing }
+                    for_each: \(entity)
                     since: { param: since, field: id }
                 """)
         let log = Mutex<[String]>([])
         for (boxes, requests) in [([1, 2], ["1 all", "2 all"]), ([1], ["1 11"]), ([1, 2], ["1 11", "2 all"])] {
             let transport = ClosureTransport { request in
                 let since = QueryParameters.values(in: request.url).first { $0.name == "since" }?.value
-                var ids = boxes
+                var elements = boxes.map { #"{"id":\#($0)}"# }
                 if request.url.contains("/items") {
                     let box = request.url.contains("/boxes/1/") ? 1 : 2
                     log.withLock { $0.append("\(box) \(since ?? "all")") }
-                    ids = [10, 11, 20].filter { $0 / 10 == box && $0 >= since.flatMap { Int($0) } ?? 0 }
+                    let ids = [10, 11, 20].filter { $0 / 10 == box && $0 >= since.flatMap { Int($0) } ?? 0 }
+                    elements = ids.map { #"{"id":\#($0),"thing":\#(box)}"# }
                 }
-                let body = ids.map { #"{"id":\#($0)}"# }.joined(separator: ",")
+                let body = elements.joined(separator: ",")
                 return TransportResponse(status: 200, body: Array("[\(body)]".utf8))
             }
             #expect(try await store.sync(nil, transport: transport).failures.isEmpty)

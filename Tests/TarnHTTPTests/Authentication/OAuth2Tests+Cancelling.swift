@@ -51,6 +51,7 @@ extension OAuth2Tests {
     @Test("the wait for a secret in a pipe ends with the task that asks for the account, and keeps no thread")
     func cancelledPipe() async throws {
         let folder = try TemporaryFolder(), pipe = folder("client")
+        defer { withExtendedLifetime(folder) {} }
         try #require(mkfifo(pipe, 0o600) == 0)
         var settings = OAuth2Tests.client
         settings.clientID = .file(pipe)

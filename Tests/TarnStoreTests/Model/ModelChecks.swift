@@ -140,7 +140,7 @@ enum ModelChecks {
         let count = try reader.count(kind, in: range)
         guard count == wanted.count else { throw fail("there are \(count) \(kind) in \(range), not \(wanted)") }
         let some = [wanted.first, from, to].compactMap(\.self)
-        let versions = try reader.records(kind, some.map { keys[$0] }).map { $0?.version }
+        let versions = try some.map { try reader.record(kind, keys[$0])?.version }
         guard versions == some.map({ oracle.row(kind, $0)?.version }) else {
             throw fail("\(kind) \(some) have the versions \(versions)")
         }

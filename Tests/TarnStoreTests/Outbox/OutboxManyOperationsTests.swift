@@ -59,7 +59,7 @@ struct OutboxManyOperationsTests {
         let bed = try OutboxBed(), store = bed.store
         let issue = try bed.create("Issue", .temporary, ["title": .string("t")]).key
         let labels = (0..<60).map { RecordKey("label \($0)") }
-        try store.write { try $0.enqueueEach(.add, labels, of: "labels", "Issue", issue) }
+        _ = try store.write { try $0.enqueueEach(.add, labels, of: "labels", "Issue", issue) }
         let changes = try store.write { writer in
             let before = writer.changeCount
             if isDeleted {

@@ -61,7 +61,7 @@ struct OutboxMembersTests {
     func eachOfList() throws {
         let new = (0..<60).map { RecordKey("label \($0)") }
         let token = try store.read { try $0.changeToken }
-        try store.write { try $0.enqueueEach(.add, new + ["bug", new[3]], of: "labels", "Issue", 17) }
+        _ = try store.write { try $0.enqueueEach(.add, new + ["bug", new[3]], of: "labels", "Issue", 17) }
         #expect(try bed.operations().count == 60)
         #expect(try store.related("Issue", 17, "labels") == ["bug"] + new)
         #expect(try store.read { try $0.changes(since: token).changes.count } == 1)
@@ -76,7 +76,7 @@ struct OutboxMembersTests {
         #expect(keys.count == 60, "each request has an idempotency key of its own")
         // Each waits for the one before it, however many there are.
         #expect(try bed.waits(60) == bed.waits(2).map { $0.replacing("1", with: "59") })
-        try store.write { try $0.enqueueEach(.remove, Array(new[..<20]), of: "labels", "Issue", 17) }
+        _ = try store.write { try $0.enqueueEach(.remove, Array(new[..<20]), of: "labels", "Issue", 17) }
         #expect(try store.related("Issue", 17, "labels") == ["bug"] + new[20...])
         for id in (61...80).reversed() { try bed.discard(UInt64(id)) }
         #expect(try store.related("Issue", 17, "labels") == ["bug"] + new)
@@ -94,12 +94,12 @@ struct OutboxMembersTests {
                 try bed.store.put(relationship == "reviews" ? "Review" : "Issue", RecordKey(Int64(id)))
             }
         }
-        try store.write { try $0.enqueueEach(.add, [21, 22, 23], of: relationship, entity, key) }
+        _ = try store.write { try $0.enqueueEach(.add, [21, 22, 23], of: relationship, entity, key) }
         for member in [21, 22, 23] as [RecordKey] {
             try one.store.write { _ = try $0.enqueueAdd([member], to: relationship, of: entity, key) }
         }
         #expect(try bed.operations() == one.operations() && bed.marks() == one.marks())
-        try store.write { try $0.enqueueEach(.remove, [22, 21], of: relationship, entity, key) }
+        _ = try store.write { try $0.enqueueEach(.remove, [22, 21], of: relationship, entity, key) }
         for member in [22, 21] as [RecordKey] {
             try one.store.write { _ = try $0.enqueueRemove([member], from: relationship, of: entity, key) }
         }
@@ -112,7 +112,7 @@ struct OutboxMembersTests {
         for id in 21...22 { try store.put("Note", RecordKey(Int64(id))) }
         let issue = try bed.create("Issue").key
         try bed.claim(1)
-        try store.write { try $0.enqueueEach(.add, [21, 22], of: "notes", "Issue", issue) }
+        _ = try store.write { try $0.enqueueEach(.add, [21, 22], of: "notes", "Issue", issue) }
         let operations = try store.read { reader in try [2, 3].compactMap { try reader.outbox.operation($0) } }
         #expect(operations.map(\.hasTemporaryKey) == [true, true])
     }
@@ -122,7 +122,7 @@ struct OutboxMembersTests {
         for id in 21...23 { try store.put("Note", RecordKey(Int64(id)), ["issue": .reference(17)]) }
         try store.put("Issue", 18)
         let members: [RecordKey] = isList ? ["a", "b", "c"] : [21, 22, 23], relationship = isList ? "labels" : "notes"
-        try store.write { try $0.enqueueEach(.add, members, of: relationship, "Issue", 18) }
+        _ = try store.write { try $0.enqueueEach(.add, members, of: relationship, "Issue", 18) }
         try bed.discard(2)
         #expect(try store.related("Issue", 18, relationship) == [members[0], members[2]])
         try bed.complete(1)

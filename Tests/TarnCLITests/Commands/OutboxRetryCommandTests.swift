@@ -44,7 +44,7 @@ struct OutboxRetryCommandTests {
         // The command has found all changes once it has queued the first ones.
         while store.lastTransaction == before, !retrying.hasEnded { try await Task.sleep(for: .milliseconds(1)) }
         _ = try await store.write { try $0.discardOperation(UInt64(count)) }
-        let result = try await retrying.end()
+        let result = await retrying.end()
         // If the command was faster, the discarded change is among the queued ones.
         #expect(result.status == 0, "\(result)")
         #expect(["\(count - 1) changes queued again\n", "\(count) changes queued again\n"].contains(result.output))

@@ -197,8 +197,10 @@ struct RepeatedBodiesTests {
         #expect(try store.bed.value("User", 1, "login") == .string("ada") && store.bed.importer.draftedAgain == 1)
         #expect(report.entities == ["Issue": .init(unchanged: 5), "User": .init(updated: 1)] && report.listed == 5)
         #expect(report.keys(.updated).map(\.key) == [RecordKey(1)])
-        try store.take(page([issue(1), issue(2), stale, issue(4), issue(5, author: renamed)]))
-        #expect(try store.bed.value("User", 1, "login") == .string("new") && store.bed.importer.draftedAgain == 2)
+        let last = try RecognizingStore()
+        try last.take(page([issue(1), issue(2), stale, issue(4), issue(5)]))
+        try last.take(page([issue(1), issue(2), stale, issue(4), issue(5, author: renamed)]))
+        #expect(try last.bed.value("User", 1, "login") == .string("new") && last.bed.importer.draftedAgain == 1)
         // Only the first of both merges changes the title.
         let other = try RecognizingStore()
         try other.take(page([issue(1), issue(2), stale, issue(4), issue(5)]))

@@ -95,6 +95,17 @@ struct SecretTests {
         #expect(ContinuousClock.now - started < .seconds(20))
     }
 
+    @Test("a command that begins when nobody waits any more is ended")
+    func lateCommand() throws {
+        let commands = SecretCommands(), command = SecretCommand()
+        commands.close()
+        commands.begin(command)
+        let error = #expect(throws: SecretError.self) {
+            try SecretSource.command(["sh", "-c", "sleep 2; echo s3cret"]).read(environment: [:], command)
+        }
+        #expect(error?.reason == "was interrupted")
+    }
+
     @Test("a request that waits for the secret in a pipe ends with its task, and keeps no thread of the pool")
     func cancelledPipe() async throws {
         let folder = try TemporaryFolder(), pipe = folder("secret"), isOver = Mutex(false)

@@ -182,6 +182,16 @@ struct AutomaticPaginationTests {
                 "{ page_number: { param: 'pagination[page]', start: 0, total_pages: pages } }"
             ),
             ("http://h/items", ["[0].pages": "3"], "{ page_number: { param: page, total_pages: '[0].pages' } }"),
+            // Swift counts a quote and a mark behind it as one character.
+            (
+                "http://h/items", ["'\u{301}.pages": "3"],
+                "{ page_number: { param: page, total_pages: '''\u{301}.pages' } }"
+            ),
+            ("http://h/items", ["'\u{301}.next": "/items?c=1"], "{ json_link: { path: '''\u{301}.next' } }"),
+            (
+                "http://h/items", ["'\u{301}[0].rel": "next", "'\u{301}[0].href": "/items?c=1"],
+                "{ json_link: { path: '''\u{301}' } }"
+            ),
         ] {
             #expect(AutomaticPagination.choose(PageRequest(url: url), Self.page(2, values)).style == style)
         }

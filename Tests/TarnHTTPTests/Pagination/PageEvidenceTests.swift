@@ -9,6 +9,7 @@ struct PageEvidenceTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var url = "http://h/items"
+        var body: TransportBody?
         var style = Pagination.singlePage
         var pages: [PageFacts]
         /// Nil if the scan ends well.
@@ -24,9 +25,9 @@ struct PageEvidenceTests {
 
     private static func one(
         _ name: String, _ values: [String: String], _ fields: [String: String] = [:], count: Int = 10,
-        url: String = "http://h/items", says evidence: String?
+        url: String = "http://h/items", body: TransportBody? = nil, says evidence: String?
     ) -> Row {
-        Row(name: name, url: url, pages: [page(count, values, fields)], evidence: evidence)
+        Row(name: name, url: url, body: body, pages: [page(count, values, fields)], evidence: evidence)
     }
 
     /// A character of a letter and a number of marks.
@@ -65,6 +66,13 @@ struct PageEvidenceTests {
         one(
             "a cursor that looks like that of the request", ["next_cursor": "e\u{301}"],
             url: "http://h/items?cursor=%C3%A9", says: "next_cursor names what comes next, e\u{301}"),
+        one(
+            "a cursor that looks like that of a form", ["next_cursor": "e\u{301}"],
+            body: .form([.init("cursor", "\u{E9}")]), says: "next_cursor names what comes next, e\u{301}"),
+        one(
+            "a cursor that looks like that of a body", ["next_cursor": "e\u{301}"],
+            body: .json(.object([.init("cursor", .string("\u{E9}"))])),
+            says: "next_cursor names what comes next, e\u{301}"),
         one(
             "Slack", ["response_metadata.next_cursor": "dXNlcjpV"],
             says: "response_metadata.next_cursor names what comes next, dXNlcjpV"),
@@ -186,7 +194,7 @@ struct PageEvidenceTests {
     /// The sign that ends a scan.
     private func evidence(_ row: Row) throws -> PageEvidence? {
         do {
-            _ = try PaginationStyleTests.walk(row.style, from: PageRequest(url: row.url), row.pages)
+            _ = try PaginationStyleTests.walk(row.style, from: PageRequest(url: row.url, body: row.body), row.pages)
             return nil
         } catch .more(let evidence, _, let style, _, _) {
             #expect(style == row.style.style.name)

@@ -237,6 +237,14 @@ struct PaginationStyleTests {
                 "/items?state=all {\"after\":\"\u{E9}\"}",
             ], body: .json(.object([]))),
         Row(
+            name: "a page without records whose cursor looks like its own",
+            pagination: .cursor(path: "c", sends: .body(["after"])),
+            pages: [page(2, ["c": "e\u{301}"]), page(0, ["c": "\u{E9}"]), page(2)],
+            asked: [
+                "/items?state=all {}", "/items?state=all {\"after\":\"e\u{301}\"}",
+                "/items?state=all {\"after\":\"\u{E9}\"}",
+            ], body: .json(.object([]))),
+        Row(
             name: "a closure",
             pagination: .custom(name: "weeks") { _, facts, ordinal in
                 facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end

@@ -133,6 +133,10 @@ struct ResponseTests {
             }
         }
         try put(cached(2, "a"))
+        // A whole response has no mapping.
+        var whole = cached(7, nil)
+        whole.caching?.bodySize = 2
+        try put(whole)
         #expect(try !collects())
         try putUncounted(cached(3, nil))
         try put(entry(4, [1]), cached(5, "a"))
@@ -149,6 +153,12 @@ struct ResponseTests {
         #expect(try collects())
         try remove(3)
         #expect(try !collects())
+        // As in a store from before the last counted response was noted.
+        try putUncounted(cached(8, nil))
+        try store.write { writer in
+            _ = try writer.access.raw.delete(writer.access.state.meta.table, Bytes(MetaKey.countedResponses))
+        }
+        #expect(try collects())
     }
 
     @Test("if the values of a field are removed, no response can be confirmed, and no list requests changes only")

@@ -49,7 +49,8 @@ struct LibraryModelTests {
                 try await self.run(run, steps: steps)
             } catch {
                 let list = run.known.withLock(\.steps).suffix(40).joined(separator: "\n  ")
-                Testing.Issue.record("seed \(seed) (\(run.rules)):\n  \(list)\n\(error)")
+                let requests = run.server.with { $0.requests.suffix(30).joined(separator: "\n  ") }
+                Testing.Issue.record("seed \(seed) (\(run.rules)):\n  \(list)\n  \(requests)\n\(error)")
             }
         }
     }

@@ -52,6 +52,8 @@ extension LibraryRun {
     /// Loads the lists, with conditions, and compares them with the server's.
     private func loadLists(_ bed: LibraryBed) async throws {
         let lists = server.with { $0.lists }
+        // A fresh page needs no server, also if it is another one by now.
+        server.pass(100)
         for (index, (loader, name)) in zip(bed.loaders, LibraryBed.names).enumerated() {
             let all = lists[name] ?? []
             try await loader.loadFirst()

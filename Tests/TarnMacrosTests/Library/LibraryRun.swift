@@ -83,6 +83,8 @@ final class LibraryRun: Sendable {
         } catch is CancellationError where !isAlone {
         } catch let error as CacheError where !isAlone || error.isMissing {
         } catch is WriteError where !isAlone {
+        } catch is MirrorError where !isAlone {
+            // The note was deleted meanwhile.
         } catch is OutboxError {
         } catch {
             throw LibraryFinding("\(operation.name) failed: \(type(of: error)) \(error)")

@@ -27,7 +27,12 @@ final class LibraryServer: Transport {
     func pass(_ seconds: Double) { time.withLock { $0 += seconds } }
     var now: Date { time.withLock(\.self) }
     var source: TimeSource {
-        TimeSource(now: { self.now }, sleep: { try await Task.sleep(for: $0) }, random: { 0.5 })
+        // No two moments are the same.
+        TimeSource(
+            now: {
+                self.pass(0.00001)
+                return self.now
+            }, sleep: { try await Task.sleep(for: $0) }, random: { 0.5 })
     }
 
     func with<Result>(_ body: (inout sending LibraryServerModel) throws -> sending Result) rethrows -> sending Result {
@@ -45,13 +50,17 @@ final class LibraryServer: Transport {
         let plan = model.withLock { $0.plan(request.method) }
         try await pause(plan.before)
         switch plan.fate {
-        case .refused(let status): return TransportResponse(status: status)
+        case .refused(let status):
+            let response = TransportResponse(status: status)
+            model.withLock { $0.log(request, response, plan) }
+            return response
         case .unreachable: throw failure(.connect)
         case .answered, .cut: break
         }
         let now = now
         let response = model.withLock { model in
             let response = model.answer(request, at: now)
+            model.log(request, response, plan)
             if plan.changes { model.change() }
             return response
         }
@@ -91,6 +100,8 @@ struct LibraryServerModel {
     var history: [Int64: [Int: ServerNote]] = [:]
     var served: [Served] = []
     var order = 0
+    /// The requests and their answers, for a finding.
+    var requests: [String] = []
     /// The origins that creations have brought, each as often as it had an effect.
     var origins: [String] = []
     /// The notes that deletions of the client have removed.
@@ -124,6 +135,16 @@ struct LibraryServerModel {
         default: break
         }
         return plan
+    }
+
+    mutating func log(_ request: TransportRequest, _ response: TransportResponse, _ plan: Plan) {
+        var line = "\(request.method) \(request.url.dropFirst(LibraryServer.base.count))"
+        if let body = request.body { line += " " + String(decoding: body, as: UTF8.self) }
+        if let match = request.headers["If-Match"] { line += " if \(match)" }
+        line += " → \(response.status)"
+        if request.url.contains("/notes") { line += " " + String(decoding: response.body, as: UTF8.self) }
+        if case .cut = plan.fate { line += " (lost)" }
+        requests.append(line)
     }
 
     // MARK: Changes
@@ -277,7 +298,8 @@ struct LibraryServerModel {
         case 0: (fields["Cache-Control"], fresh, usable) = ("max-age=30", 30, 30)
         case 1: (fields["Cache-Control"], fresh, usable) = ("max-age=10, stale-while-revalidate=40", 10, 50)
         case 2: fields["Cache-Control"] = "no-cache"
-        default: break
+        // A 304 without the field would leave that of an earlier answer.
+        default: fields["Cache-Control"] = "max-age=0"
         }
         if !links.isEmpty { fields["Link"] = links.joined(separator: ", ") }
         served.append(

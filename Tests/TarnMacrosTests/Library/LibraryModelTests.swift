@@ -43,7 +43,7 @@ struct LibraryModelTests {
     @Test("random operations of a service, one by one and several at once, end with the server's state")
     func model() async throws {
         let first = Self.setting("SEED") ?? 1, steps = Self.setting("STEPS") ?? 60
-        for seed in first..<(first + (Self.setting("RUNS") ?? 8)) {
+        for seed in first..<(first + (Self.setting("RUNS") ?? 4)) {
             let run = LibraryRun(seed: UInt64(seed))
             do {
                 try await self.run(run, steps: steps)

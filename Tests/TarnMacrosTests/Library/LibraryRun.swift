@@ -170,9 +170,9 @@ final class LibraryRun: Sendable {
         let index = roll(4), load = roll(8), name = LibraryBed.names[index]
         let rules: [ConcurrentLoads?] = [nil, nil, .queue, .replaceQueue, .cancelOthers, .skip, .skipSame, .join]
         let rule = rules[roll(rules.count)], page = 1 + roll(3)
+        let loads = ["first", "first at \(page)", "refresh", "refresh", "previous", "next", "next", "next"]
         return (
-            "loader \(index) \(["first", "first at \(page)", "refresh", "refresh", "previous", "next", "next", "next"][load])"
-                + (rule.map { " \($0)" } ?? ""),
+            "loader \(index) \(loads[load])" + (rule.map { " \($0)" } ?? ""),
             { bed in
                 let loader = bed.loaders[index]
                 switch load {

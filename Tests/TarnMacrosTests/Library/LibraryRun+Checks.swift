@@ -81,9 +81,9 @@ extension LibraryRun {
         guard answersRecord else { return }
         let history = server.with { $0.history }
         for note in notes {
-            guard let rev = note.rev else { continue }
-            // A change whose first answer was lost keeps what was sent, without the rest of the answer.
-            let versions = (history[note.id] ?? [:]).filter { $0.key >= rev }.values
+            guard note.rev != nil else { continue }
+            // After a lost answer, a note keeps the sent values until it is loaded again, also beside a later rev.
+            let versions = (history[note.id] ?? [:]).values
             let known = Set(versions.map(\.title)), ranks = Set(versions.map(\.rank))
             guard known.contains(note.title), ranks.contains(note.rank ?? -1) else {
                 throw LibraryFinding("\(note) is no version of the server, which had \(versions)")

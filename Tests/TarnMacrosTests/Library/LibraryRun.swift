@@ -97,7 +97,7 @@ final class LibraryRun: Sendable {
 
     private func operation() -> Operation {
         let list = roll(3) == 0 ? "b" : "a", client = roll(2)
-        switch roll(28) {
+        switch roll(32) {
         case 0...3: return load(list, client)
         case 4...8: return loaderLoad()
         case 9:
@@ -131,9 +131,9 @@ final class LibraryRun: Sendable {
             )
         case 13...15: return create()
         case 16...18: return update()
-        case 19: return delete()
+        case 19, 28, 29: return delete()
         case 20, 21: return member()
-        case 22...24: return ("drain", { bed in try await bed.outbox.drain() })
+        case 22...24, 30: return ("drain", { bed in try await bed.outbox.drain() })
         case 25: return upkeep(client)
         case 26:
             let domain = roll(3) == 0 ? "cells" : "notes"

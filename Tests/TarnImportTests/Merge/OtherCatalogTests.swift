@@ -94,7 +94,7 @@ struct OtherCatalogTests {
             options: Store.Options(durability: .volatile))
         try bed.add(#"[{"id":1,"name":"ada"}]"#, "User")
         #expect(try later.write { try bed.importer.commit(into: &$0) }.created == 1)
-        let row = try later.read { try $0.record("User", 1)?.fields.first { $0.name == "login" }?.value }
+        let row = try later.read { try $0.record("User", RecordKey(1))?.fields.first { $0.name == "login" }?.value }
         #expect(row == .string("ada"))
     }
 }

@@ -288,7 +288,9 @@ public struct APIClient: Sendable {
         for source in sources {
             if case .command = source { continue }
             do throws(SecretError) { _ = try source.read(environment: environment) } catch {
-                if case .environment(let variable) = source { throw .missingToken(variable: variable) }
+                if case .environment(let variable) = source, environment[variable]?.isEmpty ?? true {
+                    throw .missingToken(variable: variable)
+                }
                 throw .secret(error)
             }
         }

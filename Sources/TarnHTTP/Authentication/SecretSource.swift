@@ -39,10 +39,12 @@ public enum SecretSource: Sendable, Hashable {
         let text: String
         switch self {
         case .environment(let name):
-            guard let value = environment[name], !value.isEmpty else {
-                // Foundation leaves out variables of other bytes.
-                let isText = getenv(name).map { String(validatingCString: $0) != nil } ?? true
-                throw SecretError(self, isText ? "is not set" : "is not UTF-8")
+            guard let value = environment[name], !value.isEmpty else { throw SecretError(self, "is not set") }
+            // Foundation's text has U+FFFD for other bytes.
+            if value.unicodeScalars.contains("\u{FFFD}"), let bytes = getenv(name),
+                String(validatingCString: bytes) == nil
+            {
+                throw SecretError(self, "is not UTF-8")
             }
             text = value
         case .file(let path): text = try SecretSource.text(try SecretSource.bytes(ofFile: path, self, command), self)

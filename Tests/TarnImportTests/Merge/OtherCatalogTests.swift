@@ -2,6 +2,7 @@
 
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Import: the catalog of another store")
@@ -76,25 +77,32 @@ struct OtherCatalogTests {
         }
     }
 
+    /// An importer of a new store, which is closed again.
+    private static func importer(_ schema: Schema, at path: String) throws -> Importer {
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        return try Importer(Mapping(), store.catalog)
+    }
+
     @Test("an importer goes on when its store loses an attribute and an entity")
     func removedParts() throws {
-        let bed = try TestStore(Schema([Self.user(), Self.tag]))
-        try bed.store.remove(field: "name", of: "User")
-        try bed.store.remove(entity: "Tag")
-        try bed.add(#"[{"id":1}]"#, "User")
-        let later = try Store.open(at: bed.directory, options: Store.Options(durability: .volatile))
-        #expect(try later.write { try bed.importer.commit(into: &$0) }.created == 1)
+        let folder = try TemporaryFolder(),
+            importer = try Self.importer(Schema([Self.user(), Self.tag]), at: folder("s"))
+        let store = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile))
+        try store.remove(field: "name", of: "User")
+        try store.remove(entity: "Tag")
+        _ = try importer.add(Array(#"[{"id":1}]"#.utf8), entity: "User")
+        #expect(try store.write { try importer.commit(into: &$0) }.created == 1)
     }
 
     @Test("an importer goes on when its store gets entities, and new names of fields")
     func earlierCatalog() throws {
-        let bed = try TestStore(Schema([Self.user()]))
-        let later = try Store.open(
-            at: bed.directory, schema: Schema([Self.tag, Self.user("login", was: "name")]),
+        let folder = try TemporaryFolder(), importer = try Self.importer(Schema([Self.user()]), at: folder("s"))
+        let store = try Store.open(
+            at: folder("s"), schema: Schema([Self.tag, Self.user("login", was: "name")]),
             options: Store.Options(durability: .volatile))
-        try bed.add(#"[{"id":1,"name":"ada"}]"#, "User")
-        #expect(try later.write { try bed.importer.commit(into: &$0) }.created == 1)
-        let row = try later.read { try $0.record("User", RecordKey(1))?.fields.first { $0.name == "login" }?.value }
-        #expect(row == .string("ada"))
+        _ = try importer.add(Array(#"[{"id":1,"name":"ada"}]"#.utf8), entity: "User")
+        #expect(try store.write { try importer.commit(into: &$0) }.created == 1)
+        let fields = try store.read { try $0.record("User", RecordKey(1)) }?.fields ?? []
+        #expect(fields.first { $0.name == "login" }?.value == .string("ada"))
     }
 }

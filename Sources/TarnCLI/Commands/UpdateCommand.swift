@@ -6,12 +6,13 @@ struct UpdateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract:
-            "Set fields of the records that meet a condition, or change the members of a relationship: in the store, and with --send at the server.",
+            "Set fields of the records that meet a condition, or change the members of a relationship: in the store, "
+            + "and with --send at the server.",
         discussion: """
             The fields are marked as changed locally: a sync keeps their values, and reports them, until a program \
             clears the mark. With --queue, `tarn push` sends the change; --send sends it at once, with everything that \
-            is queued. A change that was made without them is queued by repeating it. With --as-server, nothing is marked, \
-            and the next sync may overwrite the values.
+            is queued. A change that was made without them is queued by repeating it. With --as-server, nothing is \
+            marked, and the next sync may overwrite the values.
 
             --add and --remove queue a request for each member of a to-many relationship, if the description declares \
             these requests (write.relationships). --set replaces the whole list, and `update` sends it.

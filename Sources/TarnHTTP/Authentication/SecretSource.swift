@@ -107,7 +107,8 @@ public enum SecretSource: Sendable, Hashable {
         while data.count <= sizeLimit {
             var poller = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
             // Without a writer, a read would find the end of the pipe.
-            if poll(&poller, 1, 50) == 0 {
+            let ready = poll(&poller, 1, 50)
+            if ready == 0 || ready < 0 && errno == EINTR {
                 if wait.isEnded { throw SecretError(source, "was interrupted") }
                 continue
             }

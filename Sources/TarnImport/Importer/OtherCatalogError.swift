@@ -6,6 +6,7 @@ package struct OtherCatalogError: Error, Hashable, CustomStringConvertible {
     package init(entity: String) { self.entity = entity }
 
     package var description: String {
-        "the importer has the catalog of another store, in which \(entity) or a field of it has another id; make one with the catalog of this store"
+        "the importer has the catalog of another store, in which \(entity) or a field of it has another id; make one "
+            + "with the catalog of this store"
     }
 }

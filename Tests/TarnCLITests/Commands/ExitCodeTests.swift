@@ -232,15 +232,24 @@ struct ExitCodeTests {
         #expect(!FileManager.default.fileExists(atPath: folder("none")))
     }
 
+    /// A process that watches the items of a store, once it has printed their number.
+    private func watching(
+        in folder: TemporaryFolder, _ start: (_ file: String) throws -> TarnProcess
+    ) async throws -> TarnProcess {
+        let file = try folder.write("tarn.yaml", itemsYAML()), server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let watch = try start(file)
+        try await eventually { watch.output.contains("count") }
+        return watch
+    }
+
     @Test("SIGQUIT ends a process at once, without Swift's backtrace")
     func quit() async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("tarn.yaml", itemsYAML())
-        let server = try LocalServer(itemPages)
-        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
-        let watch = try TarnProcess(
-            ["watch", "Item", "--file", file], environment: ["SWIFT_BACKTRACE": "enable=yes,color=no"])
-        try await eventually { watch.output.contains("count") }
+        let watch = try await watching(in: folder) { file in
+            try TarnProcess(
+                ["watch", "Item", "--file", file], environment: ["SWIFT_BACKTRACE": "enable=yes,color=no"])
+        }
         watch.send(SIGQUIT)
         let ended = await watch.end()
         #expect(ended.status == -SIGQUIT && ended.error.isEmpty, "\(ended)")
@@ -249,12 +258,10 @@ struct ExitCodeTests {
     @Test("under nohup a SIGHUP ends nothing")
     func withoutTerminal() async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("tarn.yaml", itemsYAML())
-        let server = try LocalServer(itemPages)
-        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
-        let watch = try TarnProcess(
-            ["nohup", TarnProcess.executable, "watch", "Item", "--file", file], program: "/usr/bin/env")
-        try await eventually { watch.output.contains("count") }
+        let watch = try await watching(in: folder) { file in
+            try TarnProcess(
+                ["nohup", TarnProcess.executable, "watch", "Item", "--file", file], program: "/usr/bin/env")
+        }
         watch.send(SIGHUP)
         watch.send(SIGTERM)
         let ended = await watch.end()
@@ -264,13 +271,11 @@ struct ExitCodeTests {
     @Test("a signal that the parent ignores ends nothing: SIGINT of a command in the background of a script")
     func ignoredByTheParent() async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("tarn.yaml", itemsYAML())
-        let server = try LocalServer(itemPages)
-        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
-        let watch = try TarnProcess(
-            ["-c", "trap '' INT; exec \"$0\" watch Item --file \"$1\"", TarnProcess.executable, file],
-            program: "/bin/bash")
-        try await eventually { watch.output.contains("count") }
+        let watch = try await watching(in: folder) { file in
+            try TarnProcess(
+                ["-c", "trap '' INT; exec \"$0\" watch Item --file \"$1\"", TarnProcess.executable, file],
+                program: "/bin/bash")
+        }
         watch.send(SIGINT)
         watch.send(SIGTERM)
         let ended = await watch.end()

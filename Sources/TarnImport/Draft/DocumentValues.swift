@@ -16,15 +16,38 @@ final class DocumentValues {
     var keyInjection: ImportHooks.KeyInjection?
     /// The position of the first record that the document lists.
     private(set) var firstPosition = 0
+    /// Whether the mapping takes names of members.
+    let takesNames: Bool
+    /// The names of members in which records of the document were found.
+    private var names: [[UInt8]] = []
 
-    /// - Parameter hasSources: whether the mapping has document sources.
-    init(hasSources: Bool) throws(ImportError) { parser = hasSources ? try JSONParser() : nil }
+    /// - Parameters:
+    ///   - hasSources: whether the mapping has document sources.
+    ///   - takesNames: whether it takes names of members.
+    init(hasSources: Bool, takesNames: Bool) throws(ImportError) {
+        parser = hasSources ? try JSONParser() : nil
+        self.takesNames = takesNames
+    }
+
+    /// Keeps the name of a member for the record that was found in it, or for those of its list.
+    ///
+    /// - Parameter place: the place of the name on the tape; -1 for none.
+    /// - Returns: the number of the name; -1 for none, or if the mapping takes no names.
+    func keepName(_ place: Int, _ tape: Tape) -> Int32 {
+        guard takesNames, place >= 0 else { return -1 }
+        names.append(Array(tape.string(place)))
+        return Int32(names.count - 1)
+    }
+
+    /// Returns the name with a number.
+    func name(_ number: Int32) -> [UInt8] { names[Int(number)] }
 
     /// Collects the values of the sources from a document and its context.
     ///
     /// - Parameter document: the whole document; nil if it is read in parts.
     func fill(_ sources: [DocumentSource], _ context: ImportContext, _ document: Tape?) {
         firstPosition = context.firstPosition
+        names.removeAll(keepingCapacity: true)
         places = Array(repeating: -1, count: sources.count)
         tape = nil
         guard let parser, !sources.isEmpty else { return }
@@ -71,7 +94,7 @@ final class DocumentValues {
         case .root(let steps, let isList, let isFlat):
             guard let document else { return false }
             var found: [Int] = []
-            let isThere = document.forEach(at: steps[...], from: Tape.root) { found.append($0) }
+            let isThere = document.forEach(at: steps[...], from: Tape.root) { place, _ in found.append(place) }
             guard isThere else { return false }
             guard isList else {
                 guard let first = found.first(where: { document.kind($0) != .null }) ?? found.first else {

@@ -81,7 +81,9 @@ extension Drafter {
             case .toOne(let destination) = kind
         {
             children.append(
-                Pending(index: value, plan: destination, isListed: false, around: remember(around(position))))
+                Pending(
+                    index: value, plan: destination, isListed: false,
+                    around: remember(around(position, of: value, tape))))
         }
     }
 

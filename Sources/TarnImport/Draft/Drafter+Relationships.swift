@@ -8,8 +8,11 @@ extension Drafter {
     /// - Parameters:
     ///   - slot: the relationship in which it is nested.
     ///   - ordinal: its position in its list; -1 if it is in no list.
-    func around(_ slot: Int, _ ordinal: Int = -1) -> Surroundings {
-        Surroundings(parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal)
+    ///   - value: its place on the tape.
+    func around(_ slot: Int, _ ordinal: Int = -1, of value: Int, _ tape: Tape) -> Surroundings {
+        Surroundings(
+            parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal,
+            name: documentValues.takesNames ? documentValues.keepName(found.name(of: value), tape) : -1)
     }
 
     /// Writes the storage key of an object or a bare key into `childKey`, and queues the object.
@@ -79,7 +82,7 @@ extension Drafter {
 
     mutating func toOne(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
         if PlaceList.Place.isInside(value) {
-            guard reference(tape, value, destination, around(position)) else {
+            guard reference(tape, value, destination, around(position, of: value, tape)) else {
                 if tape.kind(value) != .object { reportRelationship(tape, value, position, plan) }
                 return
             }
@@ -91,7 +94,7 @@ extension Drafter {
         }
         let (source, index) = found.at(value, tape)
         // An object outside has no draft from here, so a missing key is reported here.
-        guard reference(source, index, destination, around(position), isInside: false) else {
+        guard reference(source, index, destination, around(position, of: index, source), isInside: false) else {
             return reportRelationship(source, index, position, plan)
         }
         refer(to: childKey.bytes, tape, current, position, plan)
@@ -149,7 +152,7 @@ extension Drafter {
     ) -> Bool {
         let kind = tape.kind(element)
         if kind == .null { return true }
-        if reference(tape, element, destination, around(position, ordinal), isInside: isInside) {
+        if reference(tape, element, destination, around(position, ordinal, of: element, tape), isInside: isInside) {
             if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
         } else if kind != .object {
             reportRelationship(tape, element, position, plan)
@@ -227,7 +230,7 @@ extension Drafter {
         let own = keepOwnKey()
         // A reference in a list of the member is not part of its key.
         let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))
-        let around = around(position, slot.isToMany ? ordinal : -1)
+        let around = around(position, slot.isToMany ? ordinal : -1, of: element, tape)
         let isReference = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
         guard isReference || kind == .object else {
             reportRelationship(tape, element, position, plan)

@@ -61,7 +61,8 @@ extension Drafter {
         typealias Place = PlaceList.Place
         switch kind {
         case .place(let place, let steps, let list):
-            if found[place].value >= 0 { return walk(tape, found[place].value, steps, list, isOutside: false, &found) }
+            let start = found[place].value
+            if start >= 0 { return walk(tape, start, steps, list, takesNames: values.takesNames, &found) }
             return steps.isEmpty && found[place].null >= 0 ? .null(found[place].null) : .absent
         case .parent(let steps, let list):
             return around.parent < 0 ? .absent : walk(tape, around.parent, steps, list, isOutside: true, &found)
@@ -79,6 +80,12 @@ extension Drafter {
             guard around.relationship >= 0, around.parentPlan >= 0 else { return .absent }
             let name = plans[Int(around.parentPlan)].details[Int(around.relationship)].name
             return .value(Place.number(.made, found.made.append(name)))
+        case .memberName:
+            return around.name < 0
+                ? .absent
+                : values.name(around.name).withUnsafeBytes {
+                    .value(Place.number(.made, found.made.append($0)))
+                }
         case .url(let url, let variable, let kinds):
             for kind in kinds {
                 guard case .value(let place) = resolve(kind, tape, plans, around, values, &found) else { continue }
@@ -93,21 +100,25 @@ extension Drafter {
     }
 
     private static func walk(
-        _ tape: Tape, _ start: Int, _ steps: [JSONPath.Step], _ list: ExtraSource.List, isOutside: Bool,
-        _ found: inout PlaceList
+        _ tape: Tape, _ start: Int, _ steps: [JSONPath.Step], _ list: ExtraSource.List, isOutside: Bool = false,
+        takesNames: Bool = false, _ found: inout PlaceList
     ) -> Found {
         func place(_ index: Int) -> Int { isOutside ? PlaceList.Place.number(.outside, index) : index }
         var first = -1, null = -1
         let isList = list != .first && steps.contains(.each)
         var elements: [Int] = []
-        let isThere = tape.forEach(at: steps[...], from: start) { index in
+        let isThere = tape.forEach(at: steps[...], from: start) { index, name in
+            if takesNames, name >= 0 { found.note(name: name, of: index) }
             if tape.kind(index) == .null {
                 if null < 0 { null = index }
                 if isList { elements.append(index) }
             } else {
                 if first < 0 { first = index }
                 if isList, list == .flat, tape.kind(index) == .array {
-                    tape.forEachElement(index) { elements.append($0) }
+                    tape.forEachElement(index) { element in
+                        if takesNames, name >= 0 { found.note(name: name, of: element) }
+                        elements.append(element)
+                    }
                 } else if isList {
                     elements.append(index)
                 }

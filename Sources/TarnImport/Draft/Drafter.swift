@@ -57,6 +57,8 @@ struct Drafter: ~Copyable {
     private(set) var lists: [DocumentList] = []
     /// The name of the current document.
     private(set) var source: String?
+    /// The number of the member name of the current list, or record; -1 for none.
+    private var listName: Int32 = -1
     private var stack: [Pending] = []
     /// The surroundings of waiting objects; empty if no source needs them.
     private var surroundings: [Surroundings] = []
@@ -124,8 +126,11 @@ struct Drafter: ~Copyable {
     }
 
     /// Begins a list of the current document.
-    mutating func beginList(_ path: String) {
+    ///
+    /// - Parameter name: the number of the name of the member in which it was found; -1 for none.
+    mutating func beginList(_ path: String, name: Int32 = -1) {
         lists.append(DocumentList(path: path, source: source))
+        listName = name
     }
 
     /// Returns the path and the document of a draft's first occurrence.
@@ -171,7 +176,7 @@ struct Drafter: ~Copyable {
                 around: remember(
                     Surroundings(
                         parentPlan: Int32(parent?.plan ?? -1),
-                        position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
+                        position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition, name: listName)),
                 injectedField: parent?.field ?? 0, injectedKey: derived.keep(parent?.key ?? []),
                 injectedTuple: derived.keep(parent?.tuple ?? [])))
         list.location = DraftLocation(

@@ -48,6 +48,8 @@ struct PlaceList: ~Copyable {
     /// The elements of all lists of places; `ends` has the end of each list.
     private(set) var elements: [Int] = []
     private var ends: [Int] = []
+    /// The places of the names of the members in which values were found, by the places of these.
+    private var names: [Int: Int] = [:]
     /// The tape of the document's values; nil if there are none.
     var document: Tape?
 
@@ -72,6 +74,7 @@ struct PlaceList: ~Copyable {
     /// Removes the results of extra sources.
     mutating func resetExtras() {
         made.removeAll()
+        if !names.isEmpty { names.removeAll(keepingCapacity: true) }
         elements.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
@@ -88,6 +91,12 @@ struct PlaceList: ~Copyable {
     }
 
     mutating func addElement(_ index: Int) { elements.append(index) }
+
+    /// Notes the name of the member in which a value was found.
+    mutating func note(name: Int, of value: Int) { names[value] = name }
+
+    /// Returns the place of the name of the member in which a value was found; -1 for none.
+    func name(of value: Int) -> Int { names.isEmpty ? -1 : names[value] ?? -1 }
 
     /// Ends the list of the elements added since the previous list, and returns its number.
     mutating func finishList() -> Int {

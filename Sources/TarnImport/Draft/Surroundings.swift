@@ -7,4 +7,6 @@ struct Surroundings {
     var relationship: Int32 = -1
     /// The position in its list.
     var position = -1
+    /// The number of its member name, or of that of its list: see ``DocumentValues/name(_:)``.
+    var name: Int32 = -1
 }

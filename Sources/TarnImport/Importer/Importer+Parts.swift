@@ -131,7 +131,7 @@ extension Importer {
     ///   Without a list, it is called before the single record.
     private func divide(
         _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
-        _ body: (Tape, Int, String?) throws -> Void
+        _ body: (Tape, Int, Tape.Found?) throws -> Void
     ) throws {
         let limits = limits
         guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
@@ -175,7 +175,7 @@ extension Importer {
     /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
         _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
-        _ body: (Tape, Int, String?) throws -> Void
+        _ body: (Tape, Int, Tape.Found?) throws -> Void
     ) throws {
         var whole = ByteWriter(capacity: 1 << 16)
         while let piece = try next() {
@@ -190,7 +190,7 @@ extension Importer {
         let tape = try parse(whole.bytes) { $0 }
         let places = try locate(records, in: tape)
         handOver(tape)
-        let paths = places.count > 1 ? tape.paths(at: records) : [:]
+        let paths = paths(of: places, at: records, tape)
         for place in places { try body(tape, place, paths[place]) }
     }
 

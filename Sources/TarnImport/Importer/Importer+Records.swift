@@ -52,7 +52,9 @@ extension Importer {
     func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
         if part.isOptional {
             var isThere = false
-            tape.forEach(at: part.path.steps[...], from: Tape.root) { isThere = isThere || tape.kind($0) != .null }
+            tape.forEach(at: part.path.steps[...], from: Tape.root) { place, _ in
+                isThere = isThere || tape.kind(place) != .null
+            }
             guard isThere else { return [] }
         }
         return try locate(part.path, in: tape)
@@ -75,7 +77,7 @@ extension Importer {
 
     private func locateAll(_ path: JSONPath, in tape: Tape) throws(ImportError) -> [Int] {
         var places: [Int] = []
-        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { places.append($0) }
+        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { place, _ in places.append(place) }
         guard isThere else {
             throw .recordsNotFound(
                 path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))

@@ -87,7 +87,8 @@ public final class Importer {
         self.catalog = catalog
         self.plan = plan
         parser = try JSONParser()
-        drafter = Drafter(plan, try DocumentValues(hasSources: !plan.documentSources.isEmpty))
+        let values = try DocumentValues(hasSources: !plan.documentSources.isEmpty, takesNames: plan.takesNames)
+        drafter = Drafter(plan, values)
     }
 
     /// The records that one document lists.
@@ -213,11 +214,17 @@ public final class Importer {
     /// - Parameter path: the path of the lists.
     func draft(_ tape: Tape, _ places: [Int], _ target: Target, at path: JSONPath) -> Added {
         var added = Added(listed: [], count: 0)
-        let paths = places.count > 1 ? tape.paths(at: path) : [:]
+        let paths = paths(of: places, at: path, tape)
         for place in places {
             added.append(draft(tape, place, target, from: added.count, path: paths[place]))
         }
         return added
+    }
+
+    /// Returns the paths of lists or records, as far as they are not found quickly one by one, or
+    /// names in them are needed.
+    func paths(of places: [Int], at path: JSONPath, _ tape: Tape) -> [Int: Tape.Found] {
+        places.count > 1 || (plan.takesNames && path.hasWildcard) ? tape.paths(at: path) : [:]
     }
 
     /// Drafts the records of a list, or a single record.
@@ -225,12 +232,12 @@ public final class Importer {
     /// - Parameters:
     ///   - start: the number of records that the document listed before.
     ///   - path: the path of the list or the record, if it is known.
-    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: String? = nil) -> Added {
+    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: Tape.Found? = nil) -> Added {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
-        let list = path ?? tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
+        let list = path?.path ?? tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         let entity = plan.plans[target.plan].entity
-        drafter.beginList(list)
+        drafter.beginList(list, name: drafter.documentValues.keepName(path?.name ?? -1, tape))
         func draft(_ index: Int) {
             added.count += 1
             let position = isList ? first + added.count - 1 : -1, element = added.count - 1

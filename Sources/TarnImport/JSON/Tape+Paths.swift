@@ -39,46 +39,55 @@ extension Tape {
         return nil
     }
 
-    /// Calls the closure with every value that steps lead to, including nulls, in document order.
+    /// Calls the closure with every value that steps lead to, including nulls, in document order,
+    /// and with the place of the name of the last member that a wildcard covered; -1 for none.
     ///
-    /// - Returns: whether the arrays at the wildcards were reached, even if empty. Without a
-    ///   wildcard, whether there is a value.
+    /// - Returns: whether the arrays and objects at the wildcards were reached, even if empty.
+    ///   Without a wildcard, whether there is a value.
     @discardableResult
-    func forEach(at steps: ArraySlice<JSONPath.Step>, from index: Int, _ body: (Int) -> Void) -> Bool {
+    func forEach(
+        at steps: ArraySlice<JSONPath.Step>, from index: Int, name: Int = -1,
+        _ body: (_ value: Int, _ name: Int) -> Void
+    ) -> Bool {
         guard let wildcard = steps.firstIndex(of: .each) else {
             guard let value = value(at: steps, from: index) else { return false }
-            body(value)
+            body(value, name)
             return true
         }
-        guard let array = value(at: steps[..<wildcard], from: index), kind(array) == .array else { return false }
-        forEachElement(array) { forEach(at: steps[(wildcard + 1)...], from: $0, body) }
-        return true
+        guard let container = value(at: steps[..<wildcard], from: index) else { return false }
+        return forEachChild(container) { child, itsName in
+            forEach(at: steps[(wildcard + 1)...], from: child, name: itsName < 0 ? name : itsName, body)
+        }
     }
 
-    /// Returns the paths of all values that a path leads to, by their places, as
-    /// ``path(to:)`` does for one of them.
+    /// The path of a value, as ``path(to:)`` returns it, and the place of the name of the last
+    /// member that a wildcard covered; -1 for none.
+    typealias Found = (path: String, name: Int)
+
+    /// Returns all values that a path leads to, by their places.
     ///
     /// - Complexity: linear in the size of the document, however many values there are.
-    func paths(at path: JSONPath) -> [Int: String] {
-        var paths: [Int: String] = [:]
-        addPaths(at: path.steps[...], from: Tape.root, parser.origin.path, to: &paths)
+    func paths(at path: JSONPath) -> [Int: Found] {
+        var paths: [Int: Found] = [:]
+        addPaths(at: path.steps[...], from: Tape.root, (parser.origin.path, -1), to: &paths)
         return paths
     }
 
     private func addPaths(
-        at steps: ArraySlice<JSONPath.Step>, from start: Int, _ prefix: String, to paths: inout [Int: String]
+        at steps: ArraySlice<JSONPath.Step>, from start: Int, _ prefix: Found, to paths: inout [Int: Found]
     ) {
         let wildcard = steps.firstIndex(of: .each) ?? steps.endIndex
         guard let value = value(at: steps[..<wildcard], from: start) else { return }
-        let path = self.path(to: value, from: start, prefix)
+        let path = self.path(to: value, from: start, prefix.path)
         guard wildcard < steps.endIndex else {
-            paths[value] = path
+            paths[value] = (path, prefix.name)
             return
         }
-        guard kind(value) == .array else { return }
         var position = 0
-        forEachElement(value) { element in
-            addPaths(at: steps[(wildcard + 1)...], from: element, "\(path)[\(position)]", to: &paths)
+        forEachChild(value) { child, name in
+            let step = name < 0 ? "[\(position)]" : Tape.step(String(decoding: string(name), as: UTF8.self))
+            let found = (path + step, name < 0 ? prefix.name : name)
+            addPaths(at: steps[(wildcard + 1)...], from: child, found, to: &paths)
             position += 1
         }
     }
@@ -107,13 +116,13 @@ extension Tape {
             index = next
         }
         guard wildcard < steps.endIndex else { return true }
-        guard kind(index) == .array else {
+        guard kind(index) == .array || kind(index) == .object else {
             if kind(index) != .null { missing = missing ?? (index, .each) }
             return false
         }
         var hasLed = isEmpty(index)
-        forEachElement(index) { element in
-            let isLeading = leads(steps[(wildcard + 1)...], from: element, &missing)
+        forEachChild(index) { child, _ in
+            let isLeading = leads(steps[(wildcard + 1)...], from: child, &missing)
             hasLed = hasLed || isLeading
         }
         return hasLed

@@ -85,6 +85,24 @@ struct Tape {
         }
     }
 
+    /// Calls the closure with every element of an array, or every value of an object, and the index
+    /// of its name; -1 for an element (RFC 9535 §2.3.2).
+    ///
+    /// - Returns: whether the value is an array or an object.
+    @discardableResult
+    func forEachChild(_ index: Int, _ body: (_ value: Int, _ name: Int) -> Void) -> Bool {
+        let kind = kind(index)
+        guard kind == .array || kind == .object else { return false }
+        let end = end(index)
+        var i = index + 1
+        while i < end {
+            let value = kind == .object ? i + 1 : i
+            body(value, kind == .object ? i : -1)
+            i = next(value)
+        }
+        return true
+    }
+
     /// Whether a value is an object or an array that names no next page and should: it has values,
     /// and is no object of a link, whose `href` or `url` may be null.
     func isOtherContainer(_ index: Int) -> Bool {

@@ -81,7 +81,8 @@ extension EntityMapping {
             case .parent where path.steps.isEmpty && relationship?.isToMany == true:
                 return "@parent is one record: use a key of it, or make this a to-one relationship"
             case .position where relationship != nil && relationship?.isToMany != false,
-                .relationship where relationship?.isToMany == true:
+                .relationship where relationship?.isToMany == true,
+                .memberName where relationship?.isToMany == true:
                 return "\(path) is a single value, but a list is required"
             default: continue
             }

@@ -20,7 +20,7 @@ final class ExtraSource {
         case owner(Set<Int>)
         /// An index into the plan's document sources.
         case document(Int)
-        case position, relationship
+        case position, relationship, memberName
         /// A variable in the URL at the first of these places that has a URL of the entity.
         case url(URLMatcher, variable: Int, [Kind])
         case text([TextPart])
@@ -60,7 +60,7 @@ final class ExtraSource {
         func isContextual(_ kind: Kind) -> Bool {
             switch kind {
             case .place: false
-            case .parent, .owner, .document, .position, .relationship: true
+            case .parent, .owner, .document, .position, .relationship, .memberName: true
             case .url(_, _, let kinds): kinds.contains(where: isContextual)
             case .text(let parts):
                 parts.contains { if case .value(let kind) = $0 { isContextual(kind) } else { false } }
@@ -77,10 +77,24 @@ final class ExtraSource {
             case .url(_, _, let kinds): kinds.contains(where: takesPosition)
             case .text(let parts):
                 parts.contains { if case .value(let kind) = $0 { takesPosition(kind) } else { false } }
-            case .place, .parent, .owner, .document, .relationship: false
+            case .place, .parent, .owner, .document, .relationship, .memberName: false
             }
         }
         return takesPosition(kind)
+    }
+
+    /// Whether it may take the name of the member in which the record was found.
+    var takesName: Bool {
+        func takesName(_ kind: Kind) -> Bool {
+            switch kind {
+            case .memberName: true
+            case .url(_, _, let kinds): kinds.contains(where: takesName)
+            case .text(let parts):
+                parts.contains { if case .value(let kind) = $0 { takesName(kind) } else { false } }
+            case .place, .parent, .owner, .document, .position, .relationship: false
+            }
+        }
+        return takesName(kind)
     }
 
     /// The values of the document that it may take.

@@ -19,6 +19,8 @@ struct ImportPlan {
     let hasChoices: Bool
     /// Whether a source of any entity depends on a record's surroundings.
     let takesSurroundings: Bool
+    /// Whether a source is the name of the member in which a record is found.
+    let takesNames: Bool
     /// The attributes that no object had, before any.
     let presence: SlotPresence
 
@@ -43,6 +45,7 @@ struct ImportPlan {
         }
         self.kinds = kinds
         takesSurroundings = plans.contains(where: \.isContextual)
+        takesNames = plans.contains { $0.extras.contains(where: \.takesName) }
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
         readsContext = documentSources.contains(where: \.isOfContext)
@@ -61,6 +64,7 @@ struct ImportPlan {
         kinds = other.kinds
         hasChoices = other.hasChoices
         takesSurroundings = other.takesSurroundings
+        takesNames = other.takesNames
         presence = other.presence
     }
 
@@ -406,6 +410,7 @@ private struct PlanBuilder {
         case .parameter: return .document(number(.parameter(path.keys.joined())))
         case .position: return .position
         case .relationship: return .relationship
+        case .memberName: return .memberName
         }
     }
 

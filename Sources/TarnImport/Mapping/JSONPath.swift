@@ -3,7 +3,8 @@
 /// A path to a JSON value.
 ///
 /// Keys are joined with `.`: `reactions.+1`. `photos[0]` is an element of an array, `[-1]` the last
-/// one, and `groups.*.items` covers every element.
+/// one. `groups.*.items` covers every element of an array, and the value of every member of an
+/// object (RFC 9535 §2.3.2).
 ///
 /// A path starts at the record, unless it begins with another ``Origin``: `@parent.id`. In a key,
 /// the characters `.`, `[`, `{`, `}` and backslash are escaped with a backslash. A key that is only
@@ -26,11 +27,13 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible, Expressible
         case position = "@position"
         /// The name of the relationship by which the record is nested in the enclosing one.
         case relationship = "@relationship"
+        /// The name of the member of an object in which a `*` has found the record, or its list.
+        case memberName = "@memberName"
 
         /// Whether the rest of the path is one name, not divided into steps.
         var isNamed: Bool { self == .header || self == .parameter }
         /// Whether nothing follows the origin.
-        var isWhole: Bool { self == .position || self == .relationship }
+        var isWhole: Bool { self == .position || self == .relationship || self == .memberName }
     }
 
     /// One step of a path.
@@ -39,7 +42,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible, Expressible
         case key(String)
         /// An element of an array, from 0. Negative: from the end.
         case index(Int)
-        /// Every element of an array.
+        /// Every element of an array, or the value of every member of an object (RFC 9535 §2.3.2).
         case each
     }
 

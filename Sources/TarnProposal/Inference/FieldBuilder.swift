@@ -93,11 +93,15 @@ struct FieldBuilder {
 
     private mutating func addKey(_ field: String) {
         guard let value = cluster.shape.fields[field] else { return }
-        var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
+        let isName = field == RecordMap.nameField
+        let name = isName ? cluster.freeName(among: ["id", "key", EnglishName.field(field)]) : EnglishName.field(field)
+        var attribute = ProposedAttribute(name: names.unique(name), type: "string")
         let type = TypeChoice(of: value.key, name: "")
         attribute.type = FieldBuilder.keyType(type)
         let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
-        if value.key.scalars.hugeIntegers > 0 || isUnsigned {
+        if isName {
+            attribute.source = field
+        } else if value.key.scalars.hugeIntegers > 0 || isUnsigned {
             // A number is no key of this size. A composed text has its digits.
             attribute.source = "{\(field)}"
             attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
@@ -179,7 +183,11 @@ struct FieldBuilder {
         attribute.epoch = choice.epoch
         attribute.comment = leaf.comment.isEmpty ? choice.comment : leaf.comment
         attribute.alternative = choice.alternative
-        if !FieldNames.isFound(name, at: leaf.keys, in: cluster.shape) { attribute.from = [leaf.keys] }
+        if leaf.keys == [RecordMap.nameField] {
+            attribute.source = RecordMap.nameField
+        } else if !FieldNames.isFound(name, at: leaf.keys, in: cluster.shape) {
+            attribute.from = [leaf.keys]
+        }
         fields.append(Field(kinds: leaf.kinds, attribute: attribute))
     }
 

@@ -64,6 +64,7 @@ struct KeyChoice {
     ///
     /// - Parameter named: fields by which paths of a specification name a record.
     func listed(named: [String] = []) -> KeyGuess {
+        if let guess = byMemberName() { return guess }
         let ids = shape.names.filter { isCertain($0) && isUsable($0, isNullable: true) }
         let certain = ids.sorted { rank($0) < rank($1) }.filter {
             isConsistent([$0], isListed: true) && !isRepeated([$0])
@@ -74,6 +75,23 @@ struct KeyChoice {
         }
         guard let id = ids.first else { return unnamed(named) }
         return beside(id, ids, named)
+    }
+
+    /// Returns the key of records of a map: a field with the name by which the map has them, an id,
+    /// or that name; nil for records of lists.
+    private func byMemberName() -> KeyGuess? {
+        let name = RecordMap.nameField
+        // A list of the map has several records by one name.
+        guard shape.fields[name] != nil, !isRepeated([name]) else { return nil }
+        let others = shape.names.filter { $0 != name }
+        if let field = others.first(where: { RecordMap.repeatsName($0, distinct) }) {
+            return KeyGuess(fields: [field], reason: "the name by which the map has the record, too", isCertain: true)
+        }
+        let id = others.first {
+            isCertain($0) && isUsable($0) && isConsistent([$0], isListed: true) && !isRepeated([$0])
+        }
+        if let id { return KeyGuess(fields: [id], reason: "", isCertain: true) }
+        return KeyGuess(fields: [name], reason: "the name by which the map has the record", isCertain: true)
     }
 
     /// Returns the key of listed objects whose ids name several of them.

@@ -28,6 +28,13 @@ struct LeafCollector {
         for name in names {
             guard let value = shape.fields[name] else { continue }
             let path = keys + [name], mainValue = main?.fields[name]
+            // Its value is that of the key.
+            if path == [RecordMap.nameField],
+                cluster.key.fields.first.map({ RecordMap.repeatsName($0, shape.samples) }) == true,
+                cluster.key.fields != path
+            {
+                continue
+            }
             if keys.isEmpty, mainValue == nil, isContextual(name) {
                 contextual.append(path)
                 continue

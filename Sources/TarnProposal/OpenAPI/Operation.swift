@@ -106,6 +106,8 @@ struct Operation {
         self.response = value
         if value.isListOfObjects, let object = value.element?.object {
             (list, records) = (FoundList(steps: [], isList: true), object)
+        } else if let object = value.recordsOfMap {
+            (list, records) = (FoundList(steps: [.each], isList: true), object)
         } else if let object = value.object {
             // A path that ends in a variable names one record, whatever lists that has.
             let isNamed = segments.last.map { Operation.variable($0) != nil } ?? false
@@ -216,6 +218,8 @@ struct Operation {
                 } else {
                     found.append((FoundList(steps: path, isList: true), element))
                 }
+            } else if let element = value.recordsOfMap {
+                found.append((FoundList(steps: path + [.each], isList: true), element))
             } else if value.isObject, let inner = value.object, inner.fields["id"]?.isScalar != true {
                 search(inner, path, &found)
             }

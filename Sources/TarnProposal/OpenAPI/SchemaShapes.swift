@@ -59,7 +59,11 @@ final class SchemaShapes {
         if isObject(schema) {
             facts.types.insert("object")
             let object = object(schema, name, depth: depth)
-            if !object.names.isEmpty { shape.object = object }
+            if !object.names.isEmpty {
+                shape.object = object
+            } else if let values = schema["additionalProperties"], case .object = values {
+                shape.mapped = value(values, depth: depth + 1)
+            }
         } else if facts.types.contains("array"), let items = schema["items"] {
             shape.element = value(items, depth: depth + 1)
         }

@@ -6,8 +6,10 @@ import Tarn
 struct FoundList: Hashable {
     /// The steps from the root.
     var steps: [ListStep]
-    /// Whether the value is a list, and not a single object.
+    /// Whether the value is a list, or a map of records or of lists, and not a single object.
     var isList: Bool
+    /// Whether the records, or their lists, are the values of an object's members.
+    var isMap: Bool { steps.last == .each }
     /// The last key; empty at the root.
     var name: String {
         for case .key(let key) in steps.reversed() where key != "node" { return key }
@@ -68,7 +70,7 @@ enum ListFinder {
             guard !members.isEmpty else { return [] }
             // An object with a key of its own is a record, whatever lists it has.
             if !hasOwnKey(members) {
-                if RecordMap.isMap(members) { return [] }
+                if RecordMap.isMap(members) { return [FoundList(steps: [.each], isList: true)] }
                 let found = nested(json, [], depth: 0)
                 let others = found.filter { !companions.contains($0.name.lowercased()) }
                 let main = others.isEmpty ? messages(found, members) : others
@@ -76,15 +78,20 @@ enum ListFinder {
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
                     || areAboutPages(members)
-                if !main.isEmpty, isEnvelope { return preferred(main, json) }
-                if let inner = wrapped(members) {
-                    if case .object(let members)? = objects(json, inner).first, RecordMap.isMap(members) { return [] }
-                    return [inner]
+                if !main.isEmpty, isEnvelope, !main.allSatisfy(\.isMap) || !isOwnerOfMap(members) {
+                    return preferred(main, json)
                 }
+                if let inner = wrapped(members) { return [inner] }
             }
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Whether an object with maps is a record that has them: two members of it tell nothing about
+    /// an answer, such as `name` beside `versions`.
+    private static func isOwnerOfMap(_ members: [JSONValue.Member]) -> Bool {
+        members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } > 1
     }
 
     /// Returns the list of messages of an answer that has no other list and tells of other pages:
@@ -193,9 +200,13 @@ enum ListFinder {
         return value
     }
 
-    /// Whether the steps of a list lead to an array.
+    /// Whether the steps of a list lead to an array, or to an object that may be its map.
     static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
-        if case .array? = value(of: list, in: json) { true } else { false }
+        switch value(of: list, in: json) {
+        case .array: true
+        case .object(let members): list.isMap && members.allSatisfy { $0.value.scalarText == nil }
+        default: false
+        }
     }
 
     /// Of several lists, those of the outermost level; one under a wrapper excludes the others. A
@@ -336,8 +347,11 @@ enum ListFinder {
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
             // The lists of the records of a map are no lists of the response.
-            case .object(let inner) where !RecordMap.isMap(inner):
-                found += nested(member.value, path, depth: depth + 1)
+            case .object(let inner) where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner):
+                if !isCompanion(member.key), member.key != "_links" {
+                    found.append(FoundList(steps: path + [.each], isList: true))
+                }
+            case .object: found += nested(member.value, path, depth: depth + 1)
             default: break
             }
         }
@@ -351,8 +365,10 @@ enum ListFinder {
         return FoundList(steps: [.key(member.key)], isList: false)
     }
 
-    /// Returns the objects at a list.
+    /// Returns the objects at a list. Those of a map have a further member with the name of theirs:
+    /// see ``RecordMap/nameField``.
     static func objects(_ json: JSONValue, _ list: FoundList) -> [JSONValue] {
+        if list.isMap, let map = value(of: list, in: json) { return RecordMap.records(in: map) }
         var values = [json]
         for step in list.steps {
             switch step {

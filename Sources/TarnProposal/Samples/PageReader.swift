@@ -16,7 +16,8 @@ enum PageReader {
         let objects = lists.first.map { ListFinder.objects(page.json, $0) } ?? []
         let others = lists.dropFirst().flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
-        if let first = lists.first, first.isList, !first.steps.isEmpty {
+        // A map at the root has records only.
+        if let first = lists.first, first.isList, !first.steps.isEmpty, first.steps != [.each] {
             for (envelope, steps) in envelopes(of: first, in: page.json) {
                 collect(envelope, steps, beside: first, &values)
             }
@@ -128,6 +129,8 @@ enum PageReader {
                     case .number(let text), .string(let text): values[JSONPath(.record, steps: path).description] = text
                     case .bool(let flag):
                         values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
+                    // The members of a map are records.
+                    case .object where list.isMap && path == way.dropLast(): break
                     case .object where depth + 1 < depthLimit || path.dropLast() == way.prefix(path.count - 1):
                         inner.append((member.value, path))
                     case .object: break

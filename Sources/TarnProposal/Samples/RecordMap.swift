@@ -4,20 +4,23 @@ import Tarn
 
 /// A map of records in a response: `{"a1": {…}, "a2": {…}, …}`.
 ///
-/// A description names lists of records, and no maps.
+/// A description names its records by a path that ends with `*`.
 struct RecordMap: Equatable {
     /// The keys that lead to the map.
     var path: [String]
     /// The number of records.
     var count: Int
-    /// Some keys of the map.
+    /// Some names in the map.
     var keys: [String]
 
-    /// The map in words.
-    var description: String {
-        let place = path.isEmpty ? "the response" : "`\(YAMLText.comment(JSONPath(keys: path).description, limit: 60))`"
-        let keys = keys.map { YAMLText.comment($0, limit: 40) }.joined(separator: ", ")
-        return "\(place) is an object of \(count) records by their keys (\(keys), …)"
+    /// A remark about a map in an answer that is described as a single object.
+    var remark: String {
+        let place = YAMLText.comment(JSONPath(keys: path).description, limit: 60)
+        let names = keys.map { YAMLText.comment($0, limit: 40) }.joined(separator: ", ")
+        let records = YAMLText.comment(
+            YAMLText.scalar(JSONPath(.record, steps: path.map(JSONPath.Step.key) + [.each]).description), limit: 60)
+        return
+            "`\(place)` is an object of \(count) objects by their names (\(names), …), and is kept as JSON: if these are the records, write `records: \(records)`, and `from: '\(RecordMap.nameField)'` in the key."
     }
 
     /// The maximum number of members that are compared.
@@ -34,6 +37,47 @@ struct RecordMap: Equatable {
             .flatMap { maps(in: $0.value, at: path + [$0.key]) }
     }
 
+    /// The member that records of a map get in samples: the name by which the map has them.
+    ///
+    /// It is also the source of that value in a description.
+    static let nameField = "@memberName"
+
+    /// Returns the records of a map, or those of its lists, with their names.
+    static func records(in map: JSONValue) -> [JSONValue] {
+        guard case .object(let members) = map else { return [] }
+        return members.flatMap { member in
+            (member.value.isObject ? [member.value] : member.value.elements).compactMap { record in
+                guard case .object(let own) = record else { return nil }
+                return .object(own + [JSONValue.Member(nameField, .string(member.key))])
+            }
+        }
+    }
+
+    /// Returns whether a field of each record of a map has the name by which the map has it.
+    static func repeatsName(_ field: String, _ samples: [JSONValue]) -> Bool {
+        !samples.isEmpty
+            && samples.allSatisfy { $0[field]?.keyText != nil && $0[field]?.keyText == $0[nameField]?.scalarText }
+    }
+
+    /// Whether the members of an object are lists of records of one form, and their names are data.
+    static func isMapOfLists(_ members: [JSONValue.Member]) -> Bool {
+        guard members.count >= 3 else { return false }
+        let lists = members.filter { !$0.value.elements.isEmpty }
+        let isListed = members.allSatisfy { if case .array = $0.value { true } else { false } }
+        guard isListed, lists.count >= 2, lists.allSatisfy({ $0.value.elements.allSatisfy(\.isObject) }),
+            isOneForm(lists.prefix(comparisonLimit).flatMap { $0.value.elements.prefix(3) })
+        else { return false }
+        return members.count { isData($0.key) } * 2 > members.count
+    }
+
+    /// Whether a name is data: it begins with a digit, or is as long as an id.
+    private static func isData(_ name: String) -> Bool {
+        guard ObjectShape.isName(name) else { return true }
+        let digits = name.utf8.count { (0x30...0x39).contains($0) }
+        // An id that a server has made: a UUID, or a push id of Firebase.
+        return digits > 1 && name.utf8.count >= 12 || name.hasPrefix("-") && name.utf8.count >= 12
+    }
+
     /// Whether the members of an object are records of one form, and their keys are data.
     static func isMap(_ members: [JSONValue.Member]) -> Bool {
         guard members.count >= 3 else { return false }
@@ -45,8 +89,7 @@ struct RecordMap: Equatable {
             Set(sample.compactMap { $0.value[name]?.keyText }).count == sample.count
         }
         if isIdentified || isRepeated(sample) { return true }
-        let odd = sample.count { !ObjectShape.isName($0.key) }
-        return odd * 2 > sample.count || members.count >= 8
+        return sample.count { isData($0.key) } * 2 > sample.count || members.count >= 8
     }
 
     /// Returns a remark about an answer whose members are objects of one form by words, such as
@@ -58,7 +101,7 @@ struct RecordMap: Equatable {
         guard objects.count > 1, isEnvelope, isOneForm(objects.prefix(comparisonLimit).map(\.value)) else { return nil }
         let names = objects.prefix(3).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
         return
-            "\(names)\(objects.count > 3 ? ", …" : "") are objects of one form, but the answer looks like a single object: if they are records by their keys, they are not described as such, because `records` names lists only, and one with another key is not imported."
+            "\(names)\(objects.count > 3 ? ", …" : "") are objects of one form, but the answer looks like a single object: if they are records by their names, write `records: '*'`, and `from: '@memberName'` in the key."
     }
 
     /// Whether objects share most of their keys.

@@ -17,8 +17,6 @@ package enum SampleError: Error, CustomStringConvertible {
     case noRecords(String)
     /// The response has no records, and states an error beside the list.
     case statedError(String, path: String, text: String, isFirst: Bool)
-    /// The records of the response are the members of an object, and not the elements of a list.
-    case mapOfRecords(String, map: String)
     /// The document is no OpenAPI 3 specification.
     case specification(String, reason: String)
 
@@ -40,8 +38,6 @@ package enum SampleError: Error, CustomStringConvertible {
             let said = text.isEmpty ? "states an error" : "says \"\(YAMLText.comment(text, limit: 80))\""
             return "\(name): the response has no records, and `\(path)` \(said)"
                 + (isFirst ? ". Is a token missing? (`--auth-env`)" : "")
-        case .mapOfRecords(let name, let map):
-            return "\(name): \(map): they are not described, because `records` names lists only"
         case .specification(let name, let reason): return "\(name): \(reason)"
         }
     }

@@ -3,8 +3,8 @@
 import Tarn
 
 extension Sampler {
-    /// Returns remarks about maps of records and of lists, about lists beside records and beside
-    /// other lists, and about a list without records that looks like a single object.
+    /// Returns remarks about lists and maps beside records, about lists beside other lists, and
+    /// about a list without records that looks like a single object.
     static func gaps(_ json: JSONValue, _ lists: [FoundList], url: String) -> [String] {
         guard lists.contains(where: \.isList) else {
             if let (sign, list) = ListFinder.pagedList(in: json) {
@@ -22,8 +22,8 @@ extension Sampler {
             if let list = scalarList(in: json, []) { return [list] }
             if let columns = ColumnarRecords.find(in: json) { return [columns.remark] }
             guard let path = ListFinder.emptyList(in: json)?.description else {
-                return (HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)).map { [$0] }
-                    ?? []
+                let remark = HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)
+                return remark.map { [$0] } ?? RecordMap.maps(in: json).prefix(8).map(\.remark)
             }
             return [
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
@@ -36,13 +36,10 @@ extension Sampler {
                 "the answer is a list of objects and of lists, which is not understood: if one of the lists has the records, name it by its position from 0, such as `records: '[1]'`."
             ]
         }
-        let maps = RecordMap.maps(in: json).prefix(8).map {
-            "\($0.description): they are not described, because `records` names lists only."
-        }
         let unnamed = ListFinder.listsByData(in: json, lists).map { [remark(onListsByData: $0)] } ?? []
         let records = lists.flatMap { ListFinder.objects(json, $0) }
         let parts = PartialList.find(in: records).map(\.remark)
-        return maps + unnamed + emptyMain(json, lists, url: url) + others(json, lists) + parts
+        return unnamed + emptyMain(json, lists, url: url) + others(json, lists) + parts
     }
 
     /// Returns the member with a link to a next page, and the list, of an answer that looks like a

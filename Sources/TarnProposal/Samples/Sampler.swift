@@ -46,7 +46,7 @@ package struct Sampler: Sendable {
     ) async throws(SampleError) -> Sample {
         let first = try await page(url)
         let lists = MainList.first(ListFinder.lists(in: first.json), first)
-        guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
+        guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
         sample.gaps = Sampler.gaps(first.json, lists, url: first.url)
@@ -121,15 +121,10 @@ package struct Sampler: Sendable {
         let body = try contents(ofFile: path)
         let json = try parse(body, name: path)
         let lists = ListFinder.lists(in: json)
-        guard !lists.isEmpty else { throw noRecords(json, path) }
+        guard !lists.isEmpty else { throw .noRecords(path) }
         var sample = Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
         sample.gaps = gaps(json, lists, url: "")
         return sample
-    }
-
-    /// Returns the error of a response without lists of records.
-    private static func noRecords(_ json: JSONValue, _ name: String) -> SampleError {
-        RecordMap.maps(in: json).first.map { .mapOfRecords(name, map: $0.description) } ?? .noRecords(name)
     }
 
     /// Returns the error of a page without records that states an error; nil for other pages.

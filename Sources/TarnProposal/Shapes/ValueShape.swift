@@ -20,6 +20,9 @@ final class ValueShape {
     private(set) var isTooDeep = false
     /// The facts of a specification; nil without one.
     var declared: DeclaredFacts?
+    /// The shape of the values of a map that a specification declares, whose names are data; nil
+    /// without one.
+    var mapped: ValueShape?
 
     /// The maximum nesting of examined values.
     static let depthLimit = 12
@@ -56,6 +59,7 @@ final class ValueShape {
     func addDeclarations(of other: ValueShape, depth: Int = 0) {
         guard self !== other, depth < ValueShape.depthLimit else { return }
         declared = declared ?? other.declared
+        mapped = mapped ?? other.mapped
         if let theirs = other.object {
             if let object { object.addDeclarations(of: theirs, depth: depth + 1) } else { object = theirs }
         }
@@ -84,6 +88,21 @@ final class ValueShape {
 
     /// Whether all values except nulls are lists of objects.
     var isListOfObjects: Bool { isList && element?.isObject == true && element?.nulls == 0 }
+
+    /// The records of a declared map, or of its lists, with the names that the map has for them; nil
+    /// without a map.
+    var recordsOfMap: ObjectShape? {
+        guard let mapped, let records = mapped.isListOfObjects ? mapped.element?.object : mapped.object else {
+            return nil
+        }
+        let shape = ObjectShape()
+        shape.addDeclarations(of: records)
+        var facts = DeclaredFacts()
+        facts.types = ["string"]
+        facts.isRequired = true
+        shape.shape(of: RecordMap.nameField)?.declared = facts
+        return shape
+    }
 
     /// Whether all objects are ObjectIds of MongoDB.
     var isObjectID: Bool { isObject && object?.names == [JSONValue.objectID] }

@@ -40,6 +40,16 @@ struct RKMappingTests {
         var text: String?
     }
 
+    @Record struct Person: Equatable {
+        @Key var id: Int
+        @Attribute(from: "@memberName") var name: String
+    }
+
+    @Record struct Account: Equatable {
+        @Key @Attribute(from: "@memberName") var name: String
+        var age: Int?
+    }
+
     @Test(
         "RKObjectMapping -addAttributeMappingsFromDictionary: and -addAttributeMappingsFromArray: → @Attribute(from:), or the property's name: keys and key paths"
     )
@@ -233,18 +243,15 @@ struct RKMappingTests {
     }
 
     @Test(
-        "RKObjectMapping -addAttributeMappingFromKeyOfRepresentationToAttribute: and {name}.id → ImportHooks.beforeDraft: an object whose keys are values is edited before it is read"
+        "RKObjectMapping -addAttributeMappingFromKeyOfRepresentationToAttribute: and {name}.id → @Attribute(from: \"@memberName\"), a path with *: an object whose keys are values is a map of records"
     )
     func keysAsValues() throws {
-        var parts = try ImportFixture(Versioned.self, Part.self)
-        parts.hooks.beforeDraft = { _, json in
-            guard case .object(let members) = json, let member = members.first, json["id"] == nil else { return true }
-            json = member.value
-            json["text"] = .string(member.key)
-            return true
-        }
-        try parts.add(#"[{"ida": {"id": 4}}, {"blake": {"id": 5}}]"#, "Part")
-        #expect(try parts.fetch(Part.all) == [Part(id: 4, text: "ida"), Part(id: 5, text: "blake")])
+        let people = try ImportFixture(Person.self)
+        try people.add(#"[{"ida": {"id": 4}}, {"blake": {"id": 5}}]"#, "Person", records: "*.*")
+        #expect(try people.fetch(Person.all) == [Person(id: 4, name: "ida"), Person(id: 5, name: "blake")])
+        let byName = try ImportFixture(Account.self)
+        try byName.add(#"{"accounts": {"ida": {"age": 4}, "blake": {"age": 5}}}"#, "Account", records: "accounts.*")
+        #expect(try byName.fetch(Account.all) == [Account(name: "blake", age: 5), Account(name: "ida", age: 4)])
     }
 
     @Test(

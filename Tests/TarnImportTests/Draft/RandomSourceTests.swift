@@ -52,6 +52,7 @@ struct RandomSourceTests {
             let index = number < 0 ? elements.count + number : number
             return elements.indices.contains(index) ? values(steps.dropFirst(), elements[index]) : nil
         case (.each, .array(let elements)): return elements.flatMap { values(steps.dropFirst(), $0) ?? [] }
+        case (.each, .object(let members)): return members.flatMap { values(steps.dropFirst(), $0.value) ?? [] }
         default: return nil
         }
     }

@@ -111,7 +111,8 @@ struct NamingTests {
         for text in [
             "a[0]", "a[-1].b", "a.*.b", "*", "a[0][1].*", "@parent", "@parent.a", "@parent[0]", "@root", "@root.a.*",
             "@header.ETag",
-            "@param.milestone.number", "@position", "@relationship", #"\*"#, #"a.\*"#, #"a\[0]"#, #"\@parent"#,
+            "@param.milestone.number", "@position", "@relationship", "@memberName", #"\*"#, #"a.\*"#, #"a\[0]"#,
+            #"\@parent"#,
             #"a\{b\}"#, "[0].a", "a*",
         ] {
             #expect(Path(text)?.description == text, "\(text)")
@@ -128,7 +129,7 @@ struct NamingTests {
         for text in [
             "a[", "a[]", "a[x]", "a[0", "a[0]b", "a.[0]", "a[+1]", "a[99999999999999999999]", "@header", "@header.",
             "@param", "@position.a",
-            "@relationship[0]", "@parent.", "@root..a", "a.", "*.", "a[0].", #"\"#,
+            "@relationship[0]", "@memberName.a", "@parent.", "@root..a", "a.", "*.", "a[0].", #"\"#,
         ] {
             #expect(Path(text) == nil, "\(text)")
         }

@@ -1,0 +1,97 @@
+// Proposals for answers whose records are the members of an object.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Proposals for maps of records")
+struct RecordMapProposalTests {
+    private func proposal(_ body: String) throws -> Proposal {
+        let folder = try TemporaryFolder()
+        return try Proposal([try Sampler.sample(file: try folder.write("things.json", body))])
+    }
+
+    @Test(
+        "the key is a field that has the name, an id, or the name itself",
+        arguments: [
+            (
+                #"{"batchcomplete":"","query":{"pages":{"7":{"pageid":7,"title":"a","n":1},"8":{"pageid":8,"title":"b","n":1},"9":{"pageid":9,"title":"c","n":1}}}}"#,
+                ["records: query.pages.*", "key: pageid ", "pageid: int"], ["@memberName"]
+            ),
+            (
+                #"{"-NcF3kX9aQ1bZ7yT0w2e":{"name":"a","age":3},"-NcF3kX9aQ1bZ7yT0w2f":{"name":"b","age":3},"-NcF3kX9aQ1bZ7yT0w2g":{"name":"a","age":4}}"#,
+                ["records: '*'", "key: id ", "id: { type: string, from: '@memberName' }"], ["UNCERTAIN"]
+            ),
+            (
+                #"{"data":{"1":{"x":1,"y":2},"2":{"x":1,"y":2},"3":{"x":1,"y":3}}}"#,
+                ["records: data.*", "id: { type: int, from: '@memberName' }"], ["UNCERTAIN"]
+            ),
+            (
+                #"{"last_serial":9,"releases":{"1.0":[{"filename":"a-1","size":1}],"1.1":[{"filename":"b-1","size":2},{"filename":"b-2","size":2}],"1.2":[]}}"#,
+                ["records: releases.*", "memberName: { type: string, from: '@memberName' }", "key: filename"], ["json"]
+            ),
+        ])
+    func keys(body: String, expected: [String], others: [String]) throws {
+        let text = try proposal(body).text
+        for part in expected { #expect(text.contains(part), "\(part): \(text)") }
+        for part in others { #expect(!text.contains(part), "\(part): \(text)") }
+    }
+
+    @Test("a record that has a map keeps it as JSON, and the way to its records is told")
+    func owner() throws {
+        let body =
+            #"{"name":"express","description":"web","versions":{"1.0.0":{"a":1,"b":2},"1.0.1":{"a":1,"b":2},"1.0.2":{"a":3,"b":2}}}"#
+        let proposal = try proposal(body)
+        #expect(proposal.text.contains("versions: json"), "\(proposal.text)")
+        #expect(
+            proposal.uncertain.count == 1
+                && proposal.uncertain[0].contains("write `records: versions.*`, and `from: '@memberName'` in the key"),
+            "\(proposal.uncertain)")
+    }
+
+    @Test("a specification declares maps by additionalProperties: of objects, and of lists of objects")
+    func specification() throws {
+        func text(_ schema: String) throws -> String {
+            let document = """
+                {"openapi":"3.0.0","info":{"title":"t","version":"1"},"servers":[{"url":"https://api.test.example"}],
+                 "paths":{"/players":{"get":{"responses":{"200":{"description":"ok","content":{"application/json":{"schema":\(schema)}}}}}}},
+                 "components":{"schemas":{"Player":{"type":"object","properties":{"score":{"type":"integer"},"team":{"type":"string"}}}}}}
+                """
+            return try Proposal([], specification: OpenAPIDocument(Array(document.utf8), name: "spec")).text
+        }
+        let map = ##"{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Player"}}"##
+        let lists =
+            ##"{"type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/components/schemas/Player"}}}"##
+        for (schema, records) in [
+            (map, "'*'"), (#"{"type":"object","properties":{"data":\#(map)}}"#, "data.*"), (lists, "'*'"),
+        ] {
+            let text = try text(schema)
+            #expect(text.contains("records: \(records)\n") && text.contains("from: '@memberName' }"), "\(text)")
+            #expect(text.contains("entity: Player\n"), "\(text)")
+        }
+    }
+
+    @Test("further pages of a map continue it, and an empty one ends it")
+    func pages() async throws {
+        func page(_ range: Range<Int>) -> String {
+            "{" + range.map { #""2025-01-\#(10 + $0)":{"low":\#($0),"high":9}"# }.joined(separator: ",") + "}"
+        }
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/days": .init(fields: ["Link: </days?page=2>; rel=\"next\""], body: #"{"days":\#(page(0..<5))}"#)
+            case "/days?page=2": .init(body: #"{"days":\#(page(5..<6))}"#)
+            default: .init(status: "404 Not Found")
+            }
+        }
+        let options = SampleRequest.options(pages: 3, headers: [], token: nil)
+        let sample = try await Sampler(CurlTransport(), options: options).sample(server.base + "/days")
+        #expect(sample.pages.count == 2 && sample.isComplete)
+        let proposal = try Proposal([sample])
+        #expect(proposal.text.contains("records: days.*") && proposal.text.contains("paginate: header_link"))
+        #expect(proposal.text.contains("looked at 2 pages with 6 records"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.text)")
+    }
+}

@@ -38,10 +38,6 @@ extension DescriptionReader {
             return nil
         }
         for path in source.paths {
-            if path == JSONPath("$") {
-                report(field, mark, "$ is the whole record, which is not supported here: use a key of it")
-                return nil
-            }
             if let meant = DescriptionReader.origin(meantBy: path) {
                 report(
                     field, mark,

@@ -54,7 +54,11 @@ extension Drafter {
         if hasAll {
             builder.field(field) { writer in
                 writer.append(ValueTag.json)
-                _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
+                if tape.kind(pending.index) == .object {
+                    _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
+                } else {
+                    tape.appendText(pending.index, to: &writer)
+                }
             }
         }
     }

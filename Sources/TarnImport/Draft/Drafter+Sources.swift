@@ -16,7 +16,7 @@ extension Drafter {
         for extra in plan.extras where extra.isKey || !keyOnly {
             guard extra.rank < found[extra.slot].rank || (extra.mayBeNull && found[extra.slot].null < 0)
             else { continue }
-            switch resolve(extra.kind, tape, plans, around, values, &found) {
+            switch resolve(extra.kind, tape, plans, object, around, values, &found) {
             case .absent: break
             case .null(let place): found[extra.slot].null = place
             case .value(let place):
@@ -55,11 +55,12 @@ extension Drafter {
     }
 
     private static func resolve(
-        _ kind: ExtraSource.Kind, _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues,
-        _ found: inout PlaceList
+        _ kind: ExtraSource.Kind, _ tape: Tape, _ plans: [EntityPlan], _ object: Int, _ around: Surroundings,
+        _ values: DocumentValues, _ found: inout PlaceList
     ) -> Found {
         typealias Place = PlaceList.Place
         switch kind {
+        case .own(let steps, let list): return walk(tape, object, steps, list, takesNames: values.takesNames, &found)
         case .place(let place, let steps, let list):
             let start = found[place].value
             if start >= 0 { return walk(tape, start, steps, list, takesNames: values.takesNames, &found) }
@@ -88,14 +89,16 @@ extension Drafter {
                 }
         case .url(let url, let variable, let kinds):
             for kind in kinds {
-                guard case .value(let place) = resolve(kind, tape, plans, around, values, &found) else { continue }
+                guard case .value(let place) = resolve(kind, tape, plans, object, around, values, &found) else {
+                    continue
+                }
                 let (source, index) = found.at(place, tape)
                 guard source.kind(index) == .string, url.match(source.string(index)) == .matched else { continue }
                 let value = url.value(variable)
                 if !value.isEmpty { return .value(Place.number(.made, found.made.append(value))) }
             }
             return .absent
-        case .text(let parts): return text(parts, tape, plans, around, values, &found)
+        case .text(let parts): return text(parts, tape, plans, object, around, values, &found)
         }
     }
 
@@ -132,16 +135,15 @@ extension Drafter {
     }
 
     private static func text(
-        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings,
-        _ values: DocumentValues,
-        _ found: inout PlaceList
+        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ object: Int, _ around: Surroundings,
+        _ values: DocumentValues, _ found: inout PlaceList
     ) -> Found {
         var text = ByteWriter(capacity: 128), null = -1, isWhole = true
         for part in parts {
             switch part {
             case .literal(let literal): text.append(literal)
             case .value(let kind):
-                switch resolve(kind, tape, plans, around, values, &found) {
+                switch resolve(kind, tape, plans, object, around, values, &found) {
                 case .absent: isWhole = false
                 case .null(let place): null = place
                 case .value(let place):

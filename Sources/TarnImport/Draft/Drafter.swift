@@ -162,9 +162,10 @@ struct Drafter: ~Copyable {
         main = tape
         current = index
         deletedKey = nil
-        guard tape.kind(index) == .object else {
+        let isObject = tape.kind(index) == .object, own = plan.plans[position]
+        guard isObject || mayBeRecord(tape, index, own) else {
             report(
-                .keyMissing, tape, index, plan.plans[position], nil, nil,
+                .keyMissing, tape, index, own, nil, nil,
                 "expected a record, found \(tape.describe(index))")
             return nil
         }
@@ -210,6 +211,12 @@ struct Drafter: ~Copyable {
             stack.append(contentsOf: children.reversed())
         }
         return listedKey
+    }
+
+    /// Whether a value that is no object may be a record: its entity, or a descendant of that, takes
+    /// values from the record itself.
+    private func mayBeRecord(_ tape: Tape, _ index: Int, _ own: EntityPlan) -> Bool {
+        tape.kind(index) != .null && (own.takesItself || own.hasChoice && plan.takesItself)
     }
 
     /// Keeps the surroundings of a waiting object.
@@ -269,7 +276,9 @@ struct Drafter: ~Copyable {
     private mutating func locateValues(_ tape: Tape, _ pending: Pending, _ plan: EntityPlan) {
         found.reset(plan.placeCount)
         prefix.removeAll(keepingCapacity: true)
-        Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
+        if tape.kind(pending.index) == .object {
+            Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
+        }
         if plan.hasExtras || injectsKeys {
             let around = pending.around < 0 ? Surroundings() : surroundings[Int(pending.around)]
             Drafter.resolve(tape, self.plan.plans, plan, pending.index, around, values, keyOnly: false, &found)

@@ -71,7 +71,7 @@ extension Importer {
         let target = try target(entity, parent), takesRoot = plan.takesRoot(target.plan)
         drafter.begin(context, nil)
         var isWhole = false
-        try divide(records, next) { frame in
+        try divide(records, target, next) { frame in
             drafter.begin(context, frame)
             isWhole = true
         } _: { tape, place, path in
@@ -96,7 +96,7 @@ extension Importer {
                     defer { start = end }
                     return Array(body[start..<end])
                 }
-                try divide(records, next) { frame in
+                try divide(records, target, next) { frame in
                     // The values of the root are known before the records are drafted.
                     guard !isDrafted else { return }
                     drafter.begin(context, frame)
@@ -130,11 +130,11 @@ extension Importer {
     /// - Parameter frame: receives everything but the elements of the list, after the last of them.
     ///   Without a list, it is called before the single record.
     private func divide(
-        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
+        _ records: JSONPath, _ target: Target, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
         _ body: (Tape, Int, Tape.Found?) throws -> Void
     ) throws {
         let limits = limits
-        guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
+        guard records.isPlain else { return try readWhole(records, target, next, frame: handOver, body) }
         var splitter = DocumentSplitter(path: records.keys, partSize: limits.partSize, limit: limits.documentSize)
         let path = "$" + records.keys.map { Tape.step($0) }.joined()
         var elements = 0
@@ -174,7 +174,7 @@ extension Importer {
 
     /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
-        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
+        _ records: JSONPath, _ target: Target, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
         _ body: (Tape, Int, Tape.Found?) throws -> Void
     ) throws {
         var whole = ByteWriter(capacity: 1 << 16)
@@ -188,7 +188,7 @@ extension Importer {
             whole.append(piece)
         }
         let tape = try parse(whole.bytes) { $0 }
-        let places = try locate(records, in: tape)
+        let places = try locate(records, in: tape, target)
         handOver(tape)
         let paths = paths(of: places, at: records, tape)
         for place in places { try body(tape, place, paths[place]) }

@@ -30,7 +30,7 @@ extension Importer {
         let tape = try parser.parse(keeping: body)
         // Before drafting, so that an error leaves nothing in the unit.
         var places: [[Int]] = []
-        for part in envelope { places.append(try locate(part, in: tape)) }
+        for (part, target) in zip(envelope, targets) { places.append(try locate(part, in: tape, target)) }
         var context = context
         context.firstPosition = 0
         drafter.begin(context, tape)
@@ -49,7 +49,9 @@ extension Importer {
     }
 
     /// Returns the places of a part of an envelope; empty if the part is optional and absent.
-    func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
+    ///
+    /// - Parameter target: the plan of its records; nil if these are not drafted.
+    func locate(_ part: EnvelopePart, in tape: Tape, _ target: Target? = nil) throws(ImportError) -> [Int] {
         if part.isOptional {
             var isThere = false
             tape.forEach(at: part.path.steps[...], from: Tape.root) { place, _ in
@@ -57,14 +59,15 @@ extension Importer {
             }
             guard isThere else { return [] }
         }
-        return try locate(part.path, in: tape)
+        return try locate(part.path, in: tape, target)
     }
 
     /// Returns the list or record at a path; with wildcards, all of them.
     ///
+    /// - Parameter target: the plan of the records; nil if these are not drafted.
     /// - Throws: `.recordsNotFound`, `.notRecords`.
-    func locate(_ path: JSONPath, in tape: Tape) throws(ImportError) -> [Int] {
-        guard path.isPlain else { return try locateAll(path, in: tape) }
+    func locate(_ path: JSONPath, in tape: Tape, _ target: Target? = nil) throws(ImportError) -> [Int] {
+        guard path.isPlain else { return try locateAll(path, in: tape, target) }
         var index = Tape.root
         for key in path.keys {
             guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
@@ -75,7 +78,7 @@ extension Importer {
         return [try records(at: index, path, tape)]
     }
 
-    private func locateAll(_ path: JSONPath, in tape: Tape) throws(ImportError) -> [Int] {
+    private func locateAll(_ path: JSONPath, in tape: Tape, _ target: Target?) throws(ImportError) -> [Int] {
         var places: [Int] = []
         let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { place, _ in places.append(place) }
         guard isThere else {
@@ -87,9 +90,11 @@ extension Importer {
             let key = if case .key(let key) = step { key } else { path.description }
             throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, place))
         }
+        // A value of a map may be a record itself: `{"EUR": 1, "USD": 1.1}`.
+        let mayBeValues = path.steps.last == .each && target.map { plan.plans[$0.plan].takesItself } ?? true
         var found: [Int] = []
         for place in places where !path.hasWildcard || tape.kind(place) != .null {
-            found.append(try records(at: place, path, tape))
+            found.append(mayBeValues ? place : try records(at: place, path, tape))
         }
         return found
     }

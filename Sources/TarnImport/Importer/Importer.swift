@@ -169,7 +169,7 @@ public final class Importer {
             return added
         }
         let tape = try parse(body, records, questions)
-        let places = try locate(records, in: tape)
+        let places = try locate(records, in: tape, target)
         drafter.begin(context, tape)
         var added = draft(tape, places, target, at: records)
         if let failure = drafter.failure { throw failure }

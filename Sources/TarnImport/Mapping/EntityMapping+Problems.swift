@@ -75,9 +75,7 @@ extension EntityMapping {
             if path.steps.contains(.key("")) { return "empty key in a key path: remove it" }
             switch path.origin {
             case .record:
-                if path.steps.isEmpty { return "$ is the whole record: use a key of it" }
-                if case .key? = path.steps.first { continue }
-                return "\(path): a record is an object, not a list: start with a key"
+                if path.steps.isEmpty, relationship != nil { return "$ is the whole record: use a key of it" }
             case .parent where path.steps.isEmpty && relationship?.isToMany == true:
                 return "@parent is one record: use a key of it, or make this a to-one relationship"
             case .position where relationship != nil && relationship?.isToMany != false,

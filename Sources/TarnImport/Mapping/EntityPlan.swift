@@ -20,6 +20,8 @@ final class EntityPlan {
     private(set) var extras: [ExtraSource] = []
     /// Whether there are extras, extras of the key, and extras that depend on surroundings.
     private(set) var hasExtras = false, hasKeyExtras = false, isContextual = false
+    /// Whether its records may be lists, or values without keys.
+    private(set) var takesItself = false
     /// The choice among the plans of descendant entities; nil if this plan always applies.
     private(set) var choice: CompiledChoice?
     private(set) var hasChoice = false
@@ -81,6 +83,7 @@ final class EntityPlan {
         hasExtras = other.hasExtras
         hasKeyExtras = other.hasKeyExtras
         isContextual = other.isContextual
+        takesItself = other.takesItself
         choice = other.choice.map { CompiledChoice(copying: $0, url: url) }
         hasChoice = other.hasChoice
         referenceURLs = other.referenceURLs.mapValues { URLMatcher(copying: $0) }
@@ -153,6 +156,7 @@ final class EntityPlan {
         hasExtras = true
         hasKeyExtras = hasKeyExtras || extra.isKey
         isContextual = isContextual || extra.isContextual
+        takesItself = takesItself || extra.takesItself
         if case .owner = extra.kind { takesOwner = true }
     }
 

@@ -12,6 +12,8 @@ final class ExtraSource {
     let mayBeNull: Bool
 
     enum Kind {
+        /// Steps from the record itself: it may be a list, or a value without keys.
+        case own([JSONPath.Step], List)
         /// Steps from a place that the tree of keys finds.
         case place(Int, [JSONPath.Step], List)
         /// Steps from the object of the enclosing record.
@@ -59,7 +61,7 @@ final class ExtraSource {
     var isContextual: Bool {
         func isContextual(_ kind: Kind) -> Bool {
             switch kind {
-            case .place: false
+            case .own, .place: false
             case .parent, .owner, .document, .position, .relationship, .memberName: true
             case .url(_, _, let kinds): kinds.contains(where: isContextual)
             case .text(let parts):
@@ -77,7 +79,7 @@ final class ExtraSource {
             case .url(_, _, let kinds): kinds.contains(where: takesPosition)
             case .text(let parts):
                 parts.contains { if case .value(let kind) = $0 { takesPosition(kind) } else { false } }
-            case .place, .parent, .owner, .document, .relationship, .memberName: false
+            case .own, .place, .parent, .owner, .document, .relationship, .memberName: false
             }
         }
         return takesPosition(kind)
@@ -91,10 +93,24 @@ final class ExtraSource {
             case .url(_, _, let kinds): kinds.contains(where: takesName)
             case .text(let parts):
                 parts.contains { if case .value(let kind) = $0 { takesName(kind) } else { false } }
-            case .place, .parent, .owner, .document, .position, .relationship: false
+            case .own, .place, .parent, .owner, .document, .position, .relationship: false
             }
         }
         return takesName(kind)
+    }
+
+    /// Whether it may take the record itself, or an element of it.
+    var takesItself: Bool {
+        func takesItself(_ kind: Kind) -> Bool {
+            switch kind {
+            case .own: true
+            case .url(_, _, let kinds): kinds.contains(where: takesItself)
+            case .text(let parts):
+                parts.contains { if case .value(let kind) = $0 { takesItself(kind) } else { false } }
+            case .place, .parent, .owner, .document, .position, .relationship, .memberName: false
+            }
+        }
+        return takesItself(kind)
     }
 
     /// The values of the document that it may take.

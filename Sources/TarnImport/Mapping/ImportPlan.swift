@@ -21,6 +21,8 @@ struct ImportPlan {
     let takesSurroundings: Bool
     /// Whether a source is the name of the member in which a record is found.
     let takesNames: Bool
+    /// Whether records of any entity may be lists, or values without keys.
+    let takesItself: Bool
     /// The attributes that no object had, before any.
     let presence: SlotPresence
 
@@ -46,6 +48,7 @@ struct ImportPlan {
         self.kinds = kinds
         takesSurroundings = plans.contains(where: \.isContextual)
         takesNames = plans.contains { $0.extras.contains(where: \.takesName) }
+        takesItself = plans.contains(where: \.takesItself)
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
         readsContext = documentSources.contains(where: \.isOfContext)
@@ -65,6 +68,7 @@ struct ImportPlan {
         hasChoices = other.hasChoices
         takesSurroundings = other.takesSurroundings
         takesNames = other.takesNames
+        takesItself = other.takesItself
         presence = other.presence
     }
 
@@ -365,7 +369,9 @@ private struct PlanBuilder {
                     }
                 })
         case .path(let path):
-            if path.isPlain { return plan.add(keys: path.keys, to: index, rank: rank, isKey: slot.isKey) }
+            if path.isPlain, !path.steps.isEmpty {
+                return plan.add(keys: path.keys, to: index, rank: rank, isKey: slot.isKey)
+            }
             kind = self.kind(of: path, PlanBuilder.list(of: slot, details), slot, plan, &places)
         }
         if let kind { plan.add(ExtraSource(slot: index, rank: rank, isKey: slot.isKey, kind: kind)) }
@@ -392,7 +398,7 @@ private struct PlanBuilder {
         switch path.origin {
         case .record:
             let keys = path.steps.prefix { if case .key = $0 { true } else { false } }
-            guard !keys.isEmpty else { return nil }
+            guard !keys.isEmpty else { return .own(path.steps, list) }
             let name = PlaceName(keys: path.keys.prefix(keys.count).map(\.self), isKey: slot.isKey)
             let place = places[name] ?? plan.addPlace(name.keys, isKey: name.isKey)
             places[name] = place

@@ -115,8 +115,10 @@ struct DescriptionSchemaTests {
             problems(["Issue": .init(paths: ["at": [.path(JSONPath(keys: ["a", ""]))]])]) == [
                 "Issue.at: empty key in a key path: remove it"
             ])
+        #expect(problems(["Issue": .init(paths: ["at": ["$", "[0]"], "next": ["[1]"]])]) == [])
         #expect(
-            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: use a key of it"])
+            problems(["Issue": .init(paths: ["next": ["$"]])]) == ["Issue.next: $ is the whole record: use a key of it"]
+        )
         for path in ["$", "items.*.gone", "@parent.gone"] {
             var mapping = EntityMapping()
             mapping.tombstone = TombstoneRule(path: try #require(JSONPath(path)))

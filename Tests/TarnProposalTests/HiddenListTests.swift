@@ -24,7 +24,7 @@ struct HiddenListTests {
                 "`things` has the name"
             ),
             (#"{"a":{"b":{"c":{"d":{"e":[{"id":1},{"id":2}]}}}}}"#, "/things", "`a.b.c.d.e` has several objects"),
-            (#"{"columns":["id"],"rows":[[1],[2]]}"#, "/things", "`rows` has several elements"),
+            (#"{"size":7,"rows":[[1],[2]]}"#, "/things", "`rows` has several elements"),
             (#"{"things":["a","b"]}"#, "/things", "`things` has the name of the path"),
             (#"{"things":{"id":1,"name":"x"}}"#, "/things", "is an object today"),
         ])

@@ -99,8 +99,8 @@ struct FieldBuilder {
         let type = TypeChoice(of: value.key, name: "")
         attribute.type = FieldBuilder.keyType(type)
         let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
-        if isName {
-            attribute.source = field
+        if let source = source(of: [field]) {
+            attribute.source = source
         } else if value.key.scalars.hugeIntegers > 0 || isUnsigned {
             // A number is no key of this size. A composed text has its digits.
             attribute.source = "{\(field)}"
@@ -112,6 +112,13 @@ struct FieldBuilder {
         }
         key.append(attribute.name)
         fields.append(Field(attribute: attribute))
+    }
+
+    /// Returns the source of a value that no keys of an object lead to; nil for others.
+    private func source(of keys: [String]) -> String? {
+        if keys == [RecordMap.nameField] { return RecordMap.nameField }
+        guard let column = keys.first.flatMap({ cluster.shape.columns?.firstIndex(of: $0) }) else { return nil }
+        return JSONPath(.record, steps: [.index(column)] + keys.dropFirst().map(JSONPath.Step.key)).description
     }
 
     /// Returns the type of a key whose values have a type.
@@ -183,8 +190,8 @@ struct FieldBuilder {
         attribute.epoch = choice.epoch
         attribute.comment = leaf.comment.isEmpty ? choice.comment : leaf.comment
         attribute.alternative = choice.alternative
-        if leaf.keys == [RecordMap.nameField] {
-            attribute.source = RecordMap.nameField
+        if let source = source(of: leaf.keys) {
+            attribute.source = source
         } else if !FieldNames.isFound(name, at: leaf.keys, in: cluster.shape) {
             attribute.from = [leaf.keys]
         }

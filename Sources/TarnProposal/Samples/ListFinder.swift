@@ -8,6 +8,8 @@ struct FoundList: Hashable {
     var steps: [ListStep]
     /// Whether the value is a list, or a map of records or of lists, and not a single object.
     var isList: Bool
+    /// The names of the values of records that are rows; nil for objects.
+    var columns: [String]?
     /// Whether the records, or their lists, are the values of an object's members.
     var isMap: Bool { steps.last == .each }
     /// The last key; empty at the root.
@@ -65,6 +67,9 @@ enum ListFinder {
         switch json {
         case .array(let elements):
             if let list = besideObject(elements) { return [list] }
+            if let columns = RowList.columns(of: elements, named: nil, in: []) {
+                return [FoundList(steps: [], isList: true, columns: columns)]
+            }
             return elements.isEmpty || elements.contains(where: \.isObject) ? [FoundList(steps: [], isList: true)] : []
         case .object(let members):
             guard !members.isEmpty else { return [] }
@@ -343,6 +348,10 @@ enum ListFinder {
                 // A list of edges, each with a node.
                 let areEdges = elements.allSatisfy { !$0.isObject || $0["node"]?.isObject == true }
                 found.append(FoundList(steps: areEdges ? path + [.each, .key("node")] : path, isList: true))
+            case .array(let elements) where RowList.isRows(elements):
+                if let columns = RowList.columns(of: elements, named: member.key, in: members) {
+                    found.append(FoundList(steps: path, isList: true, columns: columns))
+                }
             case .array(let elements)
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
@@ -369,6 +378,7 @@ enum ListFinder {
     /// see ``RecordMap/nameField``.
     static func objects(_ json: JSONValue, _ list: FoundList) -> [JSONValue] {
         if list.isMap, let map = value(of: list, in: json) { return RecordMap.records(in: map) }
+        if let columns = list.columns { return RowList.objects(value(of: list, in: json)?.elements ?? [], columns) }
         var values = [json]
         for step in list.steps {
             switch step {

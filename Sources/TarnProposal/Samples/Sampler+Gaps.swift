@@ -39,7 +39,8 @@ extension Sampler {
         let unnamed = ListFinder.listsByData(in: json, lists).map { [remark(onListsByData: $0)] } ?? []
         let records = lists.flatMap { ListFinder.objects(json, $0) }
         let parts = PartialList.find(in: records).map(\.remark)
-        return unnamed + emptyMain(json, lists, url: url) + others(json, lists) + parts
+        return lists.compactMap { RowList.remark($0, in: json) } + unnamed + emptyMain(json, lists, url: url)
+            + others(json, lists) + parts
     }
 
     /// Returns the member with a link to a next page, and the list, of an answer that looks like a

@@ -74,6 +74,7 @@ struct SourceBuilder {
                 shapes[list] = shape
                 if !list.isList || ListFinder.isArray(page.json, list) { pages[list, default: 0] += 1 }
                 shape.beginList()
+                shape.columns = list.columns
                 shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }

@@ -15,6 +15,8 @@ final class ObjectShape {
     private(set) var starts: [Int] = []
     /// Whether keys beyond ``fieldLimit`` were left out.
     private(set) var isTruncated = false
+    /// The names of the values, if the records are rows; nil for objects.
+    var columns: [String]?
     /// Whether the list has more records than the samples.
     var isPartial = false
     /// The name of the schema in a specification.

@@ -1,0 +1,78 @@
+// Lists of rows: each record is a list of values, whose names are beside the list, or nowhere.
+
+import Tarn
+
+/// Finds lists of rows in a response: `{"columns": ["id", "name"], "rows": [[1, "a"], [2, "b"]]}`.
+enum RowList {
+    /// Keys of lists with the names of columns.
+    private static let columnNames: Set = [
+        "columns", "cols", "fields", "header", "headers", "meta", "names", "keys", "schema", "columnnames",
+        "column_names",
+    ]
+    /// The maximum number of columns.
+    private static let columnLimit = 200
+
+    /// Whether the elements of an array are rows of one length, of scalars first of all.
+    static func isRows(_ elements: [JSONValue]) -> Bool {
+        guard elements.count > 1, case .array(let first) = elements[0], (1...columnLimit).contains(first.count) else {
+            return false
+        }
+        return elements.allSatisfy { row in
+            guard case .array(let values) = row, values.count == first.count else { return false }
+            return values[0].scalarText != nil
+        }
+    }
+
+    /// Returns the names of the columns of a list, from the objects around it; nil without any.
+    ///
+    /// - Parameter count: the number of columns.
+    static func names(in members: [JSONValue.Member], count: Int) -> [String]? {
+        for member in members where columnNames.contains(member.key.lowercased()) {
+            let names = member.value.elements.compactMap { element in
+                element.scalarText ?? ["name", "id", "key", "field"].lazy.compactMap { element[$0]?.scalarText }.first
+            }
+            let areUsable = names.allSatisfy { FieldNames.canBeWritten([$0]) } && Set(names).count == count
+            if names.count == count, member.value.elements.count == count, areUsable { return names }
+        }
+        return nil
+    }
+
+    /// Returns the columns of a list of rows; nil if the list is not one of records.
+    ///
+    /// - Parameters:
+    ///   - members: those around the list; empty for one at the root.
+    ///   - name: the key of the list; nil at the root.
+    static func columns(of elements: [JSONValue], named name: String?, in members: [JSONValue.Member]) -> [String]? {
+        guard isRows(elements) else { return nil }
+        let count = elements[0].elements.count
+        if let names = names(in: members, count: count) { return names }
+        // A list of pairs inside of a record may be a line on a map.
+        let isWrapped = name.map { ListFinder.wrappers.contains($0.lowercased()) } ?? true
+        let isEnvelope = members.allSatisfy { $0.value.scalarText == nil || ListFinder.isEnvelope($0.key) }
+        guard isWrapped, isEnvelope, count > 1 else { return nil }
+        return (0..<count).map { "column\($0)" }
+    }
+
+    /// Whether columns have no names of their own.
+    static func areUnnamed(_ columns: [String]) -> Bool { columns == columns.indices.map { "column\($0)" } }
+
+    /// Returns the rows of a list as objects, by the names of the columns.
+    static func objects(_ rows: [JSONValue], _ columns: [String]) -> [JSONValue] {
+        rows.compactMap { row in
+            guard case .array(let values) = row, !values.isEmpty else { return nil }
+            return .object(zip(columns, values).map { JSONValue.Member($0, $1) })
+        }
+    }
+
+    /// Returns a remark about rows whose columns have no names; nil for others.
+    static func remark(_ list: FoundList, in json: JSONValue) -> String? {
+        guard let columns = list.columns, areUnnamed(columns), let rows = ListFinder.value(of: list, in: json)?.elements
+        else { return nil }
+        let place = list.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.path.description, limit: 60))`"
+        let isHeader = rows.first?.elements.allSatisfy { if case .string = $0 { true } else { false } } ?? false
+        let others = rows.dropFirst().flatMap(\.elements).contains { if case .string = $0 { false } else { true } }
+        let header =
+            isHeader && others ? " The first row looks like the names of the columns: it is a record, too." : ""
+        return "\(place) is a list of rows without names: name the attributes as the server's manual does.\(header)"
+    }
+}

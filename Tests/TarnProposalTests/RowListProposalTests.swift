@@ -1,0 +1,50 @@
+// Proposals for answers whose records are lists of values.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Proposals for lists of rows")
+struct RowListProposalTests {
+    private func proposal(_ body: String) throws -> Proposal {
+        let folder = try TemporaryFolder()
+        return try Proposal([try Sampler.sample(file: try folder.write("things.json", body))])
+    }
+
+    @Test(
+        "the columns have the names beside the list, as texts or in objects",
+        arguments: [
+            #"{"database":"x","columns":["id","name"],"rows":[[1,"a"],[2,"b"]],"truncated":false}"#,
+            #"{"meta":[{"name":"id","type":"UInt64"},{"name":"name","type":"String"}],"data":[[1,"a"],[2,"b"]],"rows":2}"#,
+        ])
+    func named(body: String) throws {
+        let proposal = try proposal(body)
+        for part in ["id: { type: int, from: '[0]' }", "name: { type: string, from: '[1]' }", "key: id"] {
+            #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
+        }
+        #expect(proposal.uncertain == [], "\(proposal.text)")
+    }
+
+    @Test("rows without names are named by their positions, which is uncertain")
+    func unnamed() throws {
+        let proposal = try proposal(#"[[1499040000000,"0.01",[]],[1499040060000,"0.02",[]]]"#)
+        #expect(
+            proposal.text.contains("column1: { type: ") && proposal.text.contains("from: '[1]'"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
+        let table = try self.proposal(#"[["NAME","POP"],["Alabama",5],["Alaska",1]]"#)
+        #expect(table.uncertain.contains { $0.contains("The first row looks like the names") }, "\(table.uncertain)")
+    }
+
+    @Test(
+        "lists of numbers inside of a record are no rows",
+        arguments: [
+            #"{"type":"LineString","coordinates":[[1,2],[3,4],[5,6]]}"#, #"{"id":7,"rows":[[1,2],[3,4]]}"#,
+            #"{"prices":[[1,2],[3,4]],"caps":[[1,2],[3,4]]}"#,
+        ])
+    func others(body: String) throws {
+        #expect(!(try proposal(body).text.contains("[0]")))
+    }
+}

@@ -76,7 +76,7 @@ struct RecordMapProposalTests {
 
     @Test("further pages of a map continue it, and an empty one ends it")
     func pages() async throws {
-        func page(_ range: Range<Int>) -> String {
+        @Sendable func page(_ range: Range<Int>) -> String {
             "{" + range.map { #""2025-01-\#(10 + $0)":{"low":\#($0),"high":9}"# }.joined(separator: ",") + "}"
         }
         let server = try ScriptedServer { request in

@@ -119,7 +119,10 @@ extension MemberEdit {
     private static func member(
         _ text: String, _ option: String, _ entity: Catalog.Entity, _ catalog: Catalog
     ) throws -> (relationship: String, key: RecordKey) {
-        guard let equal = text.firstIndex(of: "=") else { throw Failure(.usage, "\(option): not relationship=key") }
+        // As a scalar: a key may begin with a combining one.
+        guard let equal = text.unicodeScalars.firstIndex(of: "=") else {
+            throw Failure(.usage, "\(option): not relationship=key")
+        }
         let field = String(text[..<equal])
         guard let relationship = catalog.relationship(field, of: entity),
             let destination = catalog.entity(id: relationship.destination)
@@ -130,6 +133,10 @@ extension MemberEdit {
         guard relationship.isToMany else {
             throw Failure(.usage, "\(option): \(field) of \(entity.name) has one record: write --set \(text)")
         }
-        return (field, try RecordKey(argument: String(text[text.index(after: equal)...]), of: destination))
+        return (
+            field,
+            try RecordKey(
+                argument: String(text.unicodeScalars[text.unicodeScalars.index(after: equal)...]), of: destination)
+        )
     }
 }

@@ -227,7 +227,8 @@ struct Completer {
     /// `name=` for each relationship; a key follows.
     private func members(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
         let entity = entity(command, positionals, names(command, positionals))
-        let names = entity?.relationships.map { Completion(text: "\($0.name)=", about: $0.destination) }
+        let lists = entity?.relationships.filter { entity?.toMany.contains($0.name) == true }
+        let names = lists?.map { Completion(text: "\($0.name)=", about: $0.destination) }
         return (.open, matching(names ?? []).1)
     }
 

@@ -10,6 +10,8 @@ struct KnownNames {
         var attributes: [String] = []
         /// The names of relationships, and the entities that they lead to.
         var relationships: [(name: String, destination: String)] = []
+        /// The names of the relationships that lead to several records.
+        var toMany: Set<String> = []
     }
 
     var entities: [Entity] = []
@@ -44,6 +46,7 @@ struct KnownNames {
             known.relationships = catalog.relationships(of: entity).map { relationship in
                 (relationship.name, catalog.entity(id: relationship.destination)?.name ?? "")
             }
+            known.toMany = Set(catalog.relationships(of: entity).filter(\.isToMany).map(\.name))
             for field in entity.fields {
                 if case .attribute = field.kind { known.attributes.append(field.name) }
             }
@@ -59,6 +62,7 @@ struct KnownNames {
         while let current = next, rounds < 64 {
             known.attributes += current.attributes.map(\.name)
             known.relationships += current.relationships.map { ($0.name, $0.destination) }
+            known.toMany.formUnion(current.relationships.filter(\.isToMany).map(\.name))
             next = current.parent.flatMap { parent in schema.entities.first { $0.name == parent } }
             rounds += 1
         }

@@ -20,8 +20,19 @@ enum DescriptionFolder {
         return path("\(name).tarn", besides: file)
     }
 
-    /// `/dev/shm` has files and folders in memory.
+    /// Whether a path is that of a device or of a descriptor: `/dev/fd/0`, `/proc/self/fd/0`.
+    ///
+    /// `/dev/shm` has files and folders in memory, and `/proc/self/root` those of the file system. A
+    /// descriptor may be one of a folder, which then has further segments.
     private static func isStream(_ file: String) -> Bool {
-        file.hasPrefix("/dev/") && !file.hasPrefix("/dev/shm/") || file.hasPrefix("/proc/")
+        let segments = file.split(separator: "/")
+        guard file.hasPrefix("/") else { return false }
+        switch segments.first {
+        case "dev": return segments.count < 4 && segments.dropFirst().first != "shm"
+        case "proc":
+            return segments.count > 2 && segments[segments.count - 2] == "fd"
+                && Int(segments[segments.count - 1]) != nil
+        default: return false
+        }
     }
 }

@@ -90,6 +90,13 @@ struct MemberCommandTests {
         #expect(Set(writes) == ["DELETE /issues/17/labels/old", "DELETE /issues/18/labels/old"], "\(writes)")
     }
 
+    @Test("a key may begin with a scalar that combines with the sign before it")
+    func combining() async throws {
+        let queued = try await update("--where", "id = 18", "--add", "labels=\u{301}x", "--queue")
+        #expect(queued.status == 0, "\(queued)")
+        #expect(try await labels().contains("\u{301}x"))
+    }
+
     @Test("members of a list that is the inverse of a reference are keys of the other records")
     func inverse() async throws {
         let sent = try await update("--where", "id = 17", "--remove", "notes=5", "--send")

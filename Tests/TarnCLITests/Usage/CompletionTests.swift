@@ -107,6 +107,8 @@ struct CompletionTests {
 
         #expect(try await bash(["update", "Issue", "--store", store, "--set", "ti"]) == ["title="])
         #expect(try await bash(["update", "Issue", "--store", store, "--add", "la"]) == ["labels="])
+        // A reference to one record has no members.
+        #expect(try await bash(["update", "Issue", "--store", store, "--add", "mil"]) == [])
         #expect(try await bash(["cache", "collect", store, "--through", "Mil"]) == ["Milestone."])
         #expect(try await bash(["cache", "collect", store, "--through", "Issue.mil"]) == ["Issue.milestone"])
         #expect(try await bash(["fetch", "x", "--policy", "network"]) == ["network-first", "network-only"])

@@ -172,6 +172,9 @@ struct DescriptionTests {
             ("a/f.yaml", "/s.tarn", "/s.tarn"),
             ("a.b/.yaml", nil, "a.b/.yaml.tarn"), ("/dev/shm/a/f.yaml", "s.tarn", "/dev/shm/a/s.tarn"),
             ("/dev/fd/63", "s.tarn", "s.tarn"), ("/proc/self/fd/0", nil, "tarn.tarn"),
+            ("/proc/self/root/a/f.yaml", nil, "/proc/self/root/a/f.tarn"),
+            ("/proc/self/fd/7/f.yaml", nil, "/proc/self/fd/7/f.tarn"),
+            ("/dev/fd/7/f.yaml", "s.tarn", "/dev/fd/7/s.tarn"),
         ] as [(String, String?, String)])
     func storeIsBesideTheFile(file: String, store: String?, path: String) throws {
         let line = store.map { "store: \($0)\n" } ?? ""

@@ -53,7 +53,7 @@ struct InitCommandTests {
         #expect(synced.status == 0, "\(synced.error)")
         let listed = try await tarn("list", "Map", "--file", file, "--format", "ndjson")
         #expect(
-            listed.outputLines == [
+            listed.lines == [
                 #"{"id":1,"memberName":"a","n":1}"#, #"{"id":2,"memberName":"b","n":2}"#,
                 #"{"id":3,"memberName":"c","n":3}"#,
             ], "\(listed)")

@@ -19,7 +19,7 @@ struct RecordMapProposalTests {
         arguments: [
             (
                 #"{"batchcomplete":"","query":{"pages":{"7":{"pageid":7,"title":"a","n":1},"8":{"pageid":8,"title":"b","n":1},"9":{"pageid":9,"title":"c","n":1}}}}"#,
-                ["records: query.pages.*", "key: pageid ", "pageid: int"], ["@memberName"]
+                ["records: 'query.pages.*'", "key: pageid ", "pageid: int"], ["@memberName"]
             ),
             (
                 #"{"-NcF3kX9aQ1bZ7yT0w2e":{"name":"a","age":3},"-NcF3kX9aQ1bZ7yT0w2f":{"name":"b","age":3},"-NcF3kX9aQ1bZ7yT0w2g":{"name":"a","age":4}}"#,
@@ -27,11 +27,11 @@ struct RecordMapProposalTests {
             ),
             (
                 #"{"data":{"1":{"x":1,"y":2},"2":{"x":1,"y":2},"3":{"x":1,"y":3}}}"#,
-                ["records: data.*", "id: { type: int, from: '@memberName' }"], ["UNCERTAIN"]
+                ["records: 'data.*'", "id: { type: int, from: '@memberName' }"], ["UNCERTAIN"]
             ),
             (
                 #"{"last_serial":9,"releases":{"1.0":[{"filename":"a-1","size":1}],"1.1":[{"filename":"b-1","size":2},{"filename":"b-2","size":2}],"1.2":[]}}"#,
-                ["records: releases.*", "memberName: { type: string, from: '@memberName' }", "key: filename"], ["json"]
+                ["records: 'releases.*'", "memberName: { type: string, from: '@memberName' }", "key: filename"], ["json"]
             ),
         ])
     func keys(body: String, expected: [String], others: [String]) throws {
@@ -48,7 +48,7 @@ struct RecordMapProposalTests {
         #expect(proposal.text.contains("versions: json"), "\(proposal.text)")
         #expect(
             proposal.uncertain.count == 1
-                && proposal.uncertain[0].contains("write `records: versions.*`, and `from: '@memberName'` in the key"),
+                && proposal.uncertain[0].contains("write `records: 'versions.*'`, and `from: '@memberName'` in the key"),
             "\(proposal.uncertain)")
     }
 
@@ -66,7 +66,7 @@ struct RecordMapProposalTests {
         let lists =
             ##"{"type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/components/schemas/Player"}}}"##
         for (schema, records) in [
-            (map, "'*'"), (#"{"type":"object","properties":{"data":\#(map)}}"#, "data.*"), (lists, "'*'"),
+            (map, "'*'"), (#"{"type":"object","properties":{"data":\#(map)}}"#, "'data.*'"), (lists, "'*'"),
         ] {
             let text = try text(schema)
             #expect(text.contains("records: \(records)\n") && text.contains("from: '@memberName' }"), "\(text)")
@@ -90,7 +90,7 @@ struct RecordMapProposalTests {
         let sample = try await Sampler(CurlTransport(), options: options).sample(server.base + "/days")
         #expect(sample.pages.count == 2 && sample.isComplete)
         let proposal = try Proposal([sample])
-        #expect(proposal.text.contains("records: days.*") && proposal.text.contains("paginate: header_link"))
+        #expect(proposal.text.contains("records: 'days.*'") && proposal.text.contains("paginate: header_link"))
         #expect(proposal.text.contains("looked at 2 pages with 6 records"), "\(proposal.text)")
         #expect(proposal.uncertain == [], "\(proposal.text)")
     }

@@ -368,7 +368,7 @@ struct SamplerTests {
             default: .init(body: #"{"items":[{"id":1}],"users":\#(map),"links":\#(map)}"#)
             }
         }
-        for (path, records) in [("/map", "'*'"), ("/data", "data.*"), ("/rates", "rates.*")] {
+        for (path, records) in [("/map", "'*'"), ("/data", "'data.*'"), ("/rates", "'rates.*'")] {
             let proposal = try Proposal([try await sampler().sample(server.base + path)])
             #expect(proposal.text.contains("records: \(records)\n"), "\(proposal.text)")
             #expect(proposal.text.contains("memberName: { type: string, from: '@memberName' }"), "\(proposal.text)")

@@ -31,7 +31,8 @@ struct RecordMapProposalTests {
             ),
             (
                 #"{"last_serial":9,"releases":{"1.0":[{"filename":"a-1","size":1}],"1.1":[{"filename":"b-1","size":2},{"filename":"b-2","size":2}],"1.2":[]}}"#,
-                ["records: 'releases.*'", "memberName: { type: string, from: '@memberName' }", "key: filename"], ["json"]
+                ["records: 'releases.*'", "memberName: { type: string, from: '@memberName' }", "key: filename"],
+                ["json"]
             ),
         ])
     func keys(body: String, expected: [String], others: [String]) throws {
@@ -50,6 +51,17 @@ struct RecordMapProposalTests {
             proposal.uncertain.count == 1
                 && proposal.uncertain[0].contains("write `records: 'versions.*'`, and `from: '@memberName'` in the key"),
             "\(proposal.uncertain)")
+    }
+
+    @Test("an object that has as much as a record beside the list is named")
+    func beside() throws {
+        let info = #"{"name":"x","author":"y","license":"z","summary":"s","home":"h"}"#
+        let proposal = try proposal(#"{"info":\#(info),"urls":[{"id":1,"file":"a"}]}"#)
+        #expect(
+            proposal.uncertain.contains { $0.contains("`info` (1 object): not described") }, "\(proposal.uncertain)")
+        let pages = #"{"count":2,"pages":1,"next":null,"total":5,"offset":0,"limit":9}"#
+        let plain = try self.proposal(#"{"info":\#(pages),"urls":[{"id":1,"file":"a"}]}"#)
+        #expect(plain.uncertain == [], "\(plain.uncertain)")
     }
 
     @Test("a specification declares maps by additionalProperties: of objects, and of lists of objects")

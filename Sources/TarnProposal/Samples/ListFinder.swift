@@ -250,10 +250,17 @@ enum ListFinder {
         guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members) else {
             return []
         }
-        return nested(json, [], depth: 0).filter { list in
+        let lists = nested(json, [], depth: 0).filter { list in
             !chosen.contains(list) && !list.steps.contains { isCompanionStep($0) }
                 && !descriptions.contains(list.name.lowercased()) && !objects(json, list).isEmpty
         }
+        // An object with as much as a record: `info` beside the `releases` of a package.
+        let records = members.filter { member in
+            !isCompanion(member.key) && member.key != "_links"
+                && !chosen.contains { $0.steps.first == .key(member.key) }
+                && member.value.members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } >= 5
+        }
+        return lists + records.map { FoundList(steps: [.key($0.key)], isList: false) }
     }
 
     /// Returns the lists of an answer that look like those of one kind by names that are data, such

@@ -1,0 +1,112 @@
+// Cells that programs read: keys of several parts, the fields of changes, missing records, and the
+// names of columns.
+
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnCLI
+
+@Suite("Command line: cells for programs")
+struct RecordCellTests {
+    private let folder: TemporaryFolder
+    private let store: Store
+    private let key = RecordKey([.string("a, b"), .string("c")])
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Store.open(
+            at: folder("s.tarn"),
+            schema: Schema([
+                EntityDefinition(
+                    "Team", key: ["org", "name"],
+                    attributes: [
+                        .init("org", .string), .init("name", .string), .init("note", .string, optional: true),
+                    ]),
+                EntityDefinition(
+                    "User", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("key", .string, optional: true),
+                        .init("version", .string, optional: true), .init("more", .json, optional: true),
+                    ],
+                    relationships: [.init("teams", to: "Team", many: true), .init("friends", to: "User", many: true)]),
+                EntityDefinition("Bot", parent: "User", attributes: [.init("owner", .string, optional: true)]),
+            ]), options: Store.Options(durability: .volatile))
+    }
+
+    private func csv(_ arguments: String...) async throws -> [String] {
+        let result = try await tarn(arguments + ["--format", "csv"])
+        #expect(result.status == 0, "\(arguments): \(result.error)")
+        return result.lines
+    }
+
+    @Test("in csv, a key of several parts is JSON in every command, and so are the fields of a change")
+    func keys() async throws {
+        try store.setChangeValues(.all)
+        try store.write { try $0.put("Team", key, [.init("note", .string("x=1 y"))]) }
+        let cell = #""[""a, b"",""c""]""#
+        #expect(
+            try await csv("changes", "--store", store.path) == [
+                "change,operation,entity,key,fields",
+                #"1.0,created,Team,\#(cell),"{""org"":""a, b"",""name"":""c"",""note"":""x=1 y""}""#,
+            ])
+        #expect(
+            try await csv("inspect", "changes", store.path) == csv("changes", "--store", store.path))
+        #expect(
+            try await csv("search", "x=1", "--store", store.path)
+                == ["entity,key,field,text", "Team,\(cell),note,x=1 y"])
+        #expect(
+            try await csv("inspect", "grep", store.path, "x=1")
+                == ["entity,key,field,value", "Team,\(cell),note,x=1 y"])
+        // A table is for people.
+        let table = try await tarn("search", "x=1", "--store", store.path, "--format", "table")
+        #expect(table.lines.last?.contains("[a, b, c]") == true, "\(table.output)")
+    }
+
+    @Test("in csv, a related record that is missing has the parts of its key in their columns, and nothing else")
+    func missing() async throws {
+        try store.write { writer in
+            try writer.put(
+                "User", RecordKey(1),
+                [.init("teams", .references([key])), .init("friends", .references([RecordKey(2)]))])
+        }
+        func related(_ name: String, _ fields: String) async throws -> String? {
+            try await csv("related", "User", "1", name, "--store", store.path, "--fields", fields).last
+        }
+        #expect(try await related("teams", "note,org,name") == #","a, b",c"#)
+        #expect(try await related("friends", "all")?.hasPrefix(",2,") == true)
+        #expect(try await related("friends", "key,id") == ",2")
+        #expect(try await related("friends", "key") == "\"\"")
+        let lines = try await tarn("related", "User", "1", "teams", "--store", store.path)
+        #expect(lines.lines == [#"{"missing":["a, b","c"]}"#])
+    }
+
+    @Test("no two columns of a dump have one name")
+    func titles() async throws {
+        try store.write {
+            try $0.put("User", RecordKey(7), [.init("key", .string("K-7")), .init("version", .string("v"))])
+        }
+        let fields = ["--entity", "User", "--fields", "key,version"]
+        #expect(
+            try await csv("inspect", "dump", store.path, fields[0], fields[1], fields[2], fields[3])
+                == ["entity,key,version,partial,key_2,version_2", "User,7,1,,K-7,v"])
+    }
+
+    @Test("--csv-safe leaves numbers as they are: keys, and JSON that is a number")
+    func numbers() async throws {
+        try store.write { writer in
+            try writer.put("User", RecordKey(-5), [.init("more", .json("-1.5")), .init("key", .string("-5"))])
+            try writer.put("Team", key, [.init("note", .string("=1"))])
+        }
+        #expect(
+            try await csv("list", "User", "--fields", "id,more,key", "--store", store.path, "--csv-safe").last
+                == "-5,-1.5,'-5")
+        #expect(try await csv("search", "5", "--store", store.path, "--csv-safe").contains("User,-5,key,-5"))
+        var style = OutputStyle(.csv)
+        style.isSpreadsheetSafe = true
+        #expect(RowWriter.isSafe(.value(.reference(RecordKey(-5))), style))
+        #expect(!RowWriter.isSafe(.value(.reference(RecordKey("-5"))), style))
+        #expect(!RowWriter.isSafe(.value(.json(#""=1""#)), style) && !RowWriter.isSafe(.value(.json("-x")), style))
+    }
+}

@@ -17,8 +17,36 @@ enum YAMLText {
 
     /// Returns a value: a text as a scalar, all others as JSON.
     static func value(_ value: OutputValue, _ style: OutputStyle, indent: String) -> String {
-        value.plainText(style).map { scalar($0, indent: indent) } ?? visible(withFractions(value.json(style)))
+        value.plainText(style).map { scalar($0, indent: indent) }
+            ?? withLongKeys(visible(withFractions(value.json(style))))
     }
+
+    /// Returns JSON in which each long key is an explicit one: `{? "…":1}`.
+    ///
+    /// Readers look for the `:` of a key only in the 1,024 characters after its beginning.
+    static func withLongKeys(_ json: String) -> String {
+        guard json.utf8.count > longestKey else { return json }
+        let bytes = Array(json.utf8)
+        var output: [UInt8] = [], copied = 0, index = 0
+        while index < bytes.count {
+            let start = index
+            index += 1
+            guard bytes[start] == UInt8(ascii: "\"") else { continue }
+            while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+                index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+            }
+            index = min(index + 1, bytes.count)
+            guard index - start > longestKey, bytes[index...].first(where: { $0 != 0x20 }) == UInt8(ascii: ":") else {
+                continue
+            }
+            output += bytes[copied..<start] + Array("? ".utf8)
+            copied = start
+        }
+        return String(decoding: output + bytes[copied...], as: UTF8.self)
+    }
+
+    /// The length of a key that is not explicit, in bytes.
+    private static let longestKey = 1000
 
     /// Returns JSON in which a number with an exponent has a fraction and a sign: `5.0e-324`.
     ///

@@ -109,4 +109,35 @@ struct RecordCellTests {
         #expect(!RowWriter.isSafe(.value(.reference(RecordKey("-5"))), style))
         #expect(!RowWriter.isSafe(.value(.json(#""=1""#)), style) && !RowWriter.isSafe(.value(.json("-x")), style))
     }
+
+    @Test("in Markdown, the escapes of a cell are never a part of a link that GitHub makes of a URL")
+    func links() {
+        for (text, cell) in [
+            ("http://x.example/a_b?c=1&d=2", "<http://x.example/a_b?c=1&d=2>"),
+            ("https://x.example/a", "https://x.example/a"),
+            ("https://x.example/?a&lt;", #"https\://x.example/?a&amp;lt;"#),
+            ("see http://x.example/a_b, a_b", #"see http\://x.example/a\_b, a\_b"#),
+            ("(www.x.example/~a) www.x.example ftp://x/*", #"(www\.x.example/\~a) www.x.example ftp\://x/\*"#),
+            ("http://x.example/a|b", #"http\://x.example/a\|b"#), ("http://x.example/é_", #"http\://x.example/é\_"#),
+            ("a: b_c, no: w", #"a: b\_c, no: w"#), ("http://x/a http://y/_", #"http://x/a http\://y/\_"#),
+            ("www.www._", #"www\.www\.\_"#), ("http://a://b_", "<http://a://b_>"),
+        ] {
+            #expect(SeparatedText.markdown(text) == cell)
+        }
+        // Each word is looked at once.
+        let long = String(repeating: "www.", count: 200_000)
+        #expect(SeparatedText.markdown(long) == long)
+    }
+
+    @Test("in YAML, a key of JSON that is too long for a reader is an explicit one")
+    func longKeys() {
+        let key = String(repeating: "k", count: 1100), style = OutputStyle(.yaml)
+        func yaml(_ json: String) -> String { YAMLText.value(.value(.json(json)), style, indent: "  ") }
+        #expect(
+            yaml(#"{"a":{"\#(key)":[{"\#(key)" : 1}]},"b":"\#(key)"}"#)
+                == #"{"a":{? "\#(key)":[{? "\#(key)" : 1}]},"b":"\#(key)"}"#)
+        #expect(yaml(#"["\#(key)"]"#) == #"["\#(key)"]"#)
+        let escaped = String(repeating: #"\""#, count: 501)
+        #expect(yaml(#"{"\#(escaped)":"\#(escaped)"}"#) == #"{? "\#(escaped)":"\#(escaped)"}"#)
+    }
 }

@@ -232,8 +232,8 @@ struct RecordPrinter {
         return cells
     }
 
-    /// The cells of a target that is not in the store: for people its label, else the parts of its key
-    /// in the columns of the key.
+    /// Returns the cells of a target that is not in the store: for people its label, else the parts
+    /// of its key in their columns.
     func cells(missing target: StoreReader.Target) -> [OutputValue] {
         guard !style.format.isForPeople else {
             return columns.indices.map { $0 == 0 ? .text(RecordPrinter.label(target)) : .absent }

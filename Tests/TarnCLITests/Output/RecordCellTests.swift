@@ -140,4 +140,20 @@ struct RecordCellTests {
         let escaped = String(repeating: #"\""#, count: 501)
         #expect(yaml(#"{"\#(escaped)":"\#(escaped)"}"#) == #"{? "\#(escaped)":"\#(escaped)"}"#)
     }
+
+    @Test("in YAML, the escapes of a pair of surrogates in JSON are one character")
+    func pairs() {
+        let style = OutputStyle(.yaml)
+        for (json, text) in [
+            (#"{"a":"\ud83d\uDE00\u00e9","\uD83D\ude00":1}"#, #"{"a":"😀\u00e9","😀":1}"#),
+            (
+                #"["\\ud83d\\ude00","\ud83d","\ud83d\n","\\\ud83d\ude00"]"#,
+                #"["\\ud83d\\ude00","\ud83d","\ud83d\n","\\😀"]"#
+            ),
+        ] {
+            #expect(YAMLText.withoutPairs(json) == text)
+            #expect(YAMLText.withoutPairs(text) == text)
+        }
+        #expect(YAMLText.value(.value(.json(#"{"a":"\ud83d\ude00"}"#)), style, indent: "  ") == #"{"a":"😀"}"#)
+    }
 }

@@ -44,7 +44,7 @@ struct RecordCellTests {
     @Test("in csv, a key of several parts is JSON in every command, and so are the fields of a change")
     func keys() async throws {
         try store.setChangeValues(.all)
-        try store.write { try $0.put("Team", key, [.init("note", .string("x=1 y"))]) }
+        try await store.write { try $0.put("Team", key, [.init("note", .string("x=1 y"))]) }
         let cell = #""[""a, b"",""c""]""#
         #expect(
             try await csv("changes", "--store", store.path) == [
@@ -66,7 +66,7 @@ struct RecordCellTests {
 
     @Test("in csv, a related record that is missing has the parts of its key in their columns, and nothing else")
     func missing() async throws {
-        try store.write { writer in
+        try await store.write { writer in
             try writer.put(
                 "User", RecordKey(1),
                 [.init("teams", .references([key])), .init("friends", .references([RecordKey(2)]))])
@@ -84,7 +84,7 @@ struct RecordCellTests {
 
     @Test("no two columns of a dump have one name")
     func titles() async throws {
-        try store.write {
+        try await store.write {
             try $0.put("User", RecordKey(7), [.init("key", .string("K-7")), .init("version", .string("v"))])
         }
         let fields = ["--entity", "User", "--fields", "key,version"]
@@ -95,7 +95,7 @@ struct RecordCellTests {
 
     @Test("--csv-safe leaves numbers as they are: keys, and JSON that is a number")
     func numbers() async throws {
-        try store.write { writer in
+        try await store.write { writer in
             try writer.put("User", RecordKey(-5), [.init("more", .json("-1.5")), .init("key", .string("-5"))])
             try writer.put("Team", key, [.init("note", .string("=1"))])
         }

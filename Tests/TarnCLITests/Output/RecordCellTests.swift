@@ -110,6 +110,31 @@ struct RecordCellTests {
         #expect(!RowWriter.isSafe(.value(.json(#""=1""#)), style) && !RowWriter.isSafe(.value(.json("-x")), style))
     }
 
+    @Test("fetch has the kind of each record in data, as list has")
+    func kinds() async throws {
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Event:
+                key: id
+                attributes: { id: int, type: string }
+                kinds: { Push: { type: push }, Event: {} }
+              Push: { parent: Event, attributes: { branch: string? } }
+            endpoints:
+              events: { path: /events, entity: Event, paginate: single_page }
+            """)
+        let events = #"[{"id":1,"type":"push","branch":"main"},{"id":2,"type":"note"}]"#
+        let server = try LocalServer([recording("/events", events)])
+        let fetched = try await tarn("fetch", "events", "--file", file, "--base", server.base)
+        #expect(
+            fetched.lines == [
+                #"{"_kind":"Push","id":1,"type":"push","branch":"main"}"#, #"{"_kind":"Event","id":2,"type":"note"}"#,
+            ], "\(fetched.output)\(fetched.error)")
+        #expect(try await tarn("list", "Event", "--file", file).lines == fetched.lines)
+    }
+
     @Test("in Markdown, the escapes of a cell are never a part of a link that GitHub makes of a URL")
     func links() {
         for (text, cell) in [

@@ -82,7 +82,7 @@ private struct ChangePrinter {
         while hasMore, left > 0 {
             let page = try store.read { try $0.changes(since: token, of: entities, limit: min(left, 1000)) }
             var rows = rows ?? RowWriter(Change.columns, style)
-            for change in page.changes { rows.add(members: change.members, cells: change.cells(style)) }
+            for change in page.changes { rows.add(members: change.members(style), cells: change.cells(style)) }
             if isFollowing, style.format == .table {
                 if !page.changes.isEmpty { rows.end() }
             } else {

@@ -165,9 +165,11 @@ struct FetchCommand: AsyncParsableCommand {
                     rows = printer?.writer()
                 }
                 guard let printer, var open = rows else { continue }
+                let hasKinds = catalog.entities.contains { $0.id != root?.id && $0.root == root?.id }
+                let kind: [RowWriter.Member] = hasKinds ? [(RecordColumn.kindName, .text(record.entity))] : []
                 // The records need not be stored: only their own fields are shown.
                 try open.add(
-                    members: record.fields.map { ($0.name, .value($0.value)) },
+                    members: kind + record.fields.map { ($0.name, .value($0.value)) },
                     cells: printer.columns.map { try $0.value(of: record, printer, reader) })
                 rows = open
             }

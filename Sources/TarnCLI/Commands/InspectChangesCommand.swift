@@ -37,7 +37,7 @@ struct InspectChangesCommand: InspectingCommand {
         var rows = RowWriter(Change.columns, style)
         let part = try inspector.changes(
             since: since, of: entities.isEmpty ? nil : entities, limit: limit ?? .max, damaged: damage.add
-        ) { rows.add(members: $0.members, cells: $0.cells(style)) }
+        ) { rows.add(members: $0.members(style), cells: $0.cells(style)) }
         if rows.count > 0 || style.format != .table { rows.end() }
         noteWithoutLocks(store, part.aloneBecause)
         if since > part.sequence {

@@ -65,6 +65,6 @@ extension SearchMatch {
     }
 
     fileprivate var cells: [OutputValue] {
-        [.text(entity), .text(key.description), .text(field), .text(excerpt())]
+        [.text(entity), .value(.reference(key)), .text(field), .text(excerpt())]
     }
 }

@@ -61,7 +61,7 @@ struct InspectWatchCommand: AsyncParsableCommand {
                 try follower.step(damaged: damage.add, notice: { Output.note("\(store): \($0)") }) { change in
                     guard left > 0 else { return }
                     left -= 1
-                    rows.add(members: change.members, cells: change.cells(style))
+                    rows.add(members: change.members(style), cells: change.cells(style))
                 }
                 if rows.count > 0 { rows.end() }
                 Output.flush()

@@ -8,7 +8,7 @@ struct RelatedCommand: ParsableCommand {
         abstract: "Show the records of a relationship of one record.",
         discussion: """
             Both directions work, as here with `author: { to: User, inverse: issues }` on Issue. A record that was \
-            never fetched is shown as missing.
+            never fetched is shown as missing; csv and tsv have only its key.
 
             Examples:
               tarn related Issue 7 author
@@ -58,10 +58,9 @@ struct RelatedCommand: ParsableCommand {
                 if let record = target.record {
                     try printer.write(record, to: &rows, reader)
                 } else {
-                    let text = format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
-                    let others = Array(repeating: OutputValue.absent, count: max(0, printer.columns.count - 1))
                     rows.add(
-                        members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
+                        members: [("missing", .json(RecordPrinter.keyJSON(target)))],
+                        cells: printer.cells(missing: target))
                 }
                 return true
             }

@@ -93,6 +93,6 @@ struct SearchCommand: ParsableCommand {
                 ("text", .text(text)),
                 ("match", .text(match.match)),
             ],
-            cells: [.text(entity), .text(key.description), .text(match.field), .text(text)])
+            cells: [.text(entity), .value(.reference(key)), .text(match.field), .text(text)])
     }
 }

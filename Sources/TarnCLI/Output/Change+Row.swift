@@ -7,7 +7,7 @@ extension Change {
     static let columns = ["change", "operation", "entity", "key", "fields"]
 
     /// The change as the members of an object.
-    var members: [RowWriter.Member] {
+    func members(_ style: OutputStyle) -> [RowWriter.Member] {
         var key = ""
         self.key.appendJSON(to: &key)
         var members: [RowWriter.Member] = [
@@ -17,17 +17,23 @@ extension Change {
         ]
         guard let fields else { return members }
         if isPartial { members.append(("partial", .json("true"))) }
-        var text = ""
-        Record(entity: entity, key: self.key, fields: fields).appendFieldsJSON(to: &text)
-        members.append(("fields", .json(text)))
+        members.append(("fields", .json(RowWriter.object(fields.map { ($0.name, .value($0.value)) }, style))))
         return members
     }
 
+    /// The change as the cells of a row. For programs, the fields are one JSON object.
     func cells(_ style: OutputStyle) -> [OutputValue] {
-        let fields = fields?.map { "\($0.name)=\(OutputValue.value($0.value).cell(style))" }.joined(separator: " ")
-        return [
-            .text("\(sequence).\(ordinal)"), .text(operation.rawValue), .text(entity), .text(key.description),
-            fields.map(OutputValue.text) ?? .absent,
+        [
+            .text("\(sequence).\(ordinal)"), .text(operation.rawValue), .text(entity), .value(.reference(key)),
+            fieldsCell(style),
         ]
+    }
+
+    private func fieldsCell(_ style: OutputStyle) -> OutputValue {
+        guard let fields else { return .absent }
+        guard style.format.isForPeople else {
+            return .json(RowWriter.object(fields.map { ($0.name, .value($0.value)) }, style))
+        }
+        return .text(fields.map { "\($0.name)=\(OutputValue.value($0.value).cell(style))" }.joined(separator: " "))
     }
 }

@@ -33,7 +33,21 @@ struct RecordDumper {
         }
         self.names = names
         if format != .ndjson {
-            rows = RowWriter(["entity", "key"] + (withVersions ? ["version"] : []) + ["partial"] + names, style)
+            let head = ["entity", "key"] + (withVersions ? ["version"] : []) + ["partial"]
+            rows = RowWriter(head + RecordDumper.titles(names, besides: head), style)
+        }
+    }
+
+    /// Returns the titles of columns: a name that another column has gets a number.
+    ///
+    /// Readers that look up a column by its name find one of two only.
+    private static func titles(_ names: [String], besides others: [String]) -> [String] {
+        var taken = Set(others + names)
+        return names.map { name in
+            guard others.contains(name) else { return name }
+            var title = name, number = 2
+            while !taken.insert(title).inserted { (title, number) = ("\(name)_\(number)", number + 1) }
+            return title
         }
     }
 

@@ -232,6 +232,25 @@ struct RecordPrinter {
         return cells
     }
 
+    /// Returns the cells of a target that is not in the store: for people its label, else the parts
+    /// of its key in their columns.
+    func cells(missing target: StoreReader.Target) -> [OutputValue] {
+        guard !style.format.isForPeople else {
+            return columns.indices.map { $0 == 0 ? .text(RecordPrinter.label(target)) : .absent }
+        }
+        guard let key = target.key else { return columns.map { _ in .absent } }
+        var values: [UInt16: Value] = [:]
+        if !key.isDigest {
+            values = entity.keyValues(key)
+        } else if let first = entity.key.first {
+            values[first] = .reference(key)
+        }
+        return columns.map { column in
+            guard case .field(let name) = column, let field = entity.field(name) else { return .absent }
+            return values[field.id].map(OutputValue.value) ?? .absent
+        }
+    }
+
     /// The relationship whose targets a column shows by their names; nil for other columns.
     private func relationshipToLabel(_ column: RecordColumn) -> String? {
         switch column {

@@ -45,7 +45,7 @@ struct RowWriter {
             table?.add(row)
         case .csv, .tsv, .markdown: line(try cells())
         case .ndjson, .json:
-            var text = object(try members())
+            var text = RowWriter.object(try members(), style)
             text.withUTF8 { line(object: UnsafeRawBufferPointer($0)) }
         case .yaml:
             Output.yaml(YAMLText.mapping(try members(), style, isInList: !isSingle))
@@ -80,7 +80,8 @@ struct RowWriter {
         }
     }
 
-    private func object(_ members: [Member]) -> String {
+    /// Returns members as a JSON object.
+    static func object(_ members: [Member], _ style: OutputStyle) -> String {
         var text = "{"
         for (index, member) in members.enumerated() {
             if index > 0 { text += "," }
@@ -122,7 +123,9 @@ struct RowWriter {
         case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool):
             return true
         // A key or a match that is printed as a text of the program.
-        case .text(let text), .json(let text): return isNumber(text)
+        case .text(let text), .json(let text), .value(.json(let text)): return isNumber(text)
+        case .value(.reference(let key)):
+            if case .int? = key.components.first, key.components.count == 1 { return true } else { return false }
         default: return false
         }
     }

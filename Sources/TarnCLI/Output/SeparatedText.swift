@@ -55,7 +55,42 @@ enum SeparatedText {
     }
 
     /// Returns a cell of a Markdown table: without line breaks, markup and HTML.
+    ///
+    /// GitHub and others make links of URLs in texts, and escapes would become parts of them. A URL
+    /// with escapes is therefore a link in angle brackets, and inside of a text no link at all.
     static func markdown(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: ":")) || text.utf8.contains(UInt8(ascii: "w")) else {
+            return escapedMarkdown(text)
+        }
+        let bytes = Array(text.utf8)
+        if isLink(bytes) { return "<\(text)>" }
+        // The end of the word, or the first byte of it that is escaped.
+        var result = "", copied = 0, end = 0
+        for index in bytes.indices {
+            let rest = bytes[index...]
+            guard rest.starts(with: "://".utf8) || rest.starts(with: "www.".utf8) else { continue }
+            let mark = index + (bytes[index] == UInt8(ascii: ":") ? 0 : 3)
+            if end < mark {
+                end = bytes[mark...].firstIndex { isEscaped($0) || $0 <= 0x20 && $0 != 0x0D } ?? bytes.count
+            }
+            guard end < bytes.count, isEscaped(bytes[end]) else { continue }
+            result += escapedMarkdown(String(decoding: bytes[copied..<mark], as: UTF8.self)) + "\\"
+            copied = mark
+        }
+        return result + escapedMarkdown(String(decoding: bytes[copied...], as: UTF8.self))
+    }
+
+    /// Whether a text is a URL that escapes would change, and that can be in angle brackets
+    /// (CommonMark §6.4).
+    private static func isLink(_ text: [UInt8]) -> Bool {
+        (text.starts(with: "https://".utf8) || text.starts(with: "http://".utf8)) && text.contains(where: isEscaped)
+            && text.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"<>|\\`\";".utf8.contains($0) }
+    }
+
+    /// Whether a cell has something else than a byte.
+    private static func isEscaped(_ byte: UInt8) -> Bool { "|\\`*_[]~<&".utf8.contains(byte) }
+
+    private static func escapedMarkdown(_ text: String) -> String {
         var text = text
         return replacing(&text) { byte in
             switch byte {

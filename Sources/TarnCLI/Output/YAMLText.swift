@@ -17,8 +17,69 @@ enum YAMLText {
 
     /// Returns a value: a text as a scalar, all others as JSON.
     static func value(_ value: OutputValue, _ style: OutputStyle, indent: String) -> String {
-        value.plainText(style).map { scalar($0, indent: indent) } ?? visible(withFractions(value.json(style)))
+        value.plainText(style).map { scalar($0, indent: indent) }
+            ?? withLongKeys(visible(withoutPairs(withFractions(value.json(style)))))
     }
+
+    /// Returns JSON in which a character is itself instead of the escapes of a pair of surrogates.
+    ///
+    /// YAML 1.2 §5.7: an escape is one character. A half of a pair is none to some readers.
+    static func withoutPairs(_ json: String) -> String {
+        guard json.contains("\\ud") || json.contains("\\uD") else { return json }
+        let bytes = Array(json.utf8)
+        /// Returns the number of an escape at an index.
+        func escape(_ index: Int) -> UInt32? {
+            guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+            else { return nil }
+            return UInt32(String(decoding: bytes[index + 2..<index + 6], as: UTF8.self), radix: 16)
+        }
+        var output: [UInt8] = [], index = 0
+        output.reserveCapacity(bytes.count)
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                output.append(bytes[index])
+                index += 1
+                continue
+            }
+            if let high = escape(index), 0xD800..<0xDC00 ~= high, let low = escape(index + 6), 0xDC00..<0xE000 ~= low,
+                let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+            {
+                output += String(Character(scalar)).utf8
+                index += 12
+            } else {
+                output += bytes[index..<min(index + 2, bytes.count)]
+                index += 2
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Returns JSON in which each long key is an explicit one: `{? "…":1}`.
+    ///
+    /// Readers look for the `:` of a key only in the 1,024 characters after its beginning.
+    static func withLongKeys(_ json: String) -> String {
+        guard json.utf8.count > longestKey else { return json }
+        let bytes = Array(json.utf8)
+        var output: [UInt8] = [], copied = 0, index = 0
+        while index < bytes.count {
+            let start = index
+            index += 1
+            guard bytes[start] == UInt8(ascii: "\"") else { continue }
+            while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+                index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+            }
+            index = min(index + 1, bytes.count)
+            guard index - start > longestKey, bytes[index...].first(where: { $0 != 0x20 }) == UInt8(ascii: ":") else {
+                continue
+            }
+            output += bytes[copied..<start] + Array("? ".utf8)
+            copied = start
+        }
+        return String(decoding: output + bytes[copied...], as: UTF8.self)
+    }
+
+    /// The length of a key that is not explicit, in bytes.
+    private static let longestKey = 1000
 
     /// Returns JSON in which a number with an exponent has a fraction and a sign: `5.0e-324`.
     ///

@@ -36,11 +36,11 @@ struct ShellRelatedCommand: InspectingCommand {
                 related.key.appendJSON(to: &key)
                 return rows.add(
                     members: [("missing", .json(key))],
-                    cells: [.text("missing"), .text(related.key.description), .absent])
+                    cells: [.text("missing"), .value(.reference(related.key)), .absent])
             }
             rows.add(
                 members: [("entity", .text(record.entity))] + ShellListCommand.members(record),
-                cells: [.text(record.entity), .text(related.key.description), Self.name(of: record)])
+                cells: [.text(record.entity), .value(.reference(related.key)), Self.name(of: record)])
         }
         rows.end()
         try damage.end("read")

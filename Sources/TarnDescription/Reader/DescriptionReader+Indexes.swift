@@ -145,11 +145,12 @@ extension DescriptionReader {
             return .array(values.compactMap { constant($0, field, element) })
         }
         guard let text = text(value, field) else { return nil }
-        guard let constant = type.constant(text) else {
+        switch type.constant(text) {
+        case let constant? where constant.isJSON: return constant
+        default:
             report(field, value.mark, "\"\(text)\" is not a valid \(type)")
             return nil
         }
-        return constant
     }
 }
 
@@ -157,6 +158,11 @@ extension YAMLValue {
     func hasKey(_ key: String) -> Bool {
         if case .mapping(let entries) = content { entries.contains { $0.key == key } } else { false }
     }
+}
+
+extension Value {
+    /// Whether JSON can express the value, which has neither infinity nor NaN.
+    fileprivate var isJSON: Bool { if case .double(let number) = self { number.isFinite } else { true } }
 }
 
 extension AttributeType {

@@ -70,7 +70,10 @@ extension StoreSchema {
         } else if attribute.index != nil {
             members.append("index: true")
         }
-        if let value = attribute.defaultValue { members.append("default: \(value)") }
+        // The default of a JSON attribute is a text with JSON in a description, also if it is null.
+        if let value = attribute.defaultValue {
+            members.append("default: \(attribute.type == "json" ? quoted(value) : value)")
+        }
         let state = [attribute.index.map { "index \($0)" }, attribute.indexState].compactMap(\.self)
         return "      \(scalar(attribute.name)): "
             + (members.isEmpty ? type : "{ type: \(type), " + members.joined(separator: ", ") + " }")

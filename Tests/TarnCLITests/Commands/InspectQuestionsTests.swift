@@ -61,6 +61,25 @@ struct InspectQuestionsTests {
         #expect(entities.map { $0["name"] as? String }.contains("Issue") && entities.allSatisfy { $0["id"] is Int })
     }
 
+    @Test("the default of a JSON attribute in the schema is one that a description can have, whatever it is")
+    func defaultsOfJSON() async throws {
+        let folder = try TemporaryFolder(), old = folder("old.tarn"), new = folder("new.tarn")
+        let defaults = [#"{"a":[1,null],"b c":"x: y"}"#, "[]", "null", "true", #""text""#, "1.50"]
+        let attributes = defaults.enumerated().map { AttributeDefinition("a\($0)", .json, default: .json($1)) }
+        _ = try Store.open(
+            at: old,
+            schema: Schema([
+                EntityDefinition("A", key: ["id"], attributes: [AttributeDefinition("id", .int)] + attributes)
+            ])
+        )
+        let result = try await tarn("inspect", "schema", old)
+        let copy = try folder.write("copy.yaml", result.output)
+        expectSuccess(try await tarn("check", "--file", copy))
+        _ = try Store.open(at: new, schema: try Description.load(path: copy).schema)
+        let difference = try await tarn("inspect", "diff", old, new, "--summary", "--json")
+        #expect(difference.output.contains("\"schema\":0,"), "\(difference.output)\n\(result.output)")
+    }
+
     @Test("the conditions of an index in the schema are those of the store, whatever texts they have")
     func conditions() async throws {
         let folder = try TemporaryFolder()

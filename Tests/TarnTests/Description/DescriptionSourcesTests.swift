@@ -107,6 +107,9 @@ struct DescriptionSourcesTests {
             ("", "", "{ type: [int], value: 1 }", 10, "expected a list"),
             ("", "", "{ type: int, absent: { value: 1, valu: 1 } }", 10, "unknown key \"valu\""),
             ("", "", "{ type: int, absent: { value: x } }", 10, "\"x\" is not a valid int"),
+            ("", "", "{ type: double, value: 1e400 }", 10, "\"1e400\" is not a valid double"),
+            ("", "", "{ type: double, default: nan }", 10, "\"nan\" is not a valid double"),
+            ("", "", "{ type: [double], default: [1, -inf] }", 10, "\"-inf\" is not a valid double"),
             ("", "absent: { value: 1 }", "int", 7, "expected a single value, found a mapping"),
             (
                 "", "", "{ type: int, naming: snake }", 10,

@@ -99,6 +99,22 @@ struct FullDiskTests {
     }
 
     @Test(
+        "a full folder of temporary files is no error of a description that is checked online",
+        .enabled(if: Mounts.arePermitted, "mounting is not permitted here"))
+    func onlineCheck() async throws {
+        let folder = try TemporaryFolder(), name = String(repeating: "long ", count: 100_000)
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"\#(name)"}]"#)])
+        let file = try folder.write("tarn.yaml", itemsYAML("paginate: single_page"))
+        let check = "TMPDIR=\"$DISK\" \"$TARN\" check --online --file '\(file)' --base '\(server.base)'"
+        // Enough for a new store, and not for the record.
+        let full = try await withDisk("300k", check, in: folder)
+        #expect(full.status == 6 && full.output.isEmpty, "\(full)")
+        #expect(full.error.contains("disk is full") && full.error.contains("tarn-check-"), "\(full.error)")
+        let sound = try await withDisk("8m", check, in: folder)
+        #expect(sound.status == 0, "\(sound)")
+    }
+
+    @Test(
         "a run without a store whose output cannot be written leaves no temporary store",
         arguments: [
             ("--dry-run", "> /dev/full"), ("--dry-run --json", "| true"), ("--offline", "> /dev/full"),

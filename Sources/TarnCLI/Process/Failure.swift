@@ -74,6 +74,7 @@ struct Failure: Error {
         case let error as QueryTextError: self.init(.usage, lines: error.description)
         case let error as QueryWriteError:
             self.init(error.report.changed > 0 ? .partly : Failure(error.reason).code, error.description)
+        case let error as PartlyQueuedError: self.init(.partly, error.description)
         case let error as CacheError:
             if case .request(let reason, _) = error {
                 self.init(Code(reason), error.description)

@@ -44,10 +44,12 @@ struct FullDiskTests {
         .enabled(if: Mounts.arePermitted, "mounting is not permitted here"))
     func refreshToken() async throws {
         let folder = try TemporaryFolder(), tokens = Tokens(), server = try ScriptedServer { tokens.answer($0) }
-        let oauth = "{ token_url: '\(server.base)/token', client_id: tarn, refresh_token: { file: token } }"
+        let token = "refresh_token: { file: '\(folder("disk"))/token' }"
+        let oauth = "{ token_url: '\(server.base)/token', client_id: tarn, \(token) }"
         let file = try folder.write(
             "tarn.yaml",
-            itemsYAML("", api: "  auth: { oauth2: \(oauth) }").replacing("https://api.test.example", with: server.base))
+            itemsYAML("paginate: single_page", api: "  auth: { oauth2: \(oauth) }")
+                .replacing("https://api.test.example", with: server.base))
         let sync = "\"$TARN\" sync --quiet --file \"$DISK/tarn.yaml\" --store '\(folder("s.tarn"))'"
         let result = try await withDisk(
             "1m",

@@ -63,7 +63,7 @@ final class SQLiteProgram {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 try end()
-                throw Failure(description: "sqlite3 ended before it had read everything")
+                throw Failure(description: "\(path): sqlite3 ended before it had read everything")
             }
             sent += count
         }

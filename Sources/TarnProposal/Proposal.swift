@@ -46,7 +46,7 @@ package struct Proposal {
 
     /// Proposes a description of samples.
     ///
-    /// - Throws: `ProposalError` if there is nothing to describe.
+    /// - Throws: `ProposalError` if there is nothing to describe, or if it cannot be checked.
     package init(
         _ samples: [Sample], specification: OpenAPIDocument? = nil, options: ProposalOptions = ProposalOptions()
     ) throws(ProposalError) {
@@ -62,6 +62,7 @@ package struct Proposal {
             do throws(DescriptionError) { result = try ProposalCheck(text, samples: draft.bodies) } catch {
                 throw .invalid(error, text: text)
             }
+            if let failure = result.storeFailure { throw .unchecked(failure) }
             check = result
             let repair = ProposalRepair(draft.description, result)
             findings = repair.findings + (result.failure.map { [$0] } ?? [])
@@ -96,6 +97,8 @@ package enum ProposalError: Error, CustomStringConvertible {
     ///
     /// The reasons are those of the specification's lists.
     case nothingToDescribe([String])
+    /// The temporary store that the check needs cannot be written, such as on a full disk.
+    case unchecked(String)
     /// The proposed text is no description: a fault of this program.
     case invalid(DescriptionError, text: String)
 
@@ -104,6 +107,9 @@ package enum ProposalError: Error, CustomStringConvertible {
         case .nothingToDescribe(let reasons):
             (["nothing to describe: no response and no specification has a list of objects"] + reasons.prefix(10))
                 .map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }.joined(separator: ". ")
+        case .unchecked(let reason):
+            "the proposal cannot be checked, and is not written: \(reason). Make room in the folder of temporary "
+                + "files, or name another one (TMPDIR)"
         case .invalid(let error, _): "the proposal is not valid, which is a fault of tarn: \(error)"
         }
     }

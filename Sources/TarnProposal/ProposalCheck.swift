@@ -13,6 +13,8 @@ struct ProposalCheck {
     var records: [String: Int] = [:]
     /// The failure of a whole response; nil if all could be read.
     var failure: String?
+    /// The failure of the temporary store, such as on a full disk: nothing is checked then.
+    var storeFailure: String?
 
     /// Imports samples into a temporary store.
     ///
@@ -24,6 +26,8 @@ struct ProposalCheck {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         do {
             try run(description, samples, at: folder)
+        } catch StoreOpenError.store(.lmdb(let error)), StoreError.lmdb(let error) {
+            storeFailure = error.descriptionForLocking
         } catch {
             failure = "\(error)"
         }

@@ -277,6 +277,18 @@ struct RecordLineImportTests {
         #expect(try digests.repetitions() == expected)
     }
 
+    @Test("an error of the temporary file names its folder: it is not the store that has no room")
+    func temporaryFolder() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/tarn-none-\(UUID().uuidString)"
+        let digests = RecordDigests(limit: 1, folder: folder)
+        let record = ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)
+        let error = #expect(throws: (any Error).self) { try digests.add(record, line: 1) }
+        let known = try #require(error) as NSError
+        #expect(known.domain == NSPOSIXErrorDomain && known.code == Int(ENOENT), "\(known)")
+        let path = try #require(known.userInfo[NSFilePathErrorKey] as? String, "\(known)")
+        #expect(path.hasPrefix(folder) && path.contains("TMPDIR"), "\(path)")
+    }
+
     @Test("a line that is not UTF-8 is a problem with its number, and the others are read")
     func notUTF8() throws {
         let place = try Place()

@@ -14,7 +14,9 @@ extension Outbox {
     public func update(
         _ query: Query, set values: [String: Value], step: Int = 1000
     ) async throws -> (matched: Int, operations: [UInt64]) {
-        try await updates(query, set: values, step: step)
+        do { return try await updates(query, set: values, step: step) } catch let error as PartlyQueuedError {
+            throw error.reason
+        }
     }
 
     /// Changes all records of a query as ``update(_:set:step:)`` does, and their members.
@@ -22,6 +24,7 @@ extension Outbox {
     /// - Parameters:
     ///   - members: the members that each record gets or loses, in this order.
     ///   - isDryRun: whether every step is rolled back.
+    /// - Throws: ``PartlyQueuedError`` if earlier steps have queued changes.
     package func updates(
         _ query: Query, set values: [String: Value], _ members: [MemberEdit] = [], step: Int = 1000,
         isDryRun: Bool = false
@@ -37,7 +40,7 @@ extension Outbox {
                     edit.isAddition ? .add : .remove, edit.members, edit.relationship, record.entity, record.key,
                     &writer)
             }
-            return operations
+            return operations.isEmpty ? nil : operations
         }
         return (matched, operations.flatMap(\.self))
     }
@@ -49,13 +52,18 @@ extension Outbox {
     /// - Returns: the number of records that were found, and the operations that were queued.
     /// - Throws: as ``delete(_:_:)`` and as `StoreReader.fetch`.
     public func delete(_ query: Query, step: Int = 1000) async throws -> (matched: Int, operations: [UInt64]) {
-        let result = try await deletions(query, step: step)
-        return (result.matched, result.operations)
+        do {
+            let result = try await deletions(query, step: step)
+            return (result.matched, result.operations)
+        } catch let error as PartlyQueuedError {
+            throw error.reason
+        }
     }
 
     /// Deletes all records of a query as ``delete(_:step:)`` does, and returns what else changes.
     ///
     /// - Parameter isDryRun: whether every step is rolled back.
+    /// - Throws: ``PartlyQueuedError`` if earlier steps have queued changes.
     package func deletions(_ query: Query, step: Int = 1000, isDryRun: Bool = false) async throws -> QueuedDeletions {
         let (matched, receipts) = try await queue(query, step, isDryRun: isDryRun) { record, writer -> OutboxReceipt? in
             // A delete rule may have deleted it with another one of this step.
@@ -86,7 +94,7 @@ extension Outbox {
         let condition = Query(query.entity, where: query.condition, partials: query.partials)
         // A dry run is one write, which is rolled back: a later step depends on the earlier ones.
         let step = isDryRun ? max(1, records.count) : step
-        var changes: [Change] = []
+        var changes: [Change] = [], steps = 0
         for start in stride(from: 0, to: records.count, by: max(1, step)) {
             let part = records[start..<min(start + max(1, step), records.count)]
             let write: @Sendable (inout StoreWriter) throws -> [Change] = { writer in
@@ -105,7 +113,15 @@ extension Outbox {
                 if isDryRun { throw DryRun(changes: queued) }
                 return queued
             }
-            do { changes += try await store.write(write) } catch let end as DryRun<Change> { changes += end.changes }
+            do {
+                changes += try await store.write(write)
+                steps += 1
+            } catch let end as DryRun<Change> {
+                changes += end.changes
+            } catch {
+                guard !changes.isEmpty else { throw error }
+                throw PartlyQueuedError(records: changes.count, steps: steps, reason: error)
+            }
         }
         return (records.count, changes)
     }

@@ -42,8 +42,13 @@ struct CheckCommand: AsyncParsableCommand {
             }
             // An interrupt leaves no temporary store.
             try await FollowedTask.run {
-                report.findings += try await check.onlineFindings(
-                    valid, base: try base.replacements(valid), endpoints: endpoints.isEmpty ? nil : Set(endpoints))
+                do {
+                    report.findings += try await check.onlineFindings(
+                        valid, base: try base.replacements(valid), endpoints: endpoints.isEmpty ? nil : Set(endpoints))
+                } catch {
+                    // Of the temporary store.
+                    throw Failure.withoutImmutable(error)
+                }
             }
         }
         for finding in report.findings {

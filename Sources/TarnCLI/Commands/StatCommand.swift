@@ -46,11 +46,11 @@ struct StatCommand: InspectingCommand {
             Output.json(statistics.json)
             return try StatCommand.end(store, statistics.findings)
         }
-        if let plot { try write(statistics.plot, to: plot) }
         for name in tables where !statistics.tables.contains(where: { $0.name == name }) {
             throw Failure(
                 .usage, "\(store): " + Spelling.unknown("table", name, among: statistics.tables.map(\.name)))
         }
+        if let plot { try write(statistics.plot, to: plot) }
         if tables.isEmpty { writeSummary(statistics) }
         noteWithoutLocks(store, statistics.aloneBecause)
         var table = Table(

@@ -89,10 +89,12 @@ struct StoreImportCommand: ParsableCommand {
         if FileManager.default.fileExists(atPath: store) {
             throw Failure(.failed, "\(store) exists: use --merge to set the fields of the file in it")
         }
-        let catalog =
-            try schemaOf.map { try StoreInspector(at: $0).storedCatalog() }
-            ?? Catalog(of: try description.load().schema)
-        return try RecordLineImport.create(store, catalog, from: try lineFile(), skippingProblems: skipBad)
+        return try Failure.ofLocking {
+            let catalog =
+                try schemaOf.map { try StoreInspector(at: $0).storedCatalog() }
+                ?? Catalog(of: try description.load().schema)
+            return try RecordLineImport.create(store, catalog, from: try lineFile(), skippingProblems: skipBad)
+        }
     }
 
     private func mergeLines() throws -> RecordLineImport.Report {

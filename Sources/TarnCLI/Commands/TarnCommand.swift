@@ -161,6 +161,7 @@ struct TarnCommand: AsyncParsableCommand {
     ///
     /// Those of libraries free memory that threads still use.
     static func end(_ code: Int32) -> Never {
+        LeftFolders.removeAll()
         fflush(nil)
         _exit(code)
     }

@@ -65,6 +65,7 @@ struct SyncScopeOptions: ParsableArguments {
         let folder = files.temporaryDirectory.path + "/tarn-dry-run-\(UUID().uuidString)"
         // The directory of temporary files itself is not created: nobody would remove it.
         try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        LeftFolders.add(folder)
         return StorePlace(path: folder + "/store.tarn", folder: folder)
     }
 
@@ -74,7 +75,7 @@ struct SyncScopeOptions: ParsableArguments {
         fileprivate let folder: String?
 
         func remove() {
-            if let folder { try? FileManager.default.removeItem(atPath: folder) }
+            if let folder { LeftFolders.remove(folder) }
         }
     }
 

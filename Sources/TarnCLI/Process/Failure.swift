@@ -53,14 +53,16 @@ struct Failure: Error {
 
     /// Runs a closure of a command that has no option `--immutable`: its errors do not advise it.
     static func ofLocking<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as any StoreFailure {
-            switch error {
-            case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason):
-                throw Failure(Code(error), reason.descriptionForLocking)
-            default: throw error
-            }
+        do { return try body() } catch { throw withoutImmutable(error) }
+    }
+
+    /// Returns an error without the advice of `--immutable`, for a command without this option.
+    static func withoutImmutable(_ error: any Error) -> any Error {
+        guard let error = error as? any StoreFailure else { return error }
+        switch error {
+        case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason):
+            return Failure(Code(error), reason.descriptionForLocking)
+        default: return error
         }
     }
 
@@ -72,6 +74,7 @@ struct Failure: Error {
         case let error as QueryTextError: self.init(.usage, lines: error.description)
         case let error as QueryWriteError:
             self.init(error.report.changed > 0 ? .partly : Failure(error.reason).code, error.description)
+        case let error as PartlyQueuedError: self.init(.partly, error.description)
         case let error as CacheError:
             if case .request(let reason, _) = error {
                 self.init(Code(reason), error.description)

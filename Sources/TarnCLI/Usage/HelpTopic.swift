@@ -52,6 +52,8 @@ enum HelpTopic: String, CaseIterable {
           TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not \
         set: no pager.
           TZ                 Time zone of --local.
+          TMPDIR             Folder of temporary files (default: /tmp): of `tarn init`, of checks and dry runs, and of \
+        imports of many records.
           http_proxy, https_proxy, all_proxy, no_proxy
                              Proxies, as libcurl reads them. User and password are percent-encoded.
 

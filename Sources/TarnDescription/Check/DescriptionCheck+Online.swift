@@ -16,8 +16,8 @@ extension DescriptionCheck {
     /// - Parameters:
     ///   - base: the URLs that replace base URLs of the description; nil for none.
     ///   - names: the endpoints to check; nil for all.
-    /// - Throws: if the temporary store cannot be created, or the credentials of the only API are
-    ///   missing. Missing ones of one of several APIs are a finding at its endpoints.
+    /// - Throws: if the temporary store cannot be created or written, or the credentials of the
+    ///   only API are missing. Missing ones of one of several APIs are a finding at its endpoints.
     package func onlineFindings(
         _ description: Description, base: BaseReplacements? = nil, endpoints names: Set<String>? = nil
     ) async throws -> [CheckFinding] {
@@ -39,6 +39,7 @@ extension DescriptionCheck {
         let mirror = APIMirror(
             try APIClient(sample, store: store, options: client) { CurlTransport($1.transport) }, options: options)
         let report = await mirror.sync(nil) { _ in }
+        try DescriptionCheck.requireStore(report)
         let absent = report.absentAttributes.map { attribute in
             finding(
                 .warning, .absent, places.place(entity: attribute.entity, field: attribute.attribute),
@@ -57,6 +58,13 @@ extension DescriptionCheck {
             return result.failures.map { finding(.error, .endpointFailed, place, text(of: $0, result)) }
         }
         return answers + others + absent
+    }
+
+    /// Throws a failure of the temporary store, such as on a full disk: no endpoint is the reason.
+    private static func requireStore(_ report: SyncReport) throws {
+        for failure in report.failures {
+            if case .store(let error) = failure, StoreError.isOfLMDB(error) { throw error }
+        }
     }
 
     /// The names of endpoints, and of those that list the records that they are requested for.

@@ -25,6 +25,8 @@ actor Authorizer {
     /// The last refresh token that the token endpoint issued, if it could not be written to its
     /// file.
     private var rotated: Secret?
+    /// The room in the folder of that file for the refresh token that a token request may bring.
+    private var room: ReservedRoom?
     /// The refresh tokens that the process shares; nil if they are in a file, or not read yet.
     private var rotation: RefreshTokenRotation?
     /// The number of requests that wait for the renewal.
@@ -266,6 +268,14 @@ actor Authorizer {
         let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
         let refresh = if let rotated { rotated } else { try await read([refreshSource], place)[0] }
+        do throws(ReservedRoom.Full) { room = try ReservedRoom(beside: path) } catch {
+            throw TransportError(
+                .credentials, method: "POST", url: settings.tokenURL,
+                detail:
+                    "there is no room for a new refresh token in \(path): \(String(cString: strerror(error.code))). "
+                    + "No token was requested; free some space")
+        }
+        defer { room = nil }
         let result = try await exchange(settings, secrets, refresh: refresh)
         // Another program may have replaced the token, without the lock.
         if case .failure(let error) = result {
@@ -352,6 +362,7 @@ actor Authorizer {
             if let next = token.refresh, case .refreshToken(let source) = settings.grant {
                 if case .file(let path) = source {
                     rotated = next
+                    room = nil
                     if next != refresh { try Authorizer.save(next, path, request) }
                     // From now on the file counts: another process may replace it.
                     rotated = nil
@@ -441,10 +452,12 @@ actor Authorizer {
 
     /// Saves a refresh token atomically: the file has the whole new token or the old one.
     private static func save(_ secret: Secret, _ path: String, _ request: TransportRequest) throws(TransportError) {
-        guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
+        let code = PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8))
+        guard code == 0 else {
             throw TransportError(
                 .credentials, method: request.method, url: request.url,
-                detail: "cannot write the new refresh token to \(path): the one in that file is no longer valid")
+                detail: "cannot write the new refresh token to \(path): \(String(cString: strerror(code))); "
+                    + "the one in that file may no longer be valid")
         }
     }
 }

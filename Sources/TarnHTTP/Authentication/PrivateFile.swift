@@ -12,25 +12,30 @@ enum PrivateFile {
     /// user, it stays that user's. A group that could read the old file can read the new one,
     /// unless everybody could.
     ///
-    /// - Returns: false if the file was not replaced.
-    static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
+    /// - Returns: 0, or the system's error if the file was not replaced.
+    static func replace(_ path: String, with bytes: [UInt8]) -> Int32 {
         let path = target(of: path)
         for _ in 0..<16 {
-            let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
+            let temporary = temporaryName(for: path)
             let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else {
                 if errno == EEXIST { continue }
-                return false
+                return errno
             }
-            let isWritten = write(bytes, to: file) && fsync(file) == 0
-            if isWritten { keepOwner(of: path, file) }
-            guard close(file) == 0, isWritten, rename(temporary, path) == 0 else {
-                unlink(temporary)
-                return false
-            }
-            return true
+            var code = write(bytes, to: file)
+            if code == 0, fsync(file) != 0 { code = errno }
+            if code == 0 { keepOwner(of: path, file) }
+            if close(file) != 0, code == 0 { code = errno }
+            if code == 0, rename(temporary, path) != 0 { code = errno }
+            if code != 0 { unlink(temporary) }
+            return code
         }
-        return false
+        return EEXIST
+    }
+
+    /// Returns a random name beside a file.
+    static func temporaryName(for path: String) -> String {
+        "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
     }
 
     /// Returns the path without symbolic links, or the path itself if there is no such file, or if
@@ -53,15 +58,17 @@ enum PrivateFile {
         _ = fchmod(file, 0o600 | old.st_mode & 0o060)
     }
 
-    /// Writes all bytes. Returns false on an error.
-    private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+    /// Writes all bytes.
+    ///
+    /// - Returns: 0, or the system's error.
+    static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else { return count < 0 ? errno : EIO }
             rest = rest.dropFirst(count)
         }
-        return true
+        return 0
     }
 }

@@ -35,13 +35,20 @@ final class RecordDigests {
     }
 
     private let limit: Int
+    /// The folder of the temporary file.
+    private let folder: String
     private var entries: [Entry] = []
     private var parts: [Part] = []
     private var file: FileHandle?
     private var length = 0
 
-    /// - Parameter limit: the number of digests in memory.
-    init(limit: Int = 1 << 20) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the number of digests in memory.
+    ///   - folder: the folder of the temporary file.
+    init(limit: Int = 1 << 20, folder: String = FileManager.default.temporaryDirectory.path) {
+        self.limit = limit
+        self.folder = folder
+    }
 
     /// Adds the record of a line.
     ///
@@ -63,11 +70,13 @@ final class RecordDigests {
     }
 
     private func writePart() throws {
-        let file = try self.file ?? RecordDigests.makeFile()
-        self.file = file
         entries.sort()
-        try file.seek(toOffset: UInt64(length))
-        try file.write(contentsOf: entries.withUnsafeBytes { Data($0) })
+        try naming {
+            let file = try self.file ?? makeFile()
+            self.file = file
+            try file.seek(toOffset: UInt64(length))
+            try file.write(contentsOf: entries.withUnsafeBytes { Data($0) })
+        }
         let end = length + entries.count * MemoryLayout<Entry>.stride
         parts.append(Part(next: length, end: end))
         length = end
@@ -75,12 +84,22 @@ final class RecordDigests {
     }
 
     /// Makes a file without a name, which ends with the process at the latest.
-    private static func makeFile() throws -> FileHandle {
-        let path = FileManager.default.temporaryDirectory.path + "/tarn-lines-\(UUID().uuidString)"
+    private func makeFile() throws -> FileHandle {
+        let path = folder + "/tarn-lines-\(UUID().uuidString)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         unlink(path)
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Runs a closure, and adds the folder to its error: the file has no name.
+    private func naming(_ body: () throws -> Void) throws {
+        do { try body() } catch {
+            let reason = error as NSError
+            var information = reason.userInfo
+            information[NSFilePathErrorKey] = "\(folder) (the folder of temporary files, TMPDIR)"
+            throw NSError(domain: reason.domain, code: reason.code, userInfo: information)
+        }
     }
 
     /// Returns the lines whose record an earlier one has, in their order. Called once.

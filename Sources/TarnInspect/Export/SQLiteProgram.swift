@@ -16,11 +16,16 @@ final class SQLiteProgram {
 
     private let process = Process()
     private let messages = Pipe()
+    /// The path that the database gets when it is complete, for errors.
+    private let path: String
     private var descriptor: Int32 = -1
     private var buffer: [UInt8] = []
 
     /// Starts the program on a database.
-    init(database: String) throws(Failure) {
+    ///
+    /// - Parameter path: the path that the database gets when it is complete.
+    init(database: String, path: String) throws(Failure) {
+        self.path = path
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw Failure(description: "no socket: \(String(cString: strerror(errno)))")
@@ -58,7 +63,7 @@ final class SQLiteProgram {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 try end()
-                throw Failure(description: "sqlite3 ended before it had read everything")
+                throw Failure(description: "\(path): sqlite3 ended before it had read everything")
             }
             sent += count
         }
@@ -80,6 +85,6 @@ final class SQLiteProgram {
         throw Failure(
             description: process.terminationStatus == 127
                 ? "the program sqlite3 is not installed: install it, or use --sql"
-                : "sqlite3: \(text.prefix(500).trimmingCharacters(in: .whitespacesAndNewlines))")
+                : "\(path): sqlite3: \(text.prefix(500).trimmingCharacters(in: .whitespacesAndNewlines))")
     }
 }

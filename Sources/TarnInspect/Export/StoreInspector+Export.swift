@@ -109,7 +109,7 @@ extension StoreInspector {
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         let unfinished = StoreInspector.unfinishedName(path)
         defer { unlink(unfinished) }
-        let program = try SQLiteProgram(database: unfinished)
+        let program = try SQLiteProgram(database: unfinished, path: path)
         // The database is deleted if anything fails: it needs no journal.
         try program.send("PRAGMA journal_mode=OFF;")
         try program.send("PRAGMA synchronous=OFF;")

@@ -288,7 +288,7 @@ struct ExitCodeTests {
         let ignoring = "env --ignore-signal=CHLD \"$TARN\""
         let database = folder("forge.db")
         let export = try await shell("ulimit -f 100; \(ignoring) inspect export '\(store)' --sqlite '\(database)'")
-        #expect(export.status == 1 && export.error.hasPrefix("tarn: sqlite3: "), "\(export)")
+        #expect(export.status == 1 && export.error.hasPrefix("tarn: \(database): sqlite3: "), "\(export)")
         #expect(!FileManager.default.fileExists(atPath: database))
         let command = "  auth: { bearer: { command: [sh, -c, 'echo s3cret; exit 3'] } }"
         let file = try folder.write("tarn.yaml", itemsYAML(api: command))

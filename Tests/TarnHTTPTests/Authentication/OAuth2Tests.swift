@@ -181,9 +181,9 @@ struct OAuth2Tests {
         let path = folder + "/secret"
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+        #expect(PrivateFile.replace(path, with: Array("new".utf8)) == 0)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-        #expect(!PrivateFile.replace(folder + "/none/secret", with: []))
+        #expect(PrivateFile.replace(folder + "/none/secret", with: []) == ENOENT)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
     }
 
@@ -195,7 +195,7 @@ struct OAuth2Tests {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "secret")
-        #expect(PrivateFile.replace(link, with: Array("new".utf8)))
+        #expect(PrivateFile.replace(link, with: Array("new".utf8)) == 0)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "secret")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
@@ -209,7 +209,7 @@ struct OAuth2Tests {
         try #require(mkdir(odd, 0o700) == 0 && symlink(odd, folder + "/link") == 0)
         let path = folder + "/link/secret"
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+        #expect(PrivateFile.replace(path, with: Array("new".utf8)) == 0)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/link") == ["secret"])
     }
@@ -223,7 +223,7 @@ struct OAuth2Tests {
         try #require(chown(path, 65534, 65533) == 0)
         for (mode, kept) in [(0o600, 0o600), (0o644, 0o600), (0o640, 0o640)] as [(mode_t, mode_t)] {
             try #require(chmod(path, mode) == 0)
-            #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+            #expect(PrivateFile.replace(path, with: Array("new".utf8)) == 0)
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_uid == 65534 && status.st_mode & 0o777 == kept, "\(status)")
         }

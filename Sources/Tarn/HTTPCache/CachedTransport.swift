@@ -45,6 +45,8 @@ public final class CachedTransport: Transport, Sendable {
         public var scopeFields: [String] = []
         /// The clock of ages, and the random source of evictions.
         public var time = TimeSource.system
+        /// The longest wait of a response for the store, which has one writer at a time.
+        package var longestWrite = Duration.seconds(5)
 
         /// Creates the options of a private cache of a million entries or a gibibyte.
         public init() {}
@@ -66,8 +68,12 @@ public final class CachedTransport: Transport, Sendable {
         /// Declares that the response is valid, but could not be stored.
         mutating func note(_ failure: any Error) {
             status.isStored = false
-            let isFull = if case StoreWriteError.storeFull = failure { true } else { false }
-            status.detail = isFull ? "store-full" : "store-failed"
+            status.detail =
+                switch failure {
+                case StoreWriteError.storeFull: "store-full"
+                case is TimedWrites.Late: "store-busy"
+                default: "store-failed"
+                }
             storeFailure = "\(failure)"
         }
     }

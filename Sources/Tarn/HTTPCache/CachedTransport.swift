@@ -93,11 +93,18 @@ public final class CachedTransport: Transport, Sendable {
     /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
-        decoder = (inner as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
+        decoder = CachedTransport.decoder(under: inner)
         self.options = options
         shelf = ResponseStore(store, options, completing: decoder)
         claims = RequestLock(directory: store.directory)
         states = ResourceStates(claims)
+    }
+
+    /// The transport below others that removes content codings; nil if there is none.
+    private static func decoder(under transport: any Transport) -> CurlTransport? {
+        var transport = transport
+        while let layer = transport as? any TransportLayer { transport = layer.inner }
+        return (transport as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
     }
 
     /// Answers a request, as ``answer(_:)`` does.

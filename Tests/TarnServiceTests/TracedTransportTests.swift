@@ -1,6 +1,6 @@
 // A traced transport below a cache of whole responses.
 
-import Tarn
+import TarnMacros
 import TarnService
 import TestSupport
 import Testing

@@ -363,46 +363,6 @@ struct ProxyLifeTests {
         #expect(await process.end().status == 0)
     }
 
-    @Test("the soft limit of open files is raised to what the connections need; a hard one that is too low is reported")
-    func limitOfFiles() async throws {
-        let server = try server(), folder = try TemporaryFolder()
-        func proxy(_ limit: String) async throws -> TarnProcess {
-            let command = "ulimit \(limit); exec \"$0\" proxy --maximum-connections 200 --listen 127.0.0.1:0"
-            let process = try TarnProcess(
-                [
-                    "-c", command + " --upstream \"$1\" --store \"$2\"", TarnProcess.executable, server.base,
-                    folder.path + "/cache.tarn",
-                ], program: "/bin/sh")
-            try await eventually { process.output.contains("\n") }
-            return process
-        }
-        let raised = try await proxy("-S -n 64")
-        let port = try #require(Int(raised.output.trimmingCharacters(in: .newlines).split(separator: ":").last ?? ""))
-        let starts = try await onThread {
-            let clients = try (0..<100).map { _ in
-                let client = try RawConnection(port: port)
-                try client.send(Self.request)
-                _ = try client.message()
-                return client
-            }
-            // Each needs a connection to the upstream.
-            for (number, client) in clients.enumerated() {
-                try client.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
-            }
-            return try clients.map { try $0.message().start }
-        }
-        #expect(starts == Array(repeating: "HTTP/1.1 200 OK", count: 100))
-        #expect(raised.error.isEmpty)
-        raised.send(SIGTERM)
-        #expect(await raised.end().status == 0)
-        let low = try await proxy("-n 64")
-        try await eventually("the report") {
-            low.error.contains("200 connections need 600 open files, and the process may have 64")
-        }
-        low.send(SIGTERM)
-        #expect(await low.end().status == 0)
-    }
-
     // MARK: The end
 
     @Test("SIGTERM: a request under way is answered, nobody else is taken, then the process ends with 0")

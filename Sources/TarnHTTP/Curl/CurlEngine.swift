@@ -304,6 +304,10 @@ private final class CurlLoop {
                 submission.receiver.completion(.failure(.cancelled))
                 continue
             }
+            guard !submission.isOverdue else {
+                submission.receiver.completion(.failure(submission.overdueFailure))
+                continue
+            }
             guard let handle = handle(for: submission), let transfer = CurlTransfer(submission, handle, line),
                 curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
             else {

@@ -248,8 +248,8 @@ private final class CurlLoop {
         }
     }
 
-    /// Completes the transfers that are idle for too long, and the requests that have waited for too
-    /// long.
+    /// Completes the transfers that are idle for too long, and the requests that have waited for
+    /// too long.
     func dropIdle() {
         guard !active.isEmpty else { return }
         let now = SuspendingClock.now

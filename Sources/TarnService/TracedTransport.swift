@@ -12,7 +12,7 @@ public import Tracing
 /// The span is a child of the current one. It has the method, the server, the path, the status and
 /// the size of the body; never the query, a header field or a body, which may contain secrets.
 public struct TracedTransport: Transport {
-    private let inner: any Transport
+    package let inner: any Transport
     private let tracer: (any Tracer)?
     private let propagates: Bool
 
@@ -55,6 +55,9 @@ public struct TracedTransport: Transport {
         }
     }
 }
+
+// A cache in front knows by it which transport removes content codings.
+extension TracedTransport: TransportLayer {}
 
 /// Writes the identifiers of a trace into header fields.
 private struct HeaderInjector: Injector {

@@ -45,6 +45,8 @@ public final class CachedTransport: Transport, Sendable {
         public var scopeFields: [String] = []
         /// The clock of ages, and the random source of evictions.
         public var time = TimeSource.system
+        /// The longest wait of a response for the store, which has one writer at a time.
+        package var longestWrite = Duration.seconds(5)
 
         /// Creates the options of a private cache of a million entries or a gibibyte.
         public init() {}
@@ -66,8 +68,12 @@ public final class CachedTransport: Transport, Sendable {
         /// Declares that the response is valid, but could not be stored.
         mutating func note(_ failure: any Error) {
             status.isStored = false
-            let isFull = if case StoreWriteError.storeFull = failure { true } else { false }
-            status.detail = isFull ? "store-full" : "store-failed"
+            status.detail =
+                switch failure {
+                case StoreWriteError.storeFull: "store-full"
+                case is TimedWrites.Late: "store-busy"
+                default: "store-failed"
+                }
             storeFailure = "\(failure)"
         }
     }
@@ -87,11 +93,18 @@ public final class CachedTransport: Transport, Sendable {
     /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
-        decoder = (inner as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
+        decoder = CachedTransport.decoder(under: inner)
         self.options = options
         shelf = ResponseStore(store, options, completing: decoder)
         claims = RequestLock(directory: store.directory)
         states = ResourceStates(claims)
+    }
+
+    /// The transport below others that removes content codings; nil if there is none.
+    private static func decoder(under transport: any Transport) -> CurlTransport? {
+        var transport = transport
+        while let layer = transport as? any TransportLayer { transport = layer.inner }
+        return (transport as? CurlTransport).flatMap { $0.options.decodesContent ? $0 : nil }
     }
 
     /// Answers a request, as ``answer(_:)`` does.

@@ -22,6 +22,7 @@ final class ResponseStore: Sendable {
     private let knownOrigin = Guarded<String?>(nil)
     /// The URLs whose entries could not be invalidated, because the store takes no writes.
     private let outdated = Guarded(OutdatedURLs())
+    private let timed: TimedWrites
     /// The maximum number of entries of a URL in a scope: whole responses and parts.
     static let variantLimit = 64
 
@@ -29,6 +30,7 @@ final class ResponseStore: Sendable {
         self.store = store
         self.options = options
         self.completing = completing
+        timed = TimedWrites(wait: options.longestWrite)
     }
 
     private var now: Timestamp { Timestamp(options.time.now()) }
@@ -346,12 +348,16 @@ final class ResponseStore: Sendable {
     }
 
     /// Writes to the store. If it is full, older entries make room for an added one.
+    ///
+    /// - Throws: also `TimedWrites.Late`.
     private func write<Value: Sendable>(
         alone: Bool = false, adding size: Int? = nil, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
     ) async throws -> Value {
-        guard let size else { return try await writeOnce(alone: alone, body) }
-        return try await store.makingRoom(for: size, options, uses: uses.all, pinned: pinned) {
-            try await writeOnce(alone: alone, body)
+        try await timed.run(size ?? 0) { [self] in
+            guard let size else { return try await writeOnce(alone: alone, body) }
+            return try await store.makingRoom(for: size, options, uses: uses.all, pinned: pinned) {
+                try await writeOnce(alone: alone, body)
+            }
         }
     }
 

@@ -206,6 +206,8 @@ struct FetchCommand: AsyncParsableCommand {
             (options.rules, options.limits) = (description.api.cache.rules, description.api.cache.limits)
         }
         let store = try RawStore.open(path ?? "")
+        // A command waits for other writes, and reports for which.
+        options.longestWrite = .seconds(1 << 20)
         let cached = CachedTransport(CurlTransport(transport), store: store, options: options)
         var request = TransportRequest(url: url.description)
         for text in header {

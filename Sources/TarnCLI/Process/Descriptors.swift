@@ -12,18 +12,26 @@ enum Descriptors {
     /// wait for events. A soft limit is raised to the hard one first.
     static func require() throws(Failure) {
         guard free() < needed else { return }
-        var limit = rlimit()
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        if getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max {
-            limit.rlim_cur = limit.rlim_max
-            setrlimit(resource, &limit)
-        }
-        let count = free()
+        let limit = raiseLimit(to: .max), count = free()
         guard count < needed else { return }
         throw Failure(
             .failed,
             "too few files can be opened: \(count), and a command may need \(needed); "
-                + "close inherited descriptors, or raise the limit to 64 or more (`ulimit -n`, now \(limit.rlim_cur))")
+                + "close inherited descriptors, or raise the limit to 64 or more (`ulimit -n`, now \(limit))")
+    }
+
+    /// Raises the soft limit of open files to a number, as far as the hard limit permits.
+    ///
+    /// - Returns: the limit of the process from then on; 0 if it is unknown.
+    @discardableResult
+    static func raiseLimit(to count: UInt) -> UInt {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return 0 }
+        let known = limit.rlim_cur
+        guard known < count, known < limit.rlim_max else { return UInt(known) }
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
+        return UInt(setrlimit(resource, &limit) == 0 ? limit.rlim_cur : known)
     }
 
     /// The number of further descriptors that the system grants, up to the number that is needed.

@@ -135,6 +135,14 @@ struct ProxyCommand: AsyncParsableCommand {
             throw Failure(.usage, "--host \(name): expected a host name or address, without a port")
         }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        // Without descriptors for the upstream, responses would be 502 before the limit is reached.
+        let files = UInt(maximumConnections) + ProxyServer.Limits.ownDescriptors,
+            limit = Descriptors.raiseLimit(to: files)
+        if limit < files {
+            Output.note(
+                "\(maximumConnections) connections need \(files) open files, and the process may have \(limit): "
+                    + "raise the limit (`ulimit -n`), or lower --maximum-connections")
+        }
         // Signal handlers come first: a client may send a signal as soon as the proxy listens.
         let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
         let interrupts = Interrupts { interrupt.yield() }
@@ -156,6 +164,7 @@ struct ProxyCommand: AsyncParsableCommand {
         options.decodesContent = false
         options.addsFields = false
         options.concurrencyPerHost = 64
+        options.countsWaits = true
         // libcurl counts times in milliseconds, in a `long`: 2^20 seconds are twelve days.
         options.idleTimeout = .seconds(min(upstreamIdleTimeout, 1 << 20))
         options.totalTimeout = .seconds(min(upstreamTimeout, 1 << 20))

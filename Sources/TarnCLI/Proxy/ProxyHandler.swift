@@ -73,7 +73,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
             (head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0) > server.limits.maximumBody
         // RFC 9110 §10.1.1: a client that waits for 100 gets it, or the final response.
         guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }),
-            head.version.hasInterimResponses
+            !head.version.isBefore1_1
         else { return }
         guard !isTooLarge else { return answer(context) }
         context.writeAndFlush(
@@ -174,7 +174,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private func write(
         _ response: InterimResponse, to number: Int, _ request: HTTPRequestHead, _ context: ChannelHandlerContext
     ) {
-        guard stage == .answering, number == self.number, response.status != 100, request.version.hasInterimResponses,
+        guard stage == .answering, number == self.number, response.status != 100, !request.version.isBefore1_1,
             response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
         else { return }
         let status =
@@ -192,12 +192,11 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         let server = server
         guard stage == .answering else { return server.ended() }
         let isLast = !request.isKeepAlive || server.isEnding || isTooLarge || request.endsDecoding
-        let isToHEAD = request.method == .HEAD
-        let hasBody = !isToHEAD && reply.status != 204 && reply.status != 304 && !reply.body.isEmpty
+        let hasBody = request.method != .HEAD && reply.status != 204 && reply.status != 304 && !reply.body.isEmpty
         // The end delivers the next, pipelined request, whose response would wait in memory, too.
         let waits = !context.channel.isWritable || reply.body.count > ProxyHandler.piece
         let sent = waits ? context.eventLoop.makePromise(of: Void.self) : nil
-        let head = reply.head(toHEAD: isToHEAD, isLast: isLast)
+        let head = reply.head(to: request, isLast: isLast)
         context.write(wrapOutboundOut(.head(head)), promise: hasBody ? nil : sent)
         if hasBody {
             // In pieces: each one sent resets the idle timeout.
@@ -245,5 +244,7 @@ extension HTTPRequestHead {
 }
 
 extension HTTPVersion {
-    fileprivate var hasInterimResponses: Bool { (major, minor) >= (1, 1) }
+    /// Whether it is HTTP/1.0: without interim responses, and with connections that end unless both
+    /// sides keep them.
+    var isBefore1_1: Bool { (major, minor) < (1, 1) }
 }

@@ -44,7 +44,9 @@ enum ProxyMessage {
         ///
         /// `Content-Length` is the size of the sent body. A response to HEAD keeps its declared
         /// length.
-        func head(toHEAD: Bool, isLast: Bool) -> HTTPResponseHead {
+        ///
+        /// - Parameter isLast: Whether the connection ends after the response.
+        func head(to request: HTTPRequestHead, isLast: Bool) -> HTTPResponseHead {
             var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))
             head.headers.reserveCapacity(headers.fields.count + 2)
             for field in headers.fields { head.headers.add(name: field.name, value: field.value) }
@@ -52,14 +54,20 @@ enum ProxyMessage {
             if status == 204 {
                 // RFC 9110 §8.6
                 head.headers.remove(name: "Content-Length")
-            } else if toHEAD || status == 304 {
+            } else if request.method == .HEAD || status == 304 {
                 if lengths.count > 1 || lengths.contains(where: { HTTPSyntax.decimal($0) == nil }) {
                     head.headers.remove(name: "Content-Length")
                 }
             } else if lengths != [String(body.count)] {
                 head.headers.replaceOrAdd(name: "Content-Length", value: String(body.count))
             }
-            if isLast { head.headers.add(name: "Connection", value: "close") }
+            if isLast {
+                head.headers.add(name: "Connection", value: "close")
+            } else if request.version.isBefore1_1 {
+                // RFC 9112 §C.2.2: without it, a client of HTTP/1.0 waits for the end of the
+                // connection.
+                head.headers.add(name: "Connection", value: "keep-alive")
+            }
             return head
         }
     }

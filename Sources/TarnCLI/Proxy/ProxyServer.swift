@@ -26,6 +26,9 @@ final class ProxyServer: Sendable {
         /// The seconds for a body, plus one for each ``bodyRate`` bytes received.
         var bodyTimeout = 60
         static let bodyRate = 16 << 10
+        /// The file descriptors beside those of clients: connections to the upstream, of which
+        /// libcurl keeps up to 256 open, the store, and event loops.
+        static let ownDescriptors: UInt = 400
     }
 
     let transport: CachedTransport

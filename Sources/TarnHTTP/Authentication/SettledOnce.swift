@@ -3,7 +3,7 @@
 import Locking
 
 /// A value that is settled once, by whoever is first.
-final class SettledOnce<Value: Sendable>: Sendable {
+package final class SettledOnce<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var value: Value?
         var waiter: CheckedContinuation<Value, Never>?
@@ -11,8 +11,10 @@ final class SettledOnce<Value: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
+    package init() {}
+
     /// Settles the value, unless it is settled already.
-    func settle(_ value: Value) {
+    package func settle(_ value: Value) {
         let waiter = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
             state.value = value
@@ -24,7 +26,7 @@ final class SettledOnce<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value. Only one task may wait.
-    func value() async -> Value {
+    package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let settled = state.withLock { state -> Value? in
                 if state.value == nil { state.waiter = continuation }

@@ -248,7 +248,8 @@ private final class CurlLoop {
         }
     }
 
-    /// Completes the transfers that are idle for too long.
+    /// Completes the transfers that are idle for too long, and the requests that have waited for
+    /// too long.
     func dropIdle() {
         guard !active.isEmpty else { return }
         let now = SuspendingClock.now
@@ -258,6 +259,18 @@ private final class CurlLoop {
             _ = remove(transfer.easy, isReusable: false)
             transfer.submission.receiver.completion(.failure(transfer.idleFailure))
             startNext(transfer.line)
+        }
+        for line in lines.values where line.waiting.contains(where: \.isOverdue) {
+            // Each is asked once: its time may end between two answers.
+            var rest: ArraySlice<CurlSubmission> = []
+            for submission in line.waiting {
+                if submission.isOverdue {
+                    submission.receiver.completion(.failure(submission.overdueFailure))
+                } else {
+                    rest.append(submission)
+                }
+            }
+            line.waiting = rest
         }
     }
 
@@ -289,6 +302,10 @@ private final class CurlLoop {
         while line.activeCount < concurrencyPerHost, let submission = line.waiting.popFirst() {
             guard !submission.ticket.isCancelled else {
                 submission.receiver.completion(.failure(.cancelled))
+                continue
+            }
+            guard !submission.isOverdue else {
+                submission.receiver.completion(.failure(submission.overdueFailure))
                 continue
             }
             guard let handle = handle(for: submission), let transfer = CurlTransfer(submission, handle, line),

@@ -9,6 +9,7 @@ final class CurlSubmission: Sendable {
     let timeout: Duration
     let ticket: CurlTicket
     let receiver: Receiver
+    private let queuedAt = SuspendingClock.now
 
     var request: TransportRequest { direct.request }
     var url: HTTPURL { direct.url }
@@ -25,6 +26,18 @@ final class CurlSubmission: Sendable {
     /// Whether the options of the request differ only in its URL, its header fields and its timeout
     /// from those of others.
     var isPlain: Bool { request.method == "GET" && request.body == nil && !request.keepsCoding }
+
+    /// The time that is left for the transfer.
+    var remainingTime: Duration { options.countsWaits ? timeout - (SuspendingClock.now - queuedAt) : timeout }
+
+    /// Whether the request has waited too long for a free slot.
+    var isOverdue: Bool { options.countsWaits && remainingTime <= .zero }
+
+    /// The failure of a request that has waited too long.
+    var overdueFailure: CurlFailure {
+        CurlFailure(
+            kind: .timeout, detail: "no free connection to \(url.host):\(url.port) within \(options.totalTimeout)")
+    }
 
     /// The functions that are called with the responses.
     struct Receiver: Sendable {

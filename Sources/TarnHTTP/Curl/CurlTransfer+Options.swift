@@ -25,7 +25,7 @@ extension CurlTransfer {
     func configure() -> Bool {
         var options = CurlOptions(easy: easy)
         options.set(CURLOPT_URL, submission.url.description)
-        options.set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
+        options.set(CURLOPT_TIMEOUT_MS, timeLimit.milliseconds)
         if !handle.isPrepared {
             setRequest(&options)
             setLimits(&options)

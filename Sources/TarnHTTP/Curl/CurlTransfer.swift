@@ -11,6 +11,8 @@ final class CurlTransfer {
     let submission: CurlSubmission
     let handle: CurlHandle
     let line: CurlLine
+    /// The time limit from the start of the transfer.
+    let timeLimit: Duration
     private(set) var headerList: UnsafeMutablePointer<curl_slist>?
     private var fields: [TransportHeaders.Field] = []
     /// Whether a head is being read. Interim responses have their own fields; trailers are ignored.
@@ -61,6 +63,7 @@ final class CurlTransfer {
         self.submission = submission
         self.handle = handle
         self.line = line
+        timeLimit = submission.remainingTime
         guard configure() else { return nil }
     }
 
@@ -460,6 +463,8 @@ final class CurlTransfer {
         let options = submission.options
         if time(CURLINFO_PRETRANSFER_TIME_T) == .zero {
             let limit = min(options.connectTimeout, submission.timeout)
+            // The wait for a free slot has left too little: that says nothing about the server.
+            if timeLimit * 2 < limit { return submission.overdueFailure }
             if time(CURLINFO_NAMELOOKUP_TIME_T) == .zero {
                 return CurlFailure(
                     kind: .resolve, detail: "could not resolve the host \(submission.url.host) within \(limit)")

@@ -32,6 +32,8 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         ///
         /// The wait for a free slot does not count.
         public var totalTimeout: Duration = .seconds(300)
+        /// Whether the wait for a free slot counts for the total timeout all the same.
+        package var countsWaits = false
         /// The maximum size of a body in bytes, after decoding.
         ///
         /// The default is a 64th of the memory limit of the process, at least 8 MiB and at most 256

@@ -468,4 +468,16 @@ struct ProxyMessageTests {
         #expect(answer.0.start == "HTTP/1.1 200 OK" && answer.0.values("connection") == ["close"] && answer.1)
         #expect(seen.withLock { $0 }.first?.hasPrefix("1.0 tarn-") == true)
     }
+
+    @Test("a client of HTTP/1.0 that keeps its connection is told that it stays, and does not wait for its end")
+    func oldKeptConnection() async throws {
+        let server = try ConnectionServer { _, connection in try connection.send(Self.answer) }
+        let answers = try await exchange(server, "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n") { connection in
+            let first = try connection.message()
+            try connection.send("GET / HTTP/1.0\r\n\r\n")
+            return (first, try connection.message(), try connection.isClosed)
+        }
+        #expect(answers.0.text == "ok" && answers.0.values("connection") == ["keep-alive"], "\(answers.0)")
+        #expect(answers.1.text == "ok" && answers.1.values("connection") == ["close"] && answers.2)
+    }
 }

@@ -58,7 +58,7 @@ struct StoreImportCommand: ParsableCommand {
             Output.error("\(lines):" + (problem.line.map { "\($0):" } ?? "") + " \(problem.reason)")
         }
         if report.problemCount > report.problems.count {
-            Output.error("\(lines): \(report.problemCount - report.problems.count) more problems")
+            Output.error("\(lines): \(countText(report.problemCount - report.problems.count, "more problem"))")
         }
         if report.isStored {
             let stored = report.records.filter { $0.count > 0 }

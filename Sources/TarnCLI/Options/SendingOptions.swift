@@ -109,11 +109,23 @@ extension OutboxReport {
         for warning in warnings { Output.note("warning: \(warning)") }
         let isMerged = { (warning: Problem) in warning.failure.kind == OutboxReport.merged }
         let shown = warnings.count { !isMerged($0) && $0.failure.kind != OutboxReport.unsent }
-        if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
+        if unread > shown { Output.note("warning: \(countText(unread - shown, "more answer")) could not be read") }
         let left = merged - warnings.count(where: isMerged)
-        if left > 0 { Output.note("warning: \(left) more creations have keys of records that were here before") }
+        if left > 0 {
+            let creations =
+                left == 1
+                ? "1 more creation has the key of a record that was"
+                : "\(left) more creations have keys of records that were"
+            Output.note("warning: \(creations) here before")
+        }
         let unsent = unsentFields - warnings.count { $0.failure.kind == OutboxReport.unsent }
-        if unsent > 0 { Output.note("warning: \(unsent) more fields were not sent: they stay local changes") }
+        if unsent > 0 {
+            let fields =
+                unsent == 1
+                ? "1 more field was not sent: it stays a local change"
+                : "\(unsent) more fields were not sent: they stay local changes"
+            Output.note("warning: \(fields)")
+        }
         for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
             Output.note(
                 "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "

@@ -442,9 +442,12 @@ actor Authorizer {
     /// Saves a refresh token atomically: the file has the whole new token or the old one.
     private static func save(_ secret: Secret, _ path: String, _ request: TransportRequest) throws(TransportError) {
         guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
+            let reason = String(cString: strerror(errno))
             throw TransportError(
                 .credentials, method: request.method, url: request.url,
-                detail: "cannot write the new refresh token to \(path): the one in that file is no longer valid")
+                detail:
+                    "cannot write the new refresh token to \(path) (\(reason)): the server may no longer accept the "
+                    + "one in that file")
         }
     }
 }

@@ -12,7 +12,7 @@ enum PrivateFile {
     /// user, it stays that user's. A group that could read the old file can read the new one,
     /// unless everybody could.
     ///
-    /// - Returns: false if the file was not replaced.
+    /// - Returns: false if the file was not replaced; `errno` has the reason.
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let path = target(of: path)
         for _ in 0..<16 {
@@ -22,10 +22,14 @@ enum PrivateFile {
                 if errno == EEXIST { continue }
                 return false
             }
-            let isWritten = write(bytes, to: file) && fsync(file) == 0
-            if isWritten { keepOwner(of: path, file) }
-            guard close(file) == 0, isWritten, rename(temporary, path) == 0 else {
+            var code: Int32 = 0
+            if !write(bytes, to: file) || fsync(file) != 0 { code = errno == 0 ? EIO : errno }
+            if code == 0 { keepOwner(of: path, file) }
+            if close(file) != 0, code == 0 { code = errno }
+            if code == 0, rename(temporary, path) != 0 { code = errno }
+            guard code == 0 else {
                 unlink(temporary)
+                errno = code
                 return false
             }
             return true

@@ -389,7 +389,8 @@ final class CurlTransfer {
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
                 kind: .tooLarge,
-                detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)",
+                detail: "the body is larger than the limit of \(bodyLimit) bytes"
+                    + (bodyLimit == options.maximumBodySize ? " (`largest_body` under `transport`)" : ""),
                 answer: isHeadComplete ? answer([]) : nil)
         }
         if isHeadTooLarge {

@@ -29,7 +29,7 @@ struct DescriptionOption: ParsableArguments {
             return try Failure.ofLocking { try Store.open(at: path, options: options) }
         }
         if let path { return try open(path) }
-        guard FileManager.default.fileExists(atPath: file) else {
+        guard isThere else {
             throw Failure(
                 .usage, "there is no \(file) in this directory: name the store\(way), or the description with --file")
         }

@@ -17,9 +17,11 @@ struct SendingOptions: ParsableArguments {
 
     /// Opens the outbox of the description.
     ///
-    /// - Parameter entity: the entity of the change; nil for none.
-    func outbox(for entity: String? = nil) throws -> Outbox {
-        try Outbox.open(description, for: entity, store: store, base: base, conflicts.policy)
+    /// - Parameters:
+    ///   - entity: the entity of the change; nil for none.
+    ///   - kind: the kind of the change.
+    func outbox(for entity: String? = nil, _ kind: OutboxOperation.Kind = .update) throws -> Outbox {
+        try Outbox.open(description, for: entity, kind, store: store, base: base, conflicts.policy)
     }
 }
 
@@ -29,11 +31,13 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - entity: the entity of the change, for the error; nil for none.
+    ///   - kind: the kind of the change, for the error.
     ///   - creatingStore: whether a missing store is created.
     ///   - adoptsSchema: whether the store takes the schema of the description.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
-        _ option: DescriptionOption, for entity: String? = nil, store: String?, base: BaseOption? = nil,
+        _ option: DescriptionOption, for entity: String? = nil, _ kind: OutboxOperation.Kind = .update,
+        store: String?, base: BaseOption? = nil,
         _ conflicts: ConflictPolicy = .perField,
         creatingStore: Bool = true, adoptsSchema: Bool = true
     ) throws -> Outbox {
@@ -41,10 +45,16 @@ extension Outbox {
         guard !description.writes.isEmpty else {
             let isKnown = description.schema.entities.contains { $0.name == entity }
             let name = isKnown ? entity ?? "NAME" : "NAME"
+            let example =
+                switch kind {
+                case .create: "create: 'POST /issues'"
+                case .delete: "delete: 'DELETE /issues/{id}'"
+                default: "update: 'PATCH /issues/{id}'"
+                }
             throw Failure(
                 .usage,
                 "\(description.file) declares no requests for changes: add entities.\(name).write, such as "
-                    + "write: { update: 'PATCH /issues/{id}' }")
+                    + "write: { \(example) }")
         }
         var options = APIClient.Options()
         options.requiresSecrets = false

@@ -56,11 +56,9 @@ struct Failure: Error {
         do {
             return try body()
         } catch let error as any StoreFailure {
-            switch error {
-            case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason):
-                throw Failure(Code(error), reason.descriptionForLocking)
-            default: throw error
-            }
+            let text = error.descriptionForLocking
+            if text == error.description { throw error }
+            throw Failure(Code(error), text)
         }
     }
 

@@ -28,17 +28,7 @@ extension Doctor {
 
     /// The store's own state: whether it opens, its content, its processes and a quick check.
     func store(_ path: String, _ quickCheck: (String) throws -> [String]) -> [DoctorFinding] {
-        guard access(path, F_OK) == 0 else {
-            let code = errno
-            guard code != ENOENT else {
-                return [DoctorFinding(.store, .ok, "\(path): there is none yet; `tarn sync` creates it")]
-            }
-            return [
-                DoctorFinding(
-                    .store, .fail, "\(path): \(String(cString: strerror(code)))",
-                    remedy: "check the path, and the owner and the mode of the directories above it")
-            ]
-        }
+        guard access(path, F_OK) == 0 else { return [noStore(path, errno)] }
         var findings: [DoctorFinding] = []
         do {
             let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
@@ -52,11 +42,32 @@ extension Doctor {
                         .store, .warn, "\(path): opens for reading only, \(Doctor.count(records, "record"))",
                         remedy: "a sync needs write permission for the directory and its files"))
         } catch {
-            return [DoctorFinding(.store, .fail, "\(error)", remedy: Doctor.remedy(error, path))]
+            let text = (error as? any StoreFailure)?.descriptionForLocking ?? "\(error)"
+            return [DoctorFinding(.store, .fail, text, remedy: Doctor.remedy(error, path))]
         }
         findings.append(quickFinding(path, quickCheck))
         findings.append(processes(path))
         return findings
+    }
+
+    /// The finding about a path at which there is no store, or none that this user can see.
+    private func noStore(_ path: String, _ code: Int32) -> DoctorFinding {
+        func failure(_ place: String, _ code: Int32, _ remedy: String) -> DoctorFinding {
+            DoctorFinding(.store, .fail, "\(place): \(String(cString: strerror(code)))", remedy: remedy)
+        }
+        guard code == ENOENT else {
+            return failure(path, code, "check the path, and the owner and the mode of the directories above it")
+        }
+        let folder = (path as NSString).deletingLastPathComponent, parent = folder.isEmpty ? "." : folder
+        guard access(parent, F_OK) == 0 else {
+            return failure(
+                parent, errno, "make this directory, in which `tarn sync` creates the store, or name another path")
+        }
+        guard access(parent, W_OK) == 0 else {
+            return failure(
+                parent, errno, "allow this user to write to the directory: `tarn sync` creates the store in it")
+        }
+        return DoctorFinding(.store, .ok, "\(path): there is none yet; `tarn sync` creates it")
     }
 
     /// The way out of a failure to open a store, or to read it; nil if the error names it.

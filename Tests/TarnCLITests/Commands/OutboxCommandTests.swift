@@ -333,6 +333,13 @@ struct OutboxCommandTests {
         let result = try await tarn("push", "--file", file)
         #expect(
             result.status == 2 && result.error.contains("write: { update: 'PATCH /issues/{id}' }"), "\(result.error)")
+        for (words, example) in [
+            (["create", "Item", "--set", "id=1"], "entities.Item.write, such as write: { create: 'POST /issues' }"),
+            (["delete", "Item", "--where", "id = 1", "--queue"], "write: { delete: 'DELETE /issues/{id}' }"),
+        ] {
+            let result = try await tarn(words + ["--file", file])
+            #expect(result.status == 2 && result.error.contains(example), "\(result.error)")
+        }
     }
 
     @Test("queueing needs no credentials, and one API without them does not stop the changes of the other one")

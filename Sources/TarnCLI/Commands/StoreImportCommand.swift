@@ -117,7 +117,7 @@ struct StoreImportCommand: ParsableCommand {
         do {
             return try LineFile(path: lines)
         } catch {
-            throw Failure(.failed, "\(lines): cannot be read: \((error as NSError).localizedDescription)")
+            throw Failure(.failed, "\(lines): cannot be read: \(Failure.reason(error))")
         }
     }
 }

@@ -218,6 +218,9 @@ package struct PageSequence: Sendable, Hashable {
     /// Whether a page that lists the elements of the page before ends the list.
     package var endsAtRepeatedPage: Bool { (choice?.pagination ?? pagination).style.endsAtRepeatedPage }
 
+    /// Returns whether a page that ends the list lists only the records of the page before.
+    package func isRepetition(_ facts: PageFacts) -> Bool { endsAtRepeatedPage && isRepeated(facts) }
+
     /// Returns whether the list has ended before the current page, which lists the elements of the
     /// page before: records that their positions name would be doubled.
     ///

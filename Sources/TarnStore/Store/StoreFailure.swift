@@ -15,7 +15,7 @@ public protocol StoreFailure: Error, CustomStringConvertible {}
 extension StoreFailure {
     /// The description for callers that cannot open a store as immutable: without this advice.
     package var descriptionForLocking: String {
-        switch self {
+        switch self as any Error {
         case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason): reason.descriptionForLocking
         default: description
         }

@@ -174,6 +174,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             "the file would be larger than the system allows (see `ulimit -f`); nothing was written"
         case .other where code == EMFILE || code == ENFILE:
             "too many open files; close some, or raise the limit (see `ulimit -n`)"
+        // The codes of liblmdb are negative (lmdb.h), those of the system are not.
+        case .other where code > 0: "the system refuses it"
         case .other: "error of liblmdb"
         }
     }

@@ -34,6 +34,18 @@ extension ResponseValue<[String]> {
     static let detail = RecordRequest<Snippet>.get("/notes/{id}", ["fields": "all"])
 }
 
+@Record private struct Shelf: DetailedRecord {
+    @Key var id: Int64
+    @Relationship(inverse: "shelf", onDelete: .deny) var books = Inverse<Book>()
+
+    static let detail = RecordRequest<Shelf>.get("/shelves/{id}")
+}
+
+@Record private struct Book {
+    @Key var id: Int64
+    @Relationship(inverse: "books") var shelf: Reference<Shelf>?
+}
+
 extension RecordRequest where Value == Snippet {
     fileprivate static var notes: Self { .get("/notes", records: "notes") }
 }
@@ -51,7 +63,8 @@ struct RequestValuesTests {
             let server = try ScriptedServer { Self.answer($0, isGone.isOn) }
             self.server = server
             client = try RecordClient(
-                base: server.base, records: Snippet.self, Repo.self, User.self, store: folder.get()("notes.tarn")
+                base: server.base, records: Snippet.self, Repo.self, User.self, Shelf.self, Book.self,
+                store: folder.get()("notes.tarn")
             ) { $0.api.retry.attempts = 1 }
         }
 
@@ -216,6 +229,17 @@ struct RequestValuesTests {
             let change = try client.store.read { try $0.localChange("Snippet", RecordKey(key)) }
             #expect(change?.operation == (key == 7 ? .update : .create) && change?.isGoneAtServer == (key == 7))
         }
+    }
+
+    @Test("a record that a delete rule keeps stays, and the error is that of the server")
+    func goneDetailOfReferencedRecord() async throws {
+        let api = try Server(), client = api.client
+        try await client.store.write { writer in
+            try writer.put(Shelf(id: 1))
+            try writer.put(Book(id: 2, shelf: Reference(1)))
+        }
+        await #expect(throws: CacheError.self) { _ = try await client.detail(Shelf.self, 1, deletingGone: true) }
+        #expect(try client.store.read { try $0.get(Shelf.self, 1) } != nil)
     }
 
     @Test("details by a key that the server's key has replaced are those of the record")

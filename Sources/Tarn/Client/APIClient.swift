@@ -255,7 +255,8 @@ public struct APIClient: Sendable {
                     nil
                 }
         } catch {
-            throw .endpoint(place: error.file, message: error.message)
+            let place = error.line.map { "\(error.file):\($0)" } ?? error.file
+            throw .endpoint(place: place, message: error.message)
         }
         parts = Parts(
             context, Address(api: api, name: name, base: base),

@@ -21,23 +21,24 @@ package struct BaseReplacements: Sendable, Hashable {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let isNamed = parts.count == 2 && !parts[0].contains { ":/?#".contains($0) }
             let name = isNamed ? String(parts[0]) : nil, url = isNamed ? String(parts[1]) : text
-            guard (try? HTTPURL(url)) != nil else {
+            do throws(HTTPURLError) { _ = try HTTPURL(url) } catch {
                 // It may contain a password.
-                let shown = text.contains("@") ? "with user or password" : text
-                throw Problem(description: "\(shown): not an http or https URL")
+                let shown = text.contains("@") ? "with user or password" : Redaction.shown(text)
+                throw Problem(description: "\(shown): \(error.reason)")
             }
             if let name {
                 guard names.contains(name) else {
                     throw Problem(
                         description: names.isEmpty
-                            ? "\(text): the description has a single API: write the URL without a name"
+                            ? "\(Redaction.shown(text)): the description has a single API: write the URL without a name"
                             : Spelling.unknown("API", name, among: names))
                 }
             } else if let first = names.first {
-                throw Problem(description: "\(text): the description has several APIs: write \(first)=URL")
+                throw Problem(
+                    description: "\(Redaction.shown(text)): the description has several APIs: write \(first)=URL")
             }
             guard urls.updateValue(url, forKey: name) == nil else {
-                throw Problem(description: "\(text): this base URL is replaced twice")
+                throw Problem(description: "\(Redaction.shown(text)): this base URL is replaced twice")
             }
         }
     }

@@ -45,6 +45,12 @@ struct DifferentRecords {
         if root == nil { unknown += max(0, listing.count - listing.listed.count) }
     }
 
+    /// Takes back the records of the last page, all of which earlier pages have.
+    mutating func takeBack(_ listing: ResponseEntry.Listing) {
+        listed -= listing.listed.count { root == nil || $0.entity == root }
+        if root == nil { unknown -= max(0, listing.count - listing.listed.count) }
+    }
+
     /// Forgets all records: the list begins anew behind its last one.
     mutating func restart() { self = DifferentRecords(root: root, mayRepeat: mayRepeat) }
 }

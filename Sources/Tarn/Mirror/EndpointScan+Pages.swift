@@ -284,6 +284,8 @@ extension EndpointScan {
             var facts = list.facts(of: page.entry)
             facts.contentDigest = page.contentDigest
             hasNext = try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
+            // These records do not share a key with others: they are the same ones.
+            if !hasNext, list.pages.isRepetition(facts) { list.takeBack(page.entry) }
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.

@@ -41,6 +41,12 @@ final class ListScan {
         return facts
     }
 
+    /// Takes back the records of a page, all of which the page before has.
+    func takeBack(_ entry: ResponseEntry) {
+        guard pages.countsRecords || entry.listing.listed.count > 1 else { return }
+        different.takeBack(entry.listing)
+    }
+
     /// The records that came again; nil if there are few of them.
     var repeated: RepeatedRecords? { different.repeated }
 

@@ -114,16 +114,31 @@ final class OutboxDrain: Sendable {
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
-            // Also those that a killed process was sending: without a request they stay so.
-            guard report.remaining.pending > 0 || report.remaining.sending > 0 else { return }
-            let builder = outbox.builder(reader.access)
-            for entry in try reader.outbox.window(limit: 1000, now: client.now) {
-                let entity = entry.operation.entity
-                if entry.waitsFor.contains(where: \.isDead) { report.blocked += 1 }
-                if builder.requests(of: entity) == nil { report.undeclared[entity, default: 0] += 1 }
+        }
+        // Also those that a killed process was sending: without a request they stay so.
+        if report.remaining.pending > 0 || report.remaining.sending > 0 { try countWaiting(&report) }
+        return report
+    }
+
+    /// The number of operations that are counted in one snapshot.
+    private static let countedAtOnce = 1000
+
+    /// Counts the operations that wait for a dead one, and those without a request.
+    private func countWaiting(_ report: inout OutboxReport) throws {
+        var last: UInt64 = 0, hasMore = true
+        while hasMore {
+            try store.read { reader in
+                let builder = outbox.builder(reader.access)
+                let window = try reader.outbox.window(limit: Self.countedAtOnce, after: last, now: client.now)
+                for entry in window {
+                    let entity = entry.operation.entity
+                    if entry.waitsFor.contains(where: \.isDead) { report.blocked += 1 }
+                    if builder.requests(of: entity) == nil { report.undeclared[entity, default: 0] += 1 }
+                }
+                last = window.last?.operation.id ?? last
+                hasMore = window.count == Self.countedAtOnce
             }
         }
-        return report
     }
 
     /// Whether a claimed operation is not to be sent after all: its API waits, or the pass ends.

@@ -15,7 +15,8 @@ extension RecordClient {
     ///   - record: the record, which need not be stored. Targets of its relationships are read from
     ///     the store, if the path needs more than their keys.
     ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410. One
-    ///     with local changes that the server does not have stays: see <doc:LocalChanges>.
+    ///     with local changes that the server does not have stays: see <doc:LocalChanges>. So does
+    ///     one that a delete rule keeps.
     ///   - options: changes the options of the request.
     /// - Throws: as ``one(_:)``; `MirrorError.endpoint` if the path needs a value that the record
     ///   does not have.
@@ -96,7 +97,9 @@ extension RecordClient {
                 try writer.putLocalMark(mark, root, storageKey)
                 return true
             }
-            if !isKept { _ = try writer.delete(entity, key) }
+            guard !isKept else { return }
+            // The caller is told that the server has none.
+            do { try writer.delete(entity, key) } catch StoreWriteError.deleteDenied {}
         }
     }
 

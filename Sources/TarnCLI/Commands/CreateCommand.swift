@@ -28,7 +28,7 @@ struct CreateCommand: AsyncParsableCommand {
     @OptionGroup var sending: SendingOptions
 
     func run() async throws {
-        let outbox = try sending.outbox(for: entity), catalog = outbox.store.catalog
+        let outbox = try sending.outbox(for: entity, .create), catalog = outbox.store.catalog
         let entity = try catalog.requireEntity(entity)
         let key = try key.map { try RecordKey(argument: $0, of: entity) }
         let values = try Assignment.values(set, entity: entity.name, catalog)

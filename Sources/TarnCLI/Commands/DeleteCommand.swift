@@ -34,7 +34,7 @@ struct DeleteCommand: AsyncParsableCommand {
     /// Queues the deletions, and tells what they change of the outbox.
     private func queue() async throws {
         let isDryRun = options.dryRun
-        try await options.queue(entity) { outbox, query in
+        try await options.queue(entity, .delete) { outbox, query in
             let result = try await outbox.deletions(query, step: options.step, isDryRun: isDryRun)
             return WriteOptions.Queued(
                 matched: result.matched, queued: result.operations.count,

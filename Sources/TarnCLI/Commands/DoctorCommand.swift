@@ -32,7 +32,8 @@ struct DoctorCommand: AsyncParsableCommand {
         var options = Doctor.Options()
         options.file = description.file
         (options.store, options.isOffline) = (store, offline)
-        options.base = try base.replacements(try? Description.load(path: description.file))
+        // Without a description, its finding is the reason, and no server is asked.
+        options.base = try (try? Description.load(path: description.file)).map { try base.replacements($0) }
         var first: DoctorFinding?
         await Doctor(options).examine(quickCheck: DoctorCommand.quickCheck) { finding in
             json ? Output.json(DoctorCommand.json(finding)) : DoctorCommand.lines(finding).forEach(Output.line)

@@ -197,7 +197,7 @@ struct FetchCommand: AsyncParsableCommand {
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(target) } catch { throw Failure(.usage, error.description) }
         var path = store, transport = CurlTransport.Options(), options = CachedTransport.Options()
-        if path == nil || FileManager.default.fileExists(atPath: description.file) {
+        if description.isThere {
             let description = try description.load()
             path = path ?? description.storePath
             // A client certificate of one API is not shown to the server of another.
@@ -205,7 +205,8 @@ struct FetchCommand: AsyncParsableCommand {
             transport = own?.api.transport ?? (description.hasSeveralAPIs ? transport : description.api.transport)
             (options.rules, options.limits) = (description.api.cache.rules, description.api.cache.limits)
         }
-        let store = try RawStore.open(path ?? "")
+        guard let path else { throw description.failure(way: " with --store") }
+        let store = try RawStore.open(path)
         // A command waits for other writes, and reports for which.
         options.longestWrite = .seconds(1 << 20)
         let cached = CachedTransport(CurlTransport(transport), store: store, options: options)

@@ -188,7 +188,7 @@ extension Failure {
     fileprivate init(_ error: SampleError) {
         switch error {
         case .transport(let error): self.init(Code(error), error.description)
-        case .status(401, _), .status(403, _): self.init(.credentials, error.description)
+        case .status(401, _, _), .status(403, _, _): self.init(.credentials, error.description)
         case .limited: self.init(.limited, error.description)
         case .unreadable: self.init(.usage, error.description)
         default: self.init(.failed, error.description)

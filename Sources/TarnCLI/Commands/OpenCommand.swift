@@ -26,9 +26,7 @@ struct OpenCommand: ParsableCommand {
         let store = try store.open(), catalog = store.catalog
         let entity = try catalog.requireEntity(entity), key = try RecordKey(argument: key, of: entity)
         // A store that is named by its path needs no description.
-        let description =
-            FileManager.default.fileExists(atPath: self.store.description.file)
-            ? try self.store.description.load() : nil
+        let description = self.store.description.isThere ? try self.store.description.load() : nil
         let url = try store.read { reader -> HTTPURL in
             guard let record = try reader.record(entity.name, key) else {
                 throw Failure(.failed, "\(entity.name) \(key) is not in the store")

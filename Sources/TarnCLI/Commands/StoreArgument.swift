@@ -8,7 +8,7 @@ struct StoreArgument: ParsableArguments {
     @OptionGroup var description: DescriptionOption
 
     func open(forWriting: Bool = false) throws -> Store {
-        try description.openStore(store, forWriting: forWriting, way: "")
+        try Failure.ofLocking { try description.openStore(store, forWriting: forWriting, way: "") }
     }
 
     /// Opens a cache over the store without a network, for commands on stored responses.

@@ -58,7 +58,7 @@ struct StoreImportCommand: ParsableCommand {
             Output.error("\(lines):" + (problem.line.map { "\($0):" } ?? "") + " \(problem.reason)")
         }
         if report.problemCount > report.problems.count {
-            Output.error("\(lines): \(report.problemCount - report.problems.count) more problems")
+            Output.error("\(lines): \(countText(report.problemCount - report.problems.count, "more problem"))")
         }
         if report.isStored {
             let stored = report.records.filter { $0.count > 0 }
@@ -119,7 +119,7 @@ struct StoreImportCommand: ParsableCommand {
         do {
             return try LineFile(path: lines)
         } catch {
-            throw Failure(.failed, "\(lines): cannot be read: \((error as NSError).localizedDescription)")
+            throw Failure(.failed, "\(lines): cannot be read: \(Failure.reason(error))")
         }
     }
 }

@@ -58,7 +58,7 @@ struct UpdateCommand: AsyncParsableCommand {
 
     func run() async throws {
         if try options.goesThroughQueue() {
-            return try await options.queue(entity) { outbox, query in
+            return try await options.queue(entity, .update) { outbox, query in
                 let catalog = outbox.store.catalog
                 let values = try Assignment.values(set, entity: query.entity, catalog)
                 let members = try MemberEdit.edits(add: add, remove: remove, entity: query.entity, catalog)

@@ -53,10 +53,12 @@ struct WriteOptions: ParsableArguments {
     /// Queues a change, and sends it with `--send`.
     ///
     /// With `--dry-run`, the closure leaves the store as it is.
-    func queue(_ entity: String, _ change: (Outbox, Query) async throws -> Queued) async throws {
+    func queue(
+        _ entity: String, _ kind: OutboxOperation.Kind, _ change: (Outbox, Query) async throws -> Queued
+    ) async throws {
         if immutable { throw Failure(.usage, "--immutable is only for reading: a write needs locks") }
         let outbox = try Outbox.open(
-            store.description, for: entity, store: store.store, creatingStore: false, adoptsSchema: !dryRun)
+            store.description, for: entity, kind, store: store.store, creatingStore: false, adoptsSchema: !dryRun)
         let catalog = outbox.store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         let result = try await change(outbox, query), matched = result.matched

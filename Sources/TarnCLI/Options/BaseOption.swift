@@ -14,9 +14,10 @@ struct BaseOption: ParsableArguments {
     /// - Throws: `Failure` with `.usage` if the text is not a URL. It may contain a password, which
     ///   is not repeated.
     static func check(_ text: String) throws {
-        guard (try? HTTPURL(text)) == nil else { return }
-        let shown = text.contains("@") ? "with user or password" : Redaction.shown(text)
-        throw Failure(.usage, "--base \(shown): not an http or https URL")
+        do throws(HTTPURLError) { _ = try HTTPURL(text) } catch {
+            let shown = text.contains("@") ? "with user or password" : Redaction.shown(text)
+            throw Failure(.usage, "--base \(shown): \(error.reason)")
+        }
     }
 
     /// Returns the replacements for a description.

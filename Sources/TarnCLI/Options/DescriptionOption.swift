@@ -29,10 +29,12 @@ struct DescriptionOption: ParsableArguments {
             return try Failure.ofLocking { try Store.open(at: path, options: options) }
         }
         if let path { return try open(path) }
-        guard FileManager.default.fileExists(atPath: file) else {
-            throw Failure(
-                .usage, "there is no \(file) in this directory: name the store\(way), or the description with --file")
-        }
+        guard isThere else { throw failure(way: way) }
         return try open(try load().storePath)
+    }
+
+    /// Returns the failure of a command that is told neither a store nor a description.
+    func failure(way: String) -> Failure {
+        Failure(.usage, "there is no \(file) in this directory: name the store\(way), or the description with --file")
     }
 }

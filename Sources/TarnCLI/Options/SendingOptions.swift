@@ -17,9 +17,11 @@ struct SendingOptions: ParsableArguments {
 
     /// Opens the outbox of the description.
     ///
-    /// - Parameter entity: the entity of the change; nil for none.
-    func outbox(for entity: String? = nil) throws -> Outbox {
-        try Outbox.open(description, for: entity, store: store, base: base, conflicts.policy)
+    /// - Parameters:
+    ///   - entity: the entity of the change; nil for none.
+    ///   - kind: the kind of the change.
+    func outbox(for entity: String? = nil, _ kind: OutboxOperation.Kind = .update) throws -> Outbox {
+        try Outbox.open(description, for: entity, kind, store: store, base: base, conflicts.policy)
     }
 }
 
@@ -29,11 +31,13 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - entity: the entity of the change, for the error; nil for none.
+    ///   - kind: the kind of the change, for the error.
     ///   - creatingStore: whether a missing store is created.
     ///   - adoptsSchema: whether the store takes the schema of the description.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
-        _ option: DescriptionOption, for entity: String? = nil, store: String?, base: BaseOption? = nil,
+        _ option: DescriptionOption, for entity: String? = nil, _ kind: OutboxOperation.Kind = .update,
+        store: String?, base: BaseOption? = nil,
         _ conflicts: ConflictPolicy = .perField,
         creatingStore: Bool = true, adoptsSchema: Bool = true
     ) throws -> Outbox {
@@ -41,10 +45,16 @@ extension Outbox {
         guard !description.writes.isEmpty else {
             let isKnown = description.schema.entities.contains { $0.name == entity }
             let name = isKnown ? entity ?? "NAME" : "NAME"
+            let example =
+                switch kind {
+                case .create: "create: 'POST /issues'"
+                case .delete: "delete: 'DELETE /issues/{id}'"
+                default: "update: 'PATCH /issues/{id}'"
+                }
             throw Failure(
                 .usage,
                 "\(description.file) declares no requests for changes: add entities.\(name).write, such as "
-                    + "write: { update: 'PATCH /issues/{id}' }")
+                    + "write: { \(example) }")
         }
         var options = APIClient.Options()
         options.requiresSecrets = false
@@ -109,11 +119,23 @@ extension OutboxReport {
         for warning in warnings { Output.note("warning: \(warning)") }
         let isMerged = { (warning: Problem) in warning.failure.kind == OutboxReport.merged }
         let shown = warnings.count { !isMerged($0) && $0.failure.kind != OutboxReport.unsent }
-        if unread > shown { Output.note("warning: \(unread - shown) more answers could not be read") }
+        if unread > shown { Output.note("warning: \(countText(unread - shown, "more answer")) could not be read") }
         let left = merged - warnings.count(where: isMerged)
-        if left > 0 { Output.note("warning: \(left) more creations have keys of records that were here before") }
+        if left > 0 {
+            let creations =
+                left == 1
+                ? "1 more creation has the key of a record that was"
+                : "\(left) more creations have keys of records that were"
+            Output.note("warning: \(creations) here before")
+        }
         let unsent = unsentFields - warnings.count { $0.failure.kind == OutboxReport.unsent }
-        if unsent > 0 { Output.note("warning: \(unsent) more fields were not sent: they stay local changes") }
+        if unsent > 0 {
+            let fields =
+                unsent == 1
+                ? "1 more field was not sent: it stays a local change"
+                : "\(unsent) more fields were not sent: they stay local changes"
+            Output.note("warning: \(fields)")
+        }
         for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
             Output.note(
                 "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "

@@ -11,7 +11,7 @@ extension Failure.Code {
         case .noNetwork: "No network: the server cannot be reached, and nothing in the store may be used."
         case .store: "Store: there is none, it cannot be opened or locked, refuses the schema, is full or damaged."
         case .limited: "Rate limit: the server's limit is used up. Run it again after the time that is shown."
-        case .busy: "Busy: another process syncs the same endpoints, or sends the outbox. Wait, or use --wait."
+        case .busy: "Busy: another process syncs the same endpoints, or sends the outbox. `tarn sync --wait` waits."
         case .changed: "Changed: the store changed while it was read without locks. Run it again."
         case .interrupted: "Interrupted by a signal."
         }

@@ -59,11 +59,8 @@ struct Failure: Error {
     /// Returns an error without the advice of `--immutable`, for a command without this option.
     static func withoutImmutable(_ error: any Error) -> any Error {
         guard let error = error as? any StoreFailure else { return error }
-        switch error {
-        case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason):
-            return Failure(Code(error), reason.descriptionForLocking)
-        default: return error
-        }
+        let text = error.descriptionForLocking
+        return text == error.description ? error : Failure(Code(error), text)
     }
 
     init(_ error: any Error) {

@@ -151,14 +151,18 @@ extension DescriptionCheck {
         }
         if groups.count > DescriptionCheck.mostGroups {
             let more = groups.count - DescriptionCheck.mostGroups
-            findings.append(finding(.warning, .notImported, place, "\(more) more fields have problems"))
+            findings.append(
+                finding(
+                    .warning, .notImported, place,
+                    more == 1 ? "1 more field has problems" : "\(more) more fields have problems"))
         }
         findings += paths.prefix(DescriptionCheck.mostPaths).map {
             finding(.warning, .unmapped, place, "\($0.entity): \($0.path) is not mapped: map it or ignore it")
         }
         if paths.count > DescriptionCheck.mostPaths {
             let more = paths.count - DescriptionCheck.mostPaths
-            findings.append(finding(.warning, .unmapped, place, "not mapped, either: \(more) more paths"))
+            findings.append(
+                finding(.warning, .unmapped, place, "not mapped, either: \(more) more path\(more == 1 ? "" : "s")"))
         }
         return findings
     }

@@ -56,7 +56,7 @@ package struct DescriptionCheck: Sendable {
             report.findings.append(
                 CheckFinding(.error, .schemaRefused, file: file, at: mark, field: field, refusal.message + suffix))
         }
-        guard access(path, F_OK) == 0 else {
+        guard access(path, F_OK) == 0 || errno != ENOENT else {
             return SchemaEvolution.ofNewStore(description.schema).refusals.forEach { refuse($0, "") }
         }
         report.store = path
@@ -70,7 +70,8 @@ package struct DescriptionCheck: Sendable {
                     CheckFinding(.note, .schemaChanged, file: file, at: mark, field: field, change.message))
             }
         } catch {
-            report.findings.append(CheckFinding(.error, .store, file: file, "\(error)"))
+            let text = (error as? any StoreFailure)?.descriptionForLocking ?? "\(error)"
+            report.findings.append(CheckFinding(.error, .store, file: file, text))
         }
     }
 }

@@ -40,7 +40,9 @@ struct ListSample {
     /// A description of the lists and records that were not requested; nil if everything was.
     var rest: String? {
         let lists = others > 0 ? "\(others) more \(others == 1 ? "list" : "lists")" : nil
-        let records = skipped.map { "\($0.count) records of \($0.entity) without a value for {\($0.name)}" }
+        let records = skipped.map {
+            "\($0.count) record\($0.count == 1 ? "" : "s") of \($0.entity) without a value for {\($0.name)}"
+        }
         let parts = [lists].compactMap(\.self) + records
         guard !parts.isEmpty else { return nil }
         let reason = others > 0 ? ": a check requests one list of each endpoint" : ""

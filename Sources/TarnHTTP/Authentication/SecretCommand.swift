@@ -69,8 +69,31 @@ final class SecretCommand: Sendable {
         guard status & 0x7F == 0 else { throw SecretError(source, "was terminated by a signal") }
         switch (status >> 8) & 0xFF {
         case 0: return data
-        case 127: throw SecretError(source, "does not exist")
-        case let code: throw SecretError(source, "failed with status \(code)")
+        case let code: throw SecretError(source, SecretCommand.failure(words[0], status: code))
+        }
+    }
+
+    /// The reason of a failure, as the predicate of a sentence about the program.
+    ///
+    /// env(1) ends with 127 if there is no such program, and with 126 if it cannot be run. So does a
+    /// shell or a script because of a program that it runs.
+    private static func failure(_ program: String, status: Int32) -> String {
+        let failed = "failed with status \(status)"
+        guard status == 126 || status == 127 else { return failed }
+        let paths = paths(of: program)
+        if status == 127, !paths.contains(where: { access($0, F_OK) == 0 }) { return "does not exist" }
+        guard paths.contains(where: { SecretSource.isFile($0) && access($0, X_OK) == 0 }) else {
+            return "is not executable"
+        }
+        return "\(failed): it may run a program that \(status == 127 ? "does not exist" : "is not executable")"
+    }
+
+    /// The files that a name means, in the order of the search (execvp(3)).
+    private static func paths(of program: String) -> [String] {
+        guard !program.contains("/") else { return [program] }
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
+        return folders.split(separator: ":", omittingEmptySubsequences: false).map {
+            ($0.isEmpty ? "." : String($0)) + "/" + program
         }
     }
 

@@ -98,9 +98,8 @@ public enum SecretSource: Sendable, Hashable {
         // A pipe is open at once, also without a writer.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
-            throw SecretError(
-                source,
-                FileManager.default.fileExists(atPath: path) ? "cannot be read: permission denied" : "does not exist")
+            let code = errno
+            throw SecretError(source, [ENOENT, ENOTDIR].contains(code) ? "does not exist" : unreadable(code))
         }
         defer { close(file) }
         var data = Data(), buffer = [UInt8](repeating: 0, count: 4096)
@@ -114,12 +113,14 @@ public enum SecretSource: Sendable, Hashable {
             }
             let count = buffer.withUnsafeMutableBytes { Foundation.read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count >= 0 else { throw SecretError(source, "cannot be read") }
+            guard count >= 0 else { throw SecretError(source, unreadable(errno)) }
             guard count > 0 else { break }
             data.append(contentsOf: buffer[..<count])
         }
         return data
     }
+
+    private static func unreadable(_ code: Int32) -> String { "cannot be read: \(String(cString: strerror(code)))" }
 
     /// Returns the secret of a source's bytes, without a line break at its end.
     private static func text(_ data: Data, _ source: SecretSource) throws(SecretError) -> String {

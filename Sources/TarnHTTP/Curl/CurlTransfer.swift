@@ -380,7 +380,13 @@ final class CurlTransfer {
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
-            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)")
+            let setting =
+                switch code {
+                case CURLE_SSL_CACERT_BADFILE: " (`authorities` under `transport`)"
+                case CURLE_SSL_CERTPROBLEM: " (`certificate` and `key` under `transport`)"
+                default: ""
+                }
+            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)\(setting)")
         default:
             return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
         }
@@ -392,7 +398,8 @@ final class CurlTransfer {
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
                 kind: .tooLarge,
-                detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)",
+                detail: "the body is larger than the limit of \(bodyLimit) bytes"
+                    + (bodyLimit == options.maximumBodySize ? " (`largest_body` under `transport`)" : ""),
                 answer: isHeadComplete ? answer([]) : nil)
         }
         if isHeadTooLarge {

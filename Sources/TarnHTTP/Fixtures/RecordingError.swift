@@ -1,3 +1,5 @@
+import Foundation
+
 /// The reason why a recording cannot be used.
 public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file, or the directory.
@@ -14,7 +16,21 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
         self.message = message
     }
 
+    /// Creates an error with the reason that the system gives.
+    init(file: String, _ message: String, _ cause: any Error) {
+        self.init(file: file, message + (RecordingError.reason(cause).map { ": \($0)" } ?? ""))
+    }
+
     public var description: String {
         line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
+    }
+
+    /// Returns the reason of an error of Foundation, without the path; nil for another error.
+    static func reason(_ error: any Error) -> String? {
+        let known = error as NSError
+        guard [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(known.domain) else { return nil }
+        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
+        return cause.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
     }
 }

@@ -26,13 +26,14 @@ package struct RecordingLibrary: Sendable {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: directory)
         } catch {
-            throw RecordingError(file: directory, "cannot read the directory of recordings")
+            throw RecordingError(file: directory, "cannot read the directory of recordings", error)
         }
         var recordings: [Recording] = []
         for name in names.filter({ $0.hasSuffix(".http") }).sorted() {
             let path = directory.hasSuffix("/") ? directory + name : directory + "/" + name
-            guard let data = FileManager.default.contents(atPath: path) else {
-                throw RecordingError(file: path, "cannot read the recording")
+            let data: Data
+            do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+                throw RecordingError(file: path, "cannot read the recording", error)
             }
             recordings.append(try Recording(parsing: Array(data), file: path))
         }

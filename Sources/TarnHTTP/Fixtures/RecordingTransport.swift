@@ -57,12 +57,12 @@ public final class RecordingTransport: Transport, Sendable {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
-            throw RecordingError(file: directory, "cannot create the directory for recordings")
+            throw RecordingError(file: directory, "cannot create the directory for recordings", error)
         }
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
             // Recordings that are not known would be replaced.
-            throw RecordingError(file: directory, "cannot list the directory for recordings")
+            throw RecordingError(file: directory, "cannot list the directory for recordings", error)
         }
         var known: Set<String> = []
         if names.contains(where: { $0.hasSuffix(".http") }) {
@@ -87,13 +87,7 @@ public final class RecordingTransport: Transport, Sendable {
     /// Returns the reason of an error; of an error of the file system, the path and the
     /// system's text.
     private static func text(_ error: any Error, _ path: String) -> String {
-        let known = error as NSError
-        guard [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(known.domain) else { return "\(error)" }
-        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
-        let reason =
-            cause.domain == NSPOSIXErrorDomain
-            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
-        return "\(path): \(reason)"
+        RecordingError.reason(error).map { "\(path): \($0)" } ?? "\(error)"
     }
 
     /// Sends a request without preconditions and records the exchange.

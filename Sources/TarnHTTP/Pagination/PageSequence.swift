@@ -218,6 +218,9 @@ package struct PageSequence: Sendable, Hashable {
     /// Whether a page that lists the elements of the page before ends the list.
     package var endsAtRepeatedPage: Bool { (choice?.pagination ?? pagination).style.endsAtRepeatedPage }
 
+    /// Whether a page that ends the list lists only the records of the page before.
+    package func isRepetition(_ facts: PageFacts) -> Bool { endsAtRepeatedPage && isRepeated(facts) }
+
     /// Returns whether the list has ended before the current page, which lists the elements of the
     /// page before: records that their positions name would be doubled.
     ///
@@ -229,8 +232,7 @@ package struct PageSequence: Sendable, Hashable {
 
     /// Returns whether the list ends at the current page.
     func isLast(_ facts: PageFacts, answeredBy: String?) -> Bool {
-        guard let step = try? step(facts, answeredBy: answeredBy) else { return false }
-        return step.next == nil
+        (try? step(facts, answeredBy: answeredBy)).map { $0.next == nil } ?? false
     }
 
     /// The outcome of a page: the next request, and the values that it changes.

@@ -41,7 +41,8 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
             "more than \(limit) pages, the limit of one scan: stopped before \(Redaction.shown(url)); "
                 + "limit: { pages: … } at the endpoint allows more, and the next scan goes on there"
         case .tooManyRecords(let limit, let url):
-            "more than \(limit) records, the limit of one scan: stopped before \(Redaction.shown(url))"
+            "more than \(limit) records, the limit of one scan: stopped before \(Redaction.shown(url)); "
+                + "limit: { records: … } at the endpoint allows more, and the next scan goes on there"
         case .shrunk(let listed, let hint):
             "the pages seem to end after \(listed) records, but the server says otherwise: \(hint)"
         case .more(let evidence, let listed, let style, let advice, let url) where evidence.isEmptyPage:

@@ -76,7 +76,7 @@ struct SpecificationFiles: Sendable {
             // The reasons of the parsers quote the text, which is that of any file.
             case .specification(_, let reason):
                 reason.hasPrefix("not valid") ? String(reason.prefix { $0 != ":" }) : reason
-            default: error.description
+            default: error.remark
             }
     }
 

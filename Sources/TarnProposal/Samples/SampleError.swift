@@ -5,8 +5,8 @@ package enum SampleError: Error, CustomStringConvertible {
     /// The text is neither a URL nor a readable file.
     case unreadable(String, reason: String)
     case transport(TransportError)
-    /// The server refused the request.
-    case status(Int, url: String)
+    /// The server refused the request, with a status and a message, which may be empty.
+    case status(Int, url: String, message: String)
     /// The server's rate limit is used up.
     case limited(String)
     /// The server redirects to another server, which would get the credentials of later requests.
@@ -20,14 +20,22 @@ package enum SampleError: Error, CustomStringConvertible {
     /// The document is no OpenAPI 3 specification.
     case specification(String, reason: String)
 
+    /// The text for a comment of a proposal: without the server's message, which may repeat
+    /// credentials.
+    var remark: String {
+        guard case .status(let code, let url, _) = self else { return description }
+        return SampleError.status(code, url: url, message: "").description
+    }
+
     package var description: String {
         switch self {
         case .unreadable(let name, let reason): return "\(Redaction.url(name)): \(reason)"
         case .transport(let error): return error.description
-        case .status(let code, let url):
+        case .status(let code, let url, let message):
             let advice =
-                code == 401 || code == 403 ? ": name the variable with a token by --auth-env, or add --header" : ""
-            return "\(Redaction.url(url)): the server returned \(code)\(advice)"
+                code == 401 || code == 403 ? "name the variable with a token by --auth-env, or add --header" : ""
+            let said = [message, advice].filter { !$0.isEmpty }.joined(separator: "; ")
+            return "\(Redaction.url(url)): the server returned \(code)" + (said.isEmpty ? "" : ": \(said)")
         case .limited(let reason): return reason
         case .redirected(let url, let target):
             return

@@ -53,7 +53,7 @@ extension Sampler {
     package func sample(_ list: DeclaredList) async throws(SampleError) -> Sample {
         do throws(SampleError) { return try await sample(list.url, declared: list.style) } catch {
             // The declared page size may be too large.
-            guard case .status(400..<500, _) = error, let url = list.urlWithoutSize else { throw error }
+            guard case .status(400..<500, _, _) = error, let url = list.urlWithoutSize else { throw error }
             return try await sample(url, declared: list.style)
         }
     }

@@ -31,11 +31,18 @@ extension Sampler {
 
     /// Reads a file of at most 64 MiB.
     package static func contents(ofFile path: String) throws(SampleError) -> [UInt8] {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw .unreadable(path, reason: "no such file, and no http or https URL")
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            throw .unreadable(
+                path,
+                reason: [ENOENT, ENOTDIR].contains(code)
+                    ? "no such file, and no http or https URL"
+                    : "cannot read the file: \(String(cString: strerror(code)))")
         }
-        guard !isDirectory.boolValue else { throw .unreadable(path, reason: "is a directory: name a file in it") }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw .unreadable(path, reason: "is a directory: name a file in it")
+        }
         let data: Data
         do {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -43,10 +50,18 @@ extension Sampler {
             // Nil at the end of an empty file.
             data = try handle.read(upToCount: bodyLimit + 1) ?? Data()
         } catch {
-            throw .unreadable(path, reason: "cannot read the file: look at its permissions")
+            throw .unreadable(path, reason: "cannot read the file: \(reason(error))")
         }
         guard !data.isEmpty else { throw .unreadable(path, reason: "the file is empty") }
         guard data.count <= bodyLimit else { throw .unreadable(path, reason: "larger than 64 MiB") }
         return [UInt8](data)
+    }
+
+    /// Returns the reason of an error of the file system, without the path.
+    private static func reason(_ error: any Error) -> String {
+        let known = error as NSError
+        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
+        return cause.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
     }
 }

@@ -21,7 +21,7 @@ extension Sampler {
             .setting(.query(parameter), to: String(Sampler.farNumber), isNumber: true)
         let page: Sample.Page
         do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
-            if case .status(let code, _) = error { noteRefusal(code, &sample) }
+            if case .status(let code, _, _) = error { noteRefusal(code, &sample) }
             return
         }
         let found = PageReader.lists(page, like: lists)

@@ -283,7 +283,7 @@ extension Sampler {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
         let page: Sample.Page
         do throws(SampleError) { page = try await self.page(request.url, like: lists) } catch {
-            guard case .status(let code, _) = error else { return (.refused, nil) }
+            guard case .status(let code, _, _) = error else { return (.refused, nil) }
             if Sampler.missing.contains(code) { return (.missing, nil) }
             return (Sampler.invalid.contains(code) ? .invalid : .refused, nil)
         }

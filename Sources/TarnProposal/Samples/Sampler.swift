@@ -92,9 +92,18 @@ package struct Sampler: Sendable {
             // The decision and the words of a sync.
             let error = MirrorError.refusal(
                 response, method: "GET", url: Redaction.url(url), message: response.refusalMessage)
-            throw error.isLimited ? .limited(error.description) : .status(response.status, url: url)
+            guard !error.isLimited else { throw .limited(error.description) }
+            throw .status(response.status, url: url, message: withoutCredentials(response.refusalMessage))
         }
         return response
+    }
+
+    /// Conceals the values of the options' header fields in a message of the server.
+    private func withoutCredentials(_ message: String) -> String {
+        let values = options.headers.fields.filter { !TransportHeaders.same($0.name, "Accept") }.map(\.value)
+        let secrets = values + values.flatMap { $0.split(separator: " ").map(String.init) }
+        return secrets.filter { $0.utf8.count >= 4 && $0 != "Bearer" && $0 != "Basic" }
+            .reduce(message) { $0.replacing($1, with: "***") }
     }
 
     /// Fetches one page.
@@ -372,15 +381,15 @@ package struct Sampler: Sendable {
                 }
                 sample.pages.append(next)
             } catch {
-                if case .status(let code, _) = error, [400, 404, 410, 416, 422].contains(code) {
+                if case .status(let code, _, _) = error, [400, 404, 410, 416, 422].contains(code) {
                     sample.lastCursor = cursor
                     // A page that is not there is behind the last one, also behind a full page.
                     let isEnd = Sampler.isShort(sample.pages, lists) || code != 400 && code != 422
                     if pagination.style.isCounted, sample.pages.count > 1, isEnd { sample.endStatus = code }
                     if cursor != nil || sample.endStatus != nil { return true }
-                    (sample.refusal, sample.refusalNote) = (code, "\(error)")
+                    (sample.refusal, sample.refusalNote) = (code, error.remark)
                 }
-                sample.notes.append("\(error)")
+                sample.notes.append(error.remark)
                 return false
             }
         }

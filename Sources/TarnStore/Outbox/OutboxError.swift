@@ -27,7 +27,7 @@ public enum OutboxError: StoreFailure, Hashable {
     public var description: String {
         switch self {
         case .unknownOperation(let id):
-            "the outbox has no operation \(id): it was sent or discarded; list the outbox again"
+            "the outbox has no operation \(id): it was sent or discarded, or never queued; list the outbox again"
         case .wrongState(let id, let state, let expected):
             "the operation \(id) is \(state.rawValue), not \(expected.map(\.rawValue).joined(separator: " or ")); wait for its attempt to end, or list the outbox again"
         case .accepted(let id):

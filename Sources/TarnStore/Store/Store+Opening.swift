@@ -19,7 +19,9 @@ extension Store {
         // Checked before anything is created: an invalid schema leaves no empty store behind.
         if isNew, let problem = schema?.problems().first { throw StoreOpenError.schema(problem) }
         if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
-            throw LMDBError(code: errno, operation: "open", path: path)
+            guard errno == ENOENT else { throw LMDBError(code: errno, operation: "open", path: path) }
+            let parent = (path as NSString).deletingLastPathComponent
+            throw LMDBError(code: ENOENT, operation: "make a directory in it", path: parent.isEmpty ? "." : parent)
         }
         // The lack of address space, and the size that the store needs, once they are known.
         var lack: StoreOpenError?, least: Int?

@@ -11,3 +11,13 @@
 ///
 /// `catch let error as any StoreFailure` catches all of them; `description` names the way out.
 public protocol StoreFailure: Error, CustomStringConvertible {}
+
+extension StoreFailure {
+    /// The description for callers that cannot open a store as immutable: without this advice.
+    package var descriptionForLocking: String {
+        switch self as any Error {
+        case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason): reason.descriptionForLocking
+        default: description
+        }
+    }
+}

@@ -37,7 +37,7 @@ public enum StoreOpenError: StoreFailure, Hashable {
         case .unknownFeature(let path, let feature):
             "\(path): the store uses the feature `\(feature)`, which this version of Tarn does not support; use a newer version"
         case .storeInUse(let path, let users):
-            "\(path): the store is in use\(users.isEmpty ? "" : " by \(users.joined(separator: ", "))"), and compaction needs exclusive access; try again when it is closed"
+            "\(path): the store is in use by \(users.isEmpty ? "another process" : users.joined(separator: ", ")). A compaction needs it alone, and no other process opens it meanwhile; try again when it is closed"
         case .pidNamespaceConflict(let path):
             "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close the store there"
         case .quotaOutOfRange(let quota, let smallest, let largest):

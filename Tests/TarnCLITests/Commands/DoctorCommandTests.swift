@@ -62,6 +62,37 @@ struct DoctorCommandTests {
         #expect(store.status == 6 && store.output.contains("fail  store"), "\(store.output)")
     }
 
+    @Test("a store that cannot be is a failure with its reason, and damage is named only where there may be some")
+    func unusableStores() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        func line(_ store: String) async throws -> (finding: [String: String], status: Int32) {
+            let result = try await tarn("doctor", "--file", file, "--offline", "--json", "--store", store)
+            let lines = try result.lines.map { try json($0).compactMapValues { $0 as? String } }
+            return (try #require(lines.first { $0["check"] == "store" }, "\(result.output)"), result.status)
+        }
+        let orphan = try await line(folder("none/s"))
+        #expect(orphan.status == 6 && orphan.finding["verdict"] == "fail", "\(orphan)")
+        #expect(orphan.finding["text"] == "\(folder("none")): No such file or directory", "\(orphan)")
+        let inFile = try await line(file + "/s")
+        #expect(inFile.status == 6, "\(inFile)")
+        #expect(inFile.finding["text"] == "\(file)/s: Not a directory", "\(inFile)")
+        let new = try await line(folder("s"))
+        #expect(new.status == 0 && new.finding["verdict"] == "ok", "\(new)")
+
+        try FileManager.default.createDirectory(atPath: folder("other"), withIntermediateDirectories: false)
+        _ = try folder.write("other/notes.txt", "not a store")
+        let other = try await line(folder("other"))
+        let remedy = other.finding["remedy"] ?? ""
+        #expect(other.status == 6 && remedy.hasPrefix("name the directory of a store"), "\(other)")
+    }
+
+    @Test("an invalid description is the finding, also if a base URL is named by an API")
+    func invalidDescription() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", "api: {}")
+        let result = try await tarn("doctor", "--file", file, "--base", "forge=http://127.0.0.1:1")
+        #expect(result.status == 2 && result.output.contains("fail  description"), "\(result.output)\(result.error)")
+    }
+
     @Test("a file of a secret that others may read is a warning; a clock that is wrong is one too")
     func warnings() async throws {
         let folder = try TemporaryFolder()

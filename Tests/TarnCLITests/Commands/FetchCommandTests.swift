@@ -148,6 +148,18 @@ struct FetchCommandTests {
         #expect(result.error.contains("http://***@h/: a URL must not contain a user or password"))
     }
 
+    @Test("--raw needs no description, but one that is named has to be there")
+    func rawDescription() async throws {
+        let folder = try TemporaryFolder(), raw = ["fetch", "--raw", "http://127.0.0.1:9/"]
+        let none = try await tarn(raw)
+        #expect(
+            none.status == 2 && none.error.contains("name the store with --store, or the description with --file"),
+            "\(none.error)")
+        let missing = try await tarn(
+            raw + ["--store", folder.path + "/cache.tarn", "--file", folder.path + "/other.yaml"])
+        #expect(missing.status == 2 && missing.error.contains("other.yaml: no such file"), "\(missing.error)")
+    }
+
     @Test("--raw stores and prints any body, byte by byte, in a store of its own")
     func raw() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"

@@ -11,6 +11,8 @@ struct InitCommandTests {
             recording("/api/items", #"[{"id":1,"name":"a","box_id":7},{"id":2,"name":"b","box_id":8}]"#),
             recording("/api/boxes", #"{"data":[{"id":7,"color":"red"},{"id":8,"color":"blue"}]}"#),
             recording("/api/secret", #"{"message":"no"}"#, status: "401 Unauthorized"),
+            recording(
+                "/api/strict", #"{"message":"name a project for 5ecret-token"}"#, status: "400 Bad Request"),
             recording("/api/text", "hello"), recording("/api/empty", "[]"),
             recording(
                 "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
@@ -154,7 +156,8 @@ struct InitCommandTests {
     @Test(
         "failures have their exit codes",
         arguments: [
-            ("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
+            ("/api/secret", 4, "the server returned 401: no; name the variable with a token by --auth-env"),
+            ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
             ("/api/empty", 1, "has an empty list: name one with records"),
             ("/api/limited", 7, "the server returned 403: slow down; wait until "),
             ("/api/later", 7, "the server returned 429: slow down; wait until "),
@@ -164,6 +167,17 @@ struct InitCommandTests {
         let result = try await tarn("init", server.base + path, "--output", "-")
         #expect(result.status == status, "\(result.error)")
         #expect(result.error.contains(text) && result.output.isEmpty, "\(result.error)")
+    }
+
+    @Test("a refusal has the server's message, without the credentials that it repeats")
+    func refusalMessage() async throws {
+        let server = try server()
+        let result = try await tarn(
+            ["init", server.base + "/api/strict", "--auth-env", "API_TOKEN", "--output", "-"],
+            environment: ["API_TOKEN": "5ecret-token"])
+        #expect(result.status == 1, "\(result.error)")
+        #expect(result.error.contains("the server returned 400: name a project for ***"), "\(result.error)")
+        #expect(!result.error.contains("5ecret"), "\(result.error)")
     }
 
     @Test("a file without content and a folder are named as such")

@@ -330,9 +330,14 @@ struct OutboxCommandTests {
     @Test("a description without requests is exit 2 with the way out")
     func undeclared() async throws {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
-        let result = try await tarn("push", "--file", file)
-        #expect(
-            result.status == 2 && result.error.contains("write: { update: 'PATCH /issues/{id}' }"), "\(result.error)")
+        for (words, example) in [
+            (["push"], "write: { update: 'PATCH /issues/{id}' }"),
+            (["create", "Item", "--set", "id=1"], "entities.Item.write, such as write: { create: 'POST /issues' }"),
+            (["delete", "Item", "--where", "id = 1", "--queue"], "write: { delete: 'DELETE /issues/{id}' }"),
+        ] {
+            let result = try await tarn(words + ["--file", file])
+            #expect(result.status == 2 && result.error.contains(example), "\(result.error)")
+        }
     }
 
     @Test("queueing needs no credentials, and one API without them does not stop the changes of the other one")

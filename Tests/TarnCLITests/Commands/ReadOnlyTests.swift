@@ -148,11 +148,14 @@ struct ReadOnlyTests {
         #expect(
             dump.status == 0 && dump.lines.count == 3000 && dump.error.contains("read without locks"), "\(dump.error)")
         // These commands have no `--immutable`, and nothing is damaged.
-        for command in ["repair $S --dry-run", "quota $S", "readers $S"] {
-            let result = try await asNobody("$TARN store \(command)")
+        for command in [
+            "store repair $S --dry-run", "store quota $S", "store readers $S", "cache list $S", "cache totals $S",
+            "doctor --offline --store $S --file /nowhere.yaml 1>&2",
+        ] {
+            let result = try await asNobody("$TARN \(command)")
             #expect(
                 result.status == 6 && result.error.contains("lock") && !result.error.contains("--immutable")
-                    && !result.error.contains("damaged"), "\(command): \(result)")
+                    && !result.error.contains("damage"), "\(command): \(result)")
         }
         for name in ["lock.mdb", "store.lock"] { chmod(store + "/" + name, 0o666) }
         let locked = try await asNobody("$TARN list Note --store $S --limit 2 --format ndjson && $TARN inspect stat $S")

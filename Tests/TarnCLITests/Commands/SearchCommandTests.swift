@@ -125,6 +125,10 @@ struct SearchCommandTests {
         let opened = try await tarn(["open", "User", "1", "--file", file], environment: ["PATH": path])
         #expect(opened.status == 0 && opened.error == "opened https://web.example/1\n", "\(opened.error)")
         #expect(try String(contentsOfFile: folder.path + "/opened", encoding: .utf8) == "1|https://web.example/1|")
+        let store = folder.path + "/tarn.tarn", missing = folder.path + "/missing.yaml"
+        #expect(
+            try await tarn("open", "User", "1", "--print", "--store", store, "--file", missing).error.hasPrefix(
+                "tarn: \(missing): no such file"))
         let wrong = try folder.write(
             "wrong.yaml", String(contentsOfFile: file, encoding: .utf8).replacing("{id}{?", with: "{id{"))
         #expect(

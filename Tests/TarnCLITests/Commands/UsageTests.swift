@@ -123,7 +123,9 @@ struct UsageTests {
             endpoint.status == 2
                 && endpoint.error == "tarn: \(file): unknown endpoint \"item\": did you mean \"items\"?\n")
         let base = try await tarn("sync", "--file", file, "--base", "localhost:80")
-        #expect(base.status == 2 && base.error == "tarn: --base localhost:80: not an http or https URL\n")
+        #expect(
+            base.status == 2
+                && base.error == "tarn: --base localhost:80: expected an absolute URL with http:// or https://\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tarn.yaml"])
     }
 }

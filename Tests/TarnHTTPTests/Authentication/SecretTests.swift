@@ -40,10 +40,14 @@ struct SecretTests {
         let sources: [(SecretSource, String)] = [
             (.environment("NOT_SET"), "the environment variable NOT_SET"), (.environment("EMPTY"), "is not set"),
             (.file("/nowhere/secret"), "the file /nowhere/secret does not exist; it must provide a secret of this API"),
-            (.file(folder), "cannot be read"), (.file(path), "contains several lines"),
+            (.file(folder), "cannot be read: Is a directory"), (.file(path + "/x"), "does not exist"),
+            (.file(String(repeating: "x", count: 300)), "cannot be read: File name too long"),
+            (.file(path), "contains several lines"),
             (.command(["false"]), "the command false failed with status 1; it must provide a secret of this API"),
             (.command(["sh", "-c", "echo s3cret >&2; exit 3"]), "failed with status 3"),
-            (.command(["no-such-command-here"]), "does not exist"),
+            (.command(["no-such-command-here"]), "the command no-such-command-here does not exist"),
+            (.command(["sh", "-c", "no-such-command-here"]), "127: it may run a program that does not exist"),
+            (.command([path]), "is not executable"),
             (.command(["true"]), "is empty"), (.command(["sh", "-c", "kill -9 $$"]), "was terminated"),
         ]
         for (source, says) in sources {

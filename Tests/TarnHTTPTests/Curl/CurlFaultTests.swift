@@ -305,6 +305,11 @@ struct CurlFaultTests {
             #expect(
                 error?.detail
                     == "the body is larger than the limit of \(size - 1) bytes (`largest_body` under `transport`)")
+            // The limit of the request itself, such as that of an answer with a token.
+            var limited = request
+            limited.responseLimits = .init(body: size - 1, refusal: size)
+            let own = await expectFailure(.tooLarge) { try await CurlTransport().send(limited) }
+            #expect(own?.detail == "the body is larger than the limit of \(size - 1) bytes")
         }
     }
 

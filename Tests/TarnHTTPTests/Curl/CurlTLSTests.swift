@@ -84,7 +84,14 @@ struct CurlTLSTests {
         (options.clientCertificate, options.clientKey) = (both, nil)
         #expect(try await CurlTransport(options).send(request).status == 200)
         options.clientCertificate = "/nowhere.pem"
-        await expectFailure(.tls) { try await CurlTransport(options).send(request) }
+        let missing = await expectFailure(.tls) { try await CurlTransport(options).send(request) }
+        #expect(
+            missing?.detail.hasSuffix("(`certificate` and `key` under `transport`)") == true, "\(missing?.detail ?? "")"
+        )
+        options = CurlTransport.Options()
+        options.certificateAuthorities = "/nowhere.pem"
+        let unread = await expectFailure(.tls) { try await CurlTransport(options).send(request) }
+        #expect(unread?.detail.hasSuffix("(`authorities` under `transport`)") == true, "\(unread?.detail ?? "")")
     }
 }
 

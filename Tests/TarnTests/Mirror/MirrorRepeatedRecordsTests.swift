@@ -133,6 +133,23 @@ struct MirrorRepeatedRecordsTests {
         #expect(endpoint.doubts == [:])
     }
 
+    @Test("the records of a repeated last page that ends the list are none that replace each other")
+    func repeatedLastPage() async throws {
+        let store = try Self.store("{ page_number: { param: page, end: repeated } }")
+        let transport = ClosureTransport { request in
+            let page = min(
+                Int(QueryParameters.values(in: request.url).first { $0.name == "page" }?.value ?? "") ?? 1, 2)
+            let items = (12 * (page - 1)..<12 * page).map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
+            return TransportResponse(status: 200, body: Array(#"{"items":[\#(items)]}"#.utf8))
+        }
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: transport)
+            let endpoint = try #require(report.endpoints.first)
+            #expect(report.failures.isEmpty && endpoint.pages == 3 && endpoint.repeated == nil, "\(report.texts)")
+            #expect(try store.count("Item") == 24)
+        }
+    }
+
     @Test(
         "a record that several elements of a list contain is told only if it has different values there",
         arguments: [false, true])

@@ -265,8 +265,8 @@ struct SeveralAPIsTests {
         #expect(options.bases == ["people": "http://127.0.0.1:1/x?a=b"] && options.base == nil)
         for (texts, expected) in [
             (["http://127.0.0.1:1"], "write forge=URL"), (["poeple=http://a"], "did you mean \"people\"?"),
-            (["people=ftp://a"], "not an http or https URL"),
-            (["people=http://u:p@a"], "with user or password: not an"),
+            (["people=ftp://a"], "people=ftp://a: expected an absolute URL with http:// or https://"),
+            (["people=http://u:p@a"], "with user or password: a URL must not contain a user or password"),
             (["people=http://a", "people=http://b"], "replaced twice"),
         ] {
             let error = #expect(throws: BaseReplacements.Problem.self) { try BaseReplacements(texts, of: several) }

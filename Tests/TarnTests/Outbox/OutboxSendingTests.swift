@@ -256,6 +256,20 @@ struct OutboxSendingTests {
         #expect(report.undeclared == ["Item": 1] && report.remaining.sending == 1, "\(report)")
     }
 
+    @Test("all changes without a request are counted, however many there are")
+    func manyUndeclared() async throws {
+        let fixture = try OutboxFixture()
+        try await fixture.store.write { writer in
+            for id: Int64 in 1...2001 { try writer.put("Item", RecordKey(id), [.init("title", .string("a"))]) }
+        }
+        _ = try await fixture.outbox().updates(Query("Item"), set: ["title": .string("b")])
+        var description = fixture.description
+        description.writes["Item"] = nil
+        let outbox = try APIClient(description, store: fixture.store, transport: CurlTransport()).outbox()
+        let report = try await outbox.drain()
+        #expect(report.undeclared == ["Item": 2001] && report.remaining.pending == 2001, "\(report)")
+    }
+
     @Test("what no request is declared for is refused when it is queued")
     func undeclared() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()

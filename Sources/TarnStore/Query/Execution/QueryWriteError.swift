@@ -11,12 +11,17 @@ public struct QueryWriteError: Error, CustomStringConvertible {
     public var reason: any Error
 
     public var description: String {
-        let text = "\(reason)", nothing = "nothing was written"
-        // The reason may say it already.
-        let done =
-            report.steps > 0
-            ? "; \(report.changed) records in \(report.steps) earlier steps were written"
-            : text.contains(nothing) ? "" : "; \(nothing)"
+        var text = "\(reason)"
+        let nothing = "nothing was written", done: String
+        if report.steps > 0 {
+            text = text.replacing(nothing, with: "nothing of this step was written")
+            done =
+                "; \(report.changed) record\(report.changed == 1 ? "" : "s") in \(report.steps) earlier "
+                + "step\(report.steps == 1 ? "" : "s") \(report.changed == 1 ? "was" : "were") written"
+        } else {
+            // The reason may say it already.
+            done = text.contains(nothing) ? "" : "; \(nothing)"
+        }
         if case .lmdb(let error)? = reason as? StoreError, error.kind == .nestedWrite {
             return "\(text)\(done). Inside of a write, call the writer's function of the same name"
         }

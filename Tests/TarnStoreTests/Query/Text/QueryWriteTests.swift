@@ -251,6 +251,20 @@ struct QueryWriteTests {
         }
     }
 
+    @Test("after steps that were written, an error does not say that nothing was")
+    func somethingWritten() {
+        let full = StoreWriteError.storeFull(path: "s", quota: 9)
+        for (changed, steps, text) in [
+            (1, 1, "1 record in 1 earlier step was written"), (20, 2, "20 records in 2 earlier steps were written"),
+        ] {
+            let report = QueryWriteReport(matched: 30, changed: changed, steps: steps)
+            let error = QueryWriteError(report: report, reason: full)
+            #expect(error.description.contains("nothing of this step was written"), "\(error)")
+            #expect(error.description.contains(text), "\(error)")
+            #expect(!error.description.contains("nothing was written"), "\(error)")
+        }
+    }
+
     @Test("what cannot be set is refused before anything is written")
     func refused() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 3)

@@ -204,7 +204,9 @@ struct OutboxLane: Sendable {
         {
             return kept.validators
         }
-        if let written, newest.map({ $0.at <= written.at }) ?? true { return written.validators }
+        if let written, newest.map({ !$0.at.isLater(than: written.at, at: client.now) }) ?? true {
+            return written.validators
+        }
         return newest?.validators ?? Validators()
     }
 
@@ -227,13 +229,14 @@ extension APIClient {
     ///
     /// A response that only an HTTP cache has stored is none of them: nobody has seen its record
     /// here, and a write that claims its version would overwrite what another client has changed.
+    /// One of the future was validated while the clock was ahead, before all others.
     func newestResponse(
         to url: String, scopes: [String], _ access: StoreAccess
     ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
         func note(_ view: ResponseView) throws -> Bool {
             let isUsable = view.status == 200 && (!view.isInvalidated || !view.knownVersion.isEmpty)
-            if isUsable, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
+            if isUsable, newest.map({ view.validatedAt.isLater(than: $0.at, at: now) }) ?? true {
                 newest = (view.validatedAt, try access.responses.version(of: view, at: now))
             }
             return true

@@ -19,6 +19,9 @@ extension ResponseEntry {
         /// The fields ETag and Last-Modified that were removed from ``headers``, but that the next
         /// write of the record still requires; empty if there are none.
         package var knownVersion: [String] = []
+        /// The time of the last response that shows ``knownVersion`` to be the store's version, if
+        /// it is a later one that another record's unique value kept from being imported.
+        var versionAt: Timestamp?
 
         package init(
             status: Int, headers: [String] = [], fetchedAt: Timestamp, validatedAt: Timestamp,
@@ -53,7 +56,8 @@ extension ResponseEntry {
                 }
             }
             headers = kept
-            if !keepingVersion { knownVersion = [] } else if !removed.isEmpty { knownVersion = removed }
+            guard !keepingVersion || !removed.isEmpty else { return }
+            (knownVersion, versionAt) = (keepingVersion ? removed : [], nil)
         }
 
         /// The fields ETag and Last-Modified that the next write of the record requires.

@@ -106,6 +106,30 @@ extension StoreWriter {
         _ = try access.responses.put(entry, sequence: sequence)
     }
 
+    /// Notes that the store still has the versions of records that responses have not changed: they
+    /// were left out of the import, and would hide versions that are only kept for writes.
+    ///
+    /// - Parameters:
+    ///   - records: the records that keep all of their values.
+    ///   - responses: the stored responses.
+    package mutating func keepVersions(of records: Set<ListedRecord>, besides responses: [ResponseEntry]) throws {
+        guard !records.isEmpty else { return }
+        let table = access.responses
+        let ids = Set(try responses.compactMap { try table.view($0.request.digest)?.id })
+        guard let now = responses.map(\.validation.validatedAt).max() else { return }
+        for record in records {
+            for id in try table.ids(listing: record) where !ids.contains(id) {
+                guard let view = try table.view(id: id), !view.knownVersion.isEmpty,
+                    try table.version(of: view, at: now, ignoring: ids) == view.knownVersion,
+                    var entry = view.entry, entry.listing.listed.count == 1
+                else { continue }
+                entry.validation.versionAt = now
+                // The write ends the life of the view.
+                _ = try access.responses.put(entry, sequence: sequence)
+            }
+        }
+    }
+
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {

@@ -198,6 +198,12 @@ extension Timestamp {
     /// Whether a time is more than a minute later than the present one: the clock was ahead.
     package func isAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 60 * 1_000_000 }
 
+    /// Whether a time is later than another one, as far as the clock can tell: one that is ahead of
+    /// the present is from before one that is not.
+    package func isLater(than other: Timestamp, at now: Timestamp) -> Bool {
+        isAhead(of: now) == other.isAhead(of: now) ? self > other : other.isAhead(of: now)
+    }
+
     /// Whether a time is more than a day later than the present one: the clock was ahead.
     package func isFarAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 86_400 * 1_000_000 }
 

@@ -162,8 +162,8 @@ extension Store {
             return ids
         }[...]
         try write(alone: true) { writer in
-            // A first scan that is under way may not have a value yet. A sync's own checkpoint, whose
-            // name begins with `*`, has no list.
+            // A first scan under way may not have a value yet. The checkpoint of a sync, with
+            // `*` before its name, is of no list.
             try writer.replaceCheckpoints(withPrefix: "") { name, list in
                 name.hasPrefix("*") ? nil : list.forgotten
             }

@@ -214,6 +214,20 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("a directory or a socket as store.lock is named", arguments: [S_IFDIR, S_IFSOCK])
+    func directoryAsLock(type: mode_t) throws {
+        let path = folder("s"), lock = path + "/store.lock"
+        do { _ = try Forge.open(path) }
+        unlink(lock)
+        #expect((type == S_IFDIR ? mkdir(lock, 0o700) : mknod(lock, type | 0o600, 0)) == 0)
+        #expect {
+            _ = try Forge.open(path)
+        } throws: { error in
+            guard case .store(.lmdb(let error))? = error as? StoreOpenError else { return false }
+            return error.kind == .notAFile && error.path == lock
+        }
+    }
+
     @Test("an immutable store is read where nothing can be locked, and says so when it is written to nevertheless")
     func immutable() async throws {
         let path = folder("s")

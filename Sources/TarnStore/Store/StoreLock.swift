@@ -80,8 +80,6 @@ final class StoreLock: Sendable {
     private static func failure(_ code: Int32, _ path: String, _ isReadOnly: Bool) -> StoreOpenError {
         var error = LMDBError(code: code, operation: "lock", path: path)
         if isReadOnly, error.kind == .permission { error.kind = .cannotLock }
-        // A directory cannot be opened for writing (EISDIR), a socket not at all (ENXIO).
-        if code == EISDIR || code == ENXIO { error.kind = .notAFile }
         return .store(.lmdb(error))
     }
 

@@ -155,6 +155,44 @@ struct KeptVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
     }
 
+    @Test("after a queued deletion is discarded, the record is changed as the version that was known")
+    func deletionDiscarded() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            return Answer(status: record.isStale(request) ? "412 Precondition Failed" : "204 No Content")
+        }
+        try await place.sync()
+        let deletion = try #require(try await place.outbox().delete("Issue", Self.key))
+        try await place.outbox().discard(deletion)
+        #expect(try place.field("title") == .string("a"))
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        let report = try await place.outbox().drain()
+        #expect(report.dead == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+    }
+
+    @Test("a queued deletion keeps the version of its record, and one that was sent leaves no response")
+    func deletionSent() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            request.method == "GET" ? record.read(request) : Answer(status: "204 No Content")
+        }
+        func responses() throws -> Int {
+            let root = try #require(place.store.catalog.entity("Issue")).root
+            let listed = ListedRecord(entity: root, storageKey: Self.key.storageKey)
+            return try place.store.read { try $0.access.responses.ids(listing: listed).count }
+        }
+        try await place.sync()
+        #expect(try responses() == 2)
+        try await place.outbox().delete("Issue", Self.key)
+        // The list has no version.
+        #expect(try responses() == 1)
+        #expect(try await place.outbox().drain().sent == 1)
+        #expect(try responses() == 0)
+    }
+
     @Test("a deletion keeps the version of a response that is newer than an earlier change of the process")
     func newerThanOwn() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

@@ -16,9 +16,6 @@ struct SiblingLists: Sendable {
     ///
     /// A shorter one would delete records of a list that a program rarely requests.
     static let retirement = 30 * 86_400
-    /// The beginning of 2025, before Tarn: a clock that shows less is behind, as that of a machine
-    /// without a battery.
-    private static let earliestNow = Timestamp(microseconds: 1_735_689_600_000_000)
     /// The text between the name of the first list and a digest of what makes a sibling another
     /// one. Names of typed requests have no spaces.
     private static let mark = " ~"
@@ -126,8 +123,8 @@ struct SiblingLists: Sendable {
     /// Whether a time is long ago. One far in the future is from when the clock was wrong, unless
     /// the clock is behind now.
     private func isLongAgo(_ time: Timestamp) -> Bool {
-        let limit = Int64(SiblingLists.retirement) * 1_000_000, isBehind = now < SiblingLists.earliestNow
+        let limit = Int64(SiblingLists.retirement) * 1_000_000
         let (elapsed, isTooLarge) = now.microseconds.subtractingReportingOverflow(time.microseconds)
-        return isTooLarge || elapsed > limit || elapsed < -limit && !isBehind
+        return isTooLarge || elapsed > limit || elapsed < -limit && !now.isBeforeTarn
     }
 }

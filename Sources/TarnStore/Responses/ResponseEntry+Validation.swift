@@ -19,8 +19,9 @@ extension ResponseEntry {
         /// The fields ETag and Last-Modified that were removed from ``headers``, but that the next
         /// write of the record still requires; empty if there are none.
         package var knownVersion: [String] = []
-        /// The time of the last response that shows ``knownVersion`` to be the store's version, if
-        /// it is a later one that another record's unique value kept from being imported.
+        /// The time when ``knownVersion`` was last known to be the store's version, if it is later
+        /// than ``validatedAt``: the answer to a change has named it, or a response was not imported
+        /// because of another record's unique value.
         var versionAt: Timestamp?
 
         package init(

@@ -31,8 +31,8 @@ package struct ResponseView {
     package var headers: [String] { row.texts(ID.headers) }
     /// The header fields of ``ResponseEntry/Validation/knownVersion``.
     package var knownVersion: [String] { row.texts(ID.knownVersion) }
-    /// The time of the last response that shows ``knownVersion`` to be the store's version.
-    var versionAt: Timestamp { row.date(ID.versionAt) ?? validatedAt }
+    /// The time when ``knownVersion`` was last known to be the store's version.
+    package var versionAt: Timestamp { row.date(ID.versionAt) ?? validatedAt }
     package var selecting: [String] { row.texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }

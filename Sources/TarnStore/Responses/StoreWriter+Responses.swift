@@ -130,6 +130,33 @@ extension StoreWriter {
         }
     }
 
+    /// Notes the version of a record that the answer to a change has named: the next write of the
+    /// record requires it, in other processes, too.
+    ///
+    /// The responses to the record's URL that list it alone keep it. They have no validators: their
+    /// body is of the version before.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields ETag and Last-Modified: name, value, …
+    ///   - time: the time of the answer.
+    package mutating func noteVersion(
+        _ fields: [String], of record: ListedRecord, at url: String, scope: String, time: Timestamp
+    ) throws {
+        var entries: [ResponseEntry] = []
+        try access.responses.forEach(to: url, scope: scope) { view in
+            if view.status == 200, !view.isList, let entry = view.entry, entry.listing.listed == [record] {
+                entries.append(entry)
+            }
+            return true
+        }
+        for known in entries {
+            var entry = known
+            entry.validation.removeValidators()
+            (entry.validation.knownVersion, entry.validation.versionAt) = (fields, time)
+            _ = try access.responses.put(entry, sequence: sequence)
+        }
+    }
+
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {

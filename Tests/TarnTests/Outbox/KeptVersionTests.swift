@@ -155,6 +155,32 @@ struct KeptVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
     }
 
+    @Test(
+        "the version that the answer to a change names is required by the next one, after a restart, too",
+        arguments: [true, false])
+    func answer(hasTag: Bool) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            record.change(#"{"id":1,"title":"mine"}"#)
+            return hasTag ? record.read(request) : Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        try await place.outbox().update("Issue", Self.key, Self.title("mine"))
+        #expect(try await place.outbox().drain().sent == 1)
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.outbox().update("Issue", Self.key, Self.title("later"))
+        let report = try await place.outbox().drain()
+        // Without a version, the server notices nothing.
+        #expect(report.dead == (hasTag ? 1 : 0) && report.sent == (hasTag ? 0 : 1), "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, hasTag ? #""v2""# : nil])
+        // The stored response is of the version before: no 304 may confirm it.
+        let count = place.server.requests.count
+        #expect(await APIMirror(place.client).sync().failures.isEmpty)
+        #expect(place.server.requests.dropFirst(count).allSatisfy { $0.field("If-None-Match") == nil })
+    }
+
     @Test("after a queued deletion is discarded, the record is changed as the version that was known")
     func deletionDiscarded() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

@@ -20,8 +20,10 @@ extension ResponseEntry {
         /// write of the record still requires; empty if there are none.
         package var knownVersion: [String] = []
         /// The time when ``knownVersion`` was last known to be the store's version, if it is later
-        /// than ``validatedAt``: the answer to a change has named it, or a response was not imported
-        /// because of another record's unique value.
+        /// than ``validatedAt``.
+        ///
+        /// The answer to a change has named it, or a response was not imported because of another
+        /// record's unique value.
         var versionAt: Timestamp?
 
         package init(

@@ -207,8 +207,8 @@ extension Timestamp {
     /// Whether a time is more than a day later than the present one: the clock was ahead.
     package func isFarAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 86_400 * 1_000_000 }
 
-    /// Whether the time is before 2025, before Tarn: a clock that shows it is behind, as on a machine
-    /// without a battery.
+    /// Whether the time is before 2025, before Tarn: a clock that shows it is behind, as that of a
+    /// machine without a battery.
     package var isBeforeTarn: Bool { microseconds < 1_735_689_600_000_000 }
 
     /// Whether a stored time is longer ago than an age.

@@ -101,6 +101,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             case MDB_DBS_FULL: .tablesFull
             case MDB_NOTFOUND: .noSuchTable
             case ENOENT: .noSuchFile
+            // A directory cannot be opened for writing, a socket not at all.
+            case EISDIR, ENXIO: .notAFile
             case EACCES, EPERM, EROFS: .permission
             case ENOSPC, EDQUOT: .diskFull
             case EIO: .inputOutput

@@ -111,6 +111,18 @@ struct SiblingListsTests {
         #expect(try await bed.load(line: 20) == [1, 3])
     }
 
+    @Test("while the clock is behind, as after a start without a battery, no list retires")
+    func clockBehind() async throws {
+        let bed = try Bed()
+        bed.ids.set(1, 2)
+        _ = try await bed.load(line: 10)
+        bed.ids.set(1)
+        bed.ids.pass(days: -60)
+        for _ in 0..<2 { #expect(try await bed.load(line: 20) == [1, 2]) }
+        bed.ids.pass(days: 100)
+        #expect(try await bed.load(line: 20) == [1])
+    }
+
     @Test("a list keeps its name when a token in a header field is replaced")
     func rotatingToken() async throws {
         let bed = try Bed()

@@ -3,7 +3,8 @@
 //
 //     FAULT_DIRECTORY   the real path of a directory; calls on other files are not counted
 //     FAULT_AT          n, from 1; 0 or nothing: no fault
-//     FAULT_KIND        ENOSPC, EIO   nothing is done, and the call fails with that
+//     FAULT_KIND        ENOSPC, EIO, EINVAL
+//                                     nothing is done, and the call fails with that; EINVAL: the file system lacks the call
 //                       short         half of the bytes are written, and the call reports that (writing calls only)
 //                       late          everything is done, and the call fails with EIO nevertheless
 //                       kill          nothing is done, and the process is killed
@@ -102,6 +103,13 @@ static const char *fault(const char *name, size_t bytes, const char *path) {
 
 static int is(const char *kind, const char *name) { return strcmp(kind, name) == 0; }
 
+// Whether the kind is an error in place of the call; sets errno.
+static int fails_with(const char *kind) {
+    int code = is(kind, "ENOSPC") ? ENOSPC : is(kind, "EIO") ? EIO : is(kind, "EINVAL") ? EINVAL : 0;
+    if (code != 0) errno = code;
+    return code != 0;
+}
+
 static void die(void) {
     kill(getpid(), SIGKILL);
     for (;;) pause();
@@ -117,10 +125,7 @@ static void die(void) {
             return perform;                                                          \
         }                                                                            \
         const char *kind = fault(name, all, path);                                   \
-        if (is(kind, "ENOSPC") || is(kind, "EIO")) {                                 \
-            errno = is(kind, "EIO") ? EIO : ENOSPC;                                  \
-            return -1;                                                               \
-        }                                                                            \
+        if (fails_with(kind)) return -1;                                             \
         if (is(kind, "kill")) die();                                                 \
         if (is(kind, "short") || is(kind, "tear")) count = all / 2;                  \
         remember('W', fd, path, offset, parts, number, count);                       \
@@ -139,10 +144,7 @@ static void die(void) {
         char path[PATH_MAX] = "-";                                                   \
         if (!(inside)) return (int)(perform);                                        \
         const char *kind = fault(name, 0, path);                                     \
-        if (is(kind, "ENOSPC") || is(kind, "EIO")) {                                 \
-            errno = is(kind, "EIO") ? EIO : ENOSPC;                                  \
-            return -1;                                                               \
-        }                                                                            \
+        if (fails_with(kind)) return -1;                                             \
         if (is(kind, "kill") || is(kind, "tear")) die();                             \
         int result = (int)(perform);                                                 \
         remember(event, -1, path, place, NULL, 0, 0);                                \
@@ -212,10 +214,7 @@ static int renaming(const char *from, const char *to, unsigned int flags) {
     size_t prefix = directory ? strlen(directory) : 0;
     const char *kind = "";
     if (directory && strncmp(to, directory, prefix) == 0 && to[prefix] == '/') kind = fault("rename", 0, to);
-    if (is(kind, "ENOSPC") || is(kind, "EIO")) {
-        errno = is(kind, "EIO") ? EIO : ENOSPC;
-        return -1;
-    }
+    if (fails_with(kind)) return -1;
     if (is(kind, "kill") || is(kind, "tear")) die();
     int result = (int)syscall(SYS_renameat2, (long)AT_FDCWD, from, (long)AT_FDCWD, to, (long)flags);
     if (!is(kind, "late")) return result;

@@ -57,6 +57,7 @@ extension APIMirror {
         before time: (_ scope: String, _ endpoint: String) -> Timestamp?
     ) throws -> [UnusedResponse] {
         typealias Listing = ResponseEntry.Listing
+        let now = client.now
         return try store.read { reader in
             let responses = reader.access.responses
             var found: [UnusedResponse] = []
@@ -68,7 +69,7 @@ extension APIMirror {
                     let name = String(RequestKey.name(ofEndpoint: view.endpoint))
                     if isFirst, others.contains(name) { return false }
                     isFirst = false
-                    guard let time = time(scope, name), view.validatedAt < time,
+                    guard let time = time(scope, name), time.isLater(than: view.validatedAt, at: now),
                         let identity = view.entry?.listing.identity, !identity.hasPrefix(Listing.cachedIdentity),
                         !identity.hasPrefix(Listing.listIdentity)
                     else { return true }

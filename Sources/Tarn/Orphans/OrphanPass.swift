@@ -287,13 +287,16 @@ struct OrphanPass {
     // MARK: Deciding
 
     /// The endpoints with progress of lists of changes that the description does not have.
+    ///
+    /// A first scan that is under way may not have a value yet. The checkpoint of a sync, with `*`
+    /// before its name, is of no endpoint.
     private func formerEndpoints() throws -> Set<String> {
         let names = Set(client.description.endpoints.map(\.name))
         var found: Set<String> = []
         try client.store.read { reader in
             try reader.forEachCheckpoint(withPrefix: "") { list, progress in
                 let name = String(list.prefix { $0 != " " })
-                if progress.isIncremental, !names.contains(name) { found.insert(name) }
+                if progress.forgotten != nil, name != "*", !names.contains(name) { found.insert(name) }
             }
         }
         return found

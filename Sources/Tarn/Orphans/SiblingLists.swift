@@ -120,10 +120,11 @@ struct SiblingLists: Sendable {
         ScanIdentity.responses(of: SiblingLists.parts(of: name).first, endpoint, authScope: authScope)
     }
 
-    /// Whether a time is long ago. One far in the future is from when the clock was wrong.
+    /// Whether a time is long ago. One far in the future is from when the clock was wrong, unless
+    /// the clock is behind now.
     private func isLongAgo(_ time: Timestamp) -> Bool {
         let limit = Int64(SiblingLists.retirement) * 1_000_000
         let (elapsed, isTooLarge) = now.microseconds.subtractingReportingOverflow(time.microseconds)
-        return isTooLarge || elapsed > limit || elapsed < -limit
+        return isTooLarge || elapsed > limit || elapsed < -limit && !now.isBeforeTarn
     }
 }

@@ -38,8 +38,10 @@ struct UnusedLists: Sendable {
 
     /// Whether a response is from before a time, or from when the clock was ahead by a minute or
     /// more.
+    ///
+    /// If both are ahead of the present, the clock may be behind now: their order counts.
     static func isEarlier(_ validatedAt: Timestamp, than time: Timestamp, now: Timestamp) -> Bool {
-        validatedAt < time || validatedAt.isAhead(of: now)
+        time.isLater(than: validatedAt, at: now)
     }
 
     /// The name of a response's endpoint, if the description does not have it.

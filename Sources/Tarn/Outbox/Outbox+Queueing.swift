@@ -202,7 +202,9 @@ extension Outbox {
         guard let url = try builder.recordURL(ofDeletion: name, key) else { return Validators() }
         let scopes = try access.responses.scopes().union([""]).sorted()
         let newest = try client.newestResponse(to: url, scopes: scopes, access)
-        if let written = validators[url], newest.map({ $0.at <= written.at }) ?? true { return written.validators }
+        if let written = validators[url], newest.map({ !$0.at.isLater(than: written.at, at: client.now) }) ?? true {
+            return written.validators
+        }
         return newest?.validators ?? Validators()
     }
 

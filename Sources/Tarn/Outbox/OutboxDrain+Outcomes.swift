@@ -87,10 +87,9 @@ extension OutboxDrain {
         let isCurrent = try importAnswer(sent, settled, record, &effects, &writer)
         // Earlier versions are no longer right; without one the server would notice no conflict.
         // Responses that came between the answer and this write have just lost theirs.
-        if var version = sent.version {
-            version.at = client.now
-            effects.versions.append(version)
-        }
+        var version = sent.version
+        version?.at = client.now
+        if let version { effects.versions.append(version) }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
         if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
@@ -107,6 +106,19 @@ extension OutboxDrain {
             try writer.invalidateResponses(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
         }
+        // After the responses are invalidated, which removes the versions that they name.
+        try keepVersion(version, of: record, &writer)
+    }
+
+    /// Stores the version of a record that an answer has named: a later process requires it, too.
+    private func keepVersion(
+        _ version: SentOperation.Version?, of record: OutboxRecord, _ writer: inout StoreWriter
+    ) throws {
+        guard let version, !version.validators.isEmpty,
+            case .success(let scope) = lane(of: record.entity).authScope,
+            let listed = record.listed(writer.access.catalog)
+        else { return }
+        try writer.noteVersion(version.validators.fields, of: listed, at: version.url, scope: scope, time: version.at)
     }
 
     /// Bases queued deletions of a record on the version that an operation before them has left: no

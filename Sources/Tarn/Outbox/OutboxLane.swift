@@ -10,7 +10,7 @@ struct OutboxLane: Sendable {
     /// The client of the API: its credentials are sent to no other one.
     let client: APIClient
     /// The scope of the API's credentials, or the reason why there are none.
-    private let authScope: Result<String, TransportError>
+    let authScope: Result<String, TransportError>
     let transport: RetryingTransport
     let rules: [ResponseRule]
 
@@ -204,7 +204,9 @@ struct OutboxLane: Sendable {
         {
             return kept.validators
         }
-        if let written, newest.map({ $0.at <= written.at }) ?? true { return written.validators }
+        if let written, newest.map({ !$0.at.isLater(than: written.at, at: client.now) }) ?? true {
+            return written.validators
+        }
         return newest?.validators ?? Validators()
     }
 
@@ -223,18 +225,19 @@ struct OutboxLane: Sendable {
 
 extension APIClient {
     /// The validators of the newest usable response to a URL whose records were imported, and the
-    /// time when it was validated.
+    /// time when it was validated, or when a later answer to a change has named its version.
     ///
     /// A response that only an HTTP cache has stored is none of them: nobody has seen its record
     /// here, and a write that claims its version would overwrite what another client has changed.
+    /// One of the future was validated while the clock was ahead, before all others.
     func newestResponse(
         to url: String, scopes: [String], _ access: StoreAccess
     ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
         func note(_ view: ResponseView) throws -> Bool {
             let isUsable = view.status == 200 && (!view.isInvalidated || !view.knownVersion.isEmpty)
-            if isUsable, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
-                newest = (view.validatedAt, try access.responses.version(of: view, at: now))
+            if isUsable, newest.map({ view.versionAt.isLater(than: $0.at, at: now) }) ?? true {
+                newest = (view.versionAt, try access.responses.version(of: view, at: now))
             }
             return true
         }
@@ -246,6 +249,11 @@ extension APIClient {
 extension Validators {
     /// Whether a write with these validators has a precondition.
     var areRequired: Bool { lastModified != nil || etag.map { !$0.hasPrefix("W/") } ?? false }
+
+    /// The header fields: name, value, …
+    var fields: [String] {
+        (etag.map { ["ETag", $0] } ?? []) + (lastModified.map { ["Last-Modified", $0] } ?? [])
+    }
 
     /// Makes a write conditional on the version that was seen.
     ///

@@ -13,7 +13,8 @@ extension RecordCache {
         case prefix(String)
         /// The entries that list a record of this entity.
         case entity(String)
-        /// The entries that the server confirmed more than so many seconds ago.
+        /// The entries that the server confirmed more than so many seconds ago, and those of a time
+        /// that is more than a day ahead: their age is unknown.
         case olderThan(seconds: Int)
         /// All entries of caches.
         case all
@@ -53,8 +54,8 @@ extension RecordCache {
                 return lists
             }
         case .olderThan(let seconds):
-            let before = Timestamp(seconds: now).earlier(bySeconds: seconds)
-            return try await removeScanned { view, _ in view.validatedAt < before }
+            let now = Timestamp(seconds: now)
+            return try await removeScanned { view, _ in view.validatedAt.isOlder(thanSeconds: seconds, at: now) }
         case .all: return try await removeScanned { _, _ in true }
         }
     }
@@ -69,11 +70,10 @@ extension RecordCache {
         let limits = options.limits, uses = uses.all, random = client.options.time.random
         let now = Timestamp(seconds: now)
         if let age = limits.age {
-            let before = now.earlier(bySeconds: age)
             var next: UInt64? = 0
             while let start = next {
                 let step = try await store.write {
-                    try $0.removeExpired(before: before, from: start, looking: RecordCache.step)
+                    try $0.removeExpired(age, at: now, from: start, looking: RecordCache.step)
                 }
                 (count, next) = (count + step.removed, step.next)
             }

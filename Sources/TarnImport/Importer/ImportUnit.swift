@@ -93,6 +93,7 @@ package struct ImportUnit: Sendable {
         _ writer: inout StoreWriter
     ) throws {
         guard !dropped.isEmpty || !leftOut.isEmpty else { return }
+        try writer.keepVersions(of: restored, besides: responses)
         var listed: Set<ListedRecord> = []
         if !leftOut.isEmpty { for response in responses { listed.formUnion(response.listing.listed) } }
         let isAnywhere = !leftOut.isSubset(of: listed)
@@ -124,7 +125,9 @@ package struct ImportUnit: Sendable {
     ///   left out for now.
     func putCheckpoints(isIncomplete: Bool, _ writer: inout StoreWriter) throws {
         for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
-            if checkpoint.isIncremental || isIncomplete {
+            // A first scan may not have a value yet; `begunAfter` shows that its list has one.
+            let isFirst = checkpoint.state == .underWay && checkpoint.begunAfter != nil
+            if checkpoint.isIncremental || isFirst || isIncomplete {
                 let known = try writer.access.checkpoints.checkpoint(name.text)
                 let stored = known.flatMap { $0.plan == checkpoint.plan ? $0 : nil }
                 let isForgotten = known.map { known in

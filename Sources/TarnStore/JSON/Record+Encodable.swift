@@ -23,8 +23,8 @@ extension Value: Encodable {
     ///
     /// A decimal is encoded as Foundation's `Decimal` if that holds all of its digits, else as
     /// text. A number of more than 38 digits inside of a `json` value is rounded by Foundation, to
-    /// a double if its exponent is beyond those of `Decimal`: ``Row/writeJSON(into:)`` writes it as
-    /// it is stored.
+    /// a double if its exponent is beyond those of `Decimal`, and throws if it is beyond those of a
+    /// double: ``Row/writeJSON(into:)`` writes it as it is stored.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

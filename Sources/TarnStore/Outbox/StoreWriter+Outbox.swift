@@ -323,6 +323,8 @@ extension StoreWriter {
                 known[member] = try self.mark(of: member)
             }
             let left = try collectNullified(cascade, &operation)
+            keepsVersionsOfDeleted = true
+            defer { keepsVersionsOfDeleted = false }
             _ = try delete(cascade, 0..<cascade.end, except: [])
             return left
         }

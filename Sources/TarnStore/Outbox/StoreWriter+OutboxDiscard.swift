@@ -76,7 +76,10 @@ extension StoreWriter {
             // Another record's list that lacks this one leaves null in its reference.
             if mark.server.contains(where: { $0.value != [ValueTag.null] }) { return true }
         }
-        return try !access.responses.ids(listing: record).isEmpty
+        // The version of a record that was deleted before shows nothing.
+        return try access.responses.ids(listing: record).contains { id in
+            try !(access.responses.view(id: id)?.hasOnlyVersion ?? false)
+        }
     }
 
     /// A creation and the operations that cannot be sent without it, in the order of ids.

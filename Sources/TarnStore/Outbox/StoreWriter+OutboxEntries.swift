@@ -65,6 +65,11 @@ extension StoreWriter {
         let table = try access.state.outboxTable()
         _ = try access.raw.delete(table, OutboxEntryKey.operation(operation.id))
         try removeEntries(of: operation, operation.references(access.state.outboxSchema), table)
+        // Deleted records that are not restored leave the versions that were kept for that.
+        guard operation.kind == .delete else { return }
+        for row in operation.rows where try wholeRow(row.record) == nil {
+            try row.record.storageKey.withUnsafeBytes { try access.responses.removeAll(listing: row.record.entity, $0) }
+        }
     }
 
     private func put(_ operation: StoredOperation) throws {

@@ -14,7 +14,7 @@ extension ResponseEntry {
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
         static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
         static let lengths: UInt16 = 37, valueVariant: UInt16 = 38, mapping: UInt16 = 39
-        static let knownVersion: UInt16 = 40
+        static let knownVersion: UInt16 = 40, versionAt: UInt16 = 41
     }
 
     package init?(_ row: EncodedRow) {
@@ -53,6 +53,7 @@ extension ResponseEntry {
         valueVariant = row.text(ID.valueVariant)
         mapping = row.text(ID.mapping)
         validation.knownVersion = row.texts(ID.knownVersion)
+        validation.versionAt = row.date(ID.versionAt)
         imported = ResponseEntry.importedBody(row).map {
             ImportedBody(
                 digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements),
@@ -139,6 +140,7 @@ extension ResponseEntry {
         row.field(ID.mapping, mapping)
         if !validation.knownVersion.isEmpty {
             row.field(ID.knownVersion, .array(validation.knownVersion.map(Value.string)))
+            row.field(ID.versionAt, validation.versionAt)
         }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }

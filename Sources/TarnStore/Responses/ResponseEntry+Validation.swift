@@ -19,6 +19,12 @@ extension ResponseEntry {
         /// The fields ETag and Last-Modified that were removed from ``headers``, but that the next
         /// write of the record still requires; empty if there are none.
         package var knownVersion: [String] = []
+        /// The time when ``knownVersion`` was last known to be the store's version, if it is later
+        /// than ``validatedAt``.
+        ///
+        /// The answer to a change has named it, or a response was not imported because of another
+        /// record's unique value.
+        var versionAt: Timestamp?
 
         package init(
             status: Int, headers: [String] = [], fetchedAt: Timestamp, validatedAt: Timestamp,
@@ -53,7 +59,8 @@ extension ResponseEntry {
                 }
             }
             headers = kept
-            if !keepingVersion { knownVersion = [] } else if !removed.isEmpty { knownVersion = removed }
+            guard !keepingVersion || !removed.isEmpty else { return }
+            (knownVersion, versionAt) = (keepingVersion ? removed : [], nil)
         }
 
         /// The fields ETag and Last-Modified that the next write of the record requires.

@@ -73,7 +73,9 @@ extension ResponseTable {
     private func victim(
         of candidates: [Candidate], _ uses: [UInt64: Timestamp], _ limits: CacheLimits, _ now: Timestamp
     ) -> UInt64? {
-        if let age = limits.age, let old = candidates.first(where: { $0.validatedAt < now.earlier(bySeconds: age) }) {
+        if let age = limits.age,
+            let old = candidates.first(where: { $0.validatedAt.isOlder(thanSeconds: age, at: now) })
+        {
             return old.id
         }
         func lastUse(_ candidate: Candidate) -> Timestamp {

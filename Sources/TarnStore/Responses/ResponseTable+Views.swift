@@ -21,14 +21,18 @@ extension ResponseTable {
     /// A version that is only kept for writes counts as long as no later response lists a record of
     /// this one: it may have brought another version. One of the future is no later one if this one
     /// is not: it was validated while the clock was ahead.
-    package func version(of view: ResponseView, at now: Timestamp = .now) throws -> [String] {
-        let headers = view.headers, known = view.knownVersion
+    ///
+    /// - Parameter ignored: the ids of responses that have not brought another version.
+    package func version(
+        of view: ResponseView, at now: Timestamp = .now, ignoring ignored: Set<UInt64> = []
+    ) throws -> [String] {
+        let headers = view.headers, known = view.knownVersion, moment = view.versionAt
         guard !known.isEmpty, ResponseEntry.Validation.validators(of: headers).isEmpty else { return headers }
         var isNewest = true
         try view.forEachListed { root, key in
             try forEachID(listing: root, key) { id in
-                if let other = try self.view(id: id), other.validatedAt > view.validatedAt,
-                    view.validatedAt.isAhead(of: now) || !other.validatedAt.isAhead(of: now)
+                if !ignored.contains(id), let other = try self.view(id: id), other.validatedAt > moment,
+                    moment.isAhead(of: now) || !other.validatedAt.isAhead(of: now)
                 {
                     isNewest = false
                 }

@@ -118,15 +118,39 @@ package struct ResponseTable {
     }
 
     /// Removes the responses that list a record: without it they differ from the server's lists.
-    func removeAll(listing entity: UInt16, _ storageKey: Bytes) throws {
+    ///
+    /// - Parameter sequence: the commit that keeps the versions that the next write of the record
+    ///   would require, in responses that answer no request; nil if none is kept.
+    func removeAll(listing entity: UInt16, _ storageKey: Bytes, keepingVersions sequence: UInt64? = nil) throws {
         var ids: [UInt64] = []
         try forEachID(listing: entity, storageKey) {
             ids.append($0)
             return true
         }
+        // Before any is removed: a later one hides a version.
+        var kept: [UInt64: ResponseEntry] = [:]
+        if sequence != nil { for id in ids { kept[id] = try versionEntry(id) } }
         // A list of several responses keeps the place of a record that is deleted locally: a
         // rollback brings the record back.
-        for id in ids where try !(view(id: id)?.isList ?? false) { try remove(id: id) }
+        for id in ids where try !(view(id: id)?.isList ?? false) {
+            if let sequence, let entry = kept[id] {
+                try put(entry, sequence: sequence)
+            } else {
+                try remove(id: id)
+            }
+        }
+    }
+
+    /// The entry of a single record's response with nothing but the version that the next write of
+    /// the record requires; nil if there is none.
+    private func versionEntry(_ id: UInt64) throws -> ResponseEntry? {
+        guard let view = try view(id: id), !view.isList, !view.isInvalidated || !view.knownVersion.isEmpty,
+            try !ResponseEntry.Validation.validators(of: version(of: view)).isEmpty,
+            var entry = view.entry, entry.listing.listed.count == 1, entry.caching?.bodySize == nil
+        else { return nil }
+        entry.validation.outdate(keepingVersion: true)
+        entry.imported = nil
+        return entry
     }
 
     /// Calls the closure with the ids of the responses that list a record, until it returns false.

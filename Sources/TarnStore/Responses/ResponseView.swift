@@ -23,12 +23,16 @@ package struct ResponseView {
     package var bodySize: Int? { row.number(ID.bodySize) }
     package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
+    /// Whether the entry has nothing but a version that writes require.
+    var hasOnlyVersion: Bool { isInvalidated && !knownVersion.isEmpty }
     package var metadata: String? { row.text(ID.metadata) }
     package var identity: String? { row.text(ID.identity) }
     package var scan: UInt64? { row.unsigned(ID.scan) }
     package var headers: [String] { row.texts(ID.headers) }
     /// The header fields of ``ResponseEntry/Validation/knownVersion``.
     package var knownVersion: [String] { row.texts(ID.knownVersion) }
+    /// The time when ``knownVersion`` was last known to be the store's version.
+    package var versionAt: Timestamp { row.date(ID.versionAt) ?? validatedAt }
     package var selecting: [String] { row.texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }

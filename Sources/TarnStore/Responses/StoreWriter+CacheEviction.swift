@@ -32,28 +32,28 @@ extension StoreWriter {
     private mutating func evictExpired(
         _ age: Int, _ kept: UInt64?, _ now: Timestamp, _ random: () -> Double
     ) throws -> [UInt64] {
-        let moment = now.earlier(bySeconds: age), entries = try access.responses.totals.entries
+        let entries = try access.responses.totals.entries
         var removed: [UInt64] = []
         guard entries > 0 else { return [] }
         for sample in 0..<ResponseTable.samples {
             var found: [ResponseTable.Candidate] = []
             _ = try access.responses.addRandomCandidate(to: &found, sample, of: entries, except: kept, random)
-            guard let entry = found.first, entry.validatedAt < moment else { continue }
+            guard let entry = found.first, entry.validatedAt.isOlder(thanSeconds: age, at: now) else { continue }
             try access.responses.remove(id: entry.id)
             removed.append(entry.id)
         }
         return removed
     }
 
-    /// Removes entries of a cache that were confirmed before a moment, examining a limited number.
+    /// Removes entries of a cache beyond an age in seconds, examining a limited number.
     ///
     /// - Parameters:
     ///   - id: the first id to examine.
     ///   - looking: the maximum number of entries to examine.
     /// - Returns: the number of removed entries, and the id to continue with; nil at the end.
-    package mutating func removeExpired(before moment: Timestamp, from id: UInt64, looking: Int) throws -> (
-        removed: Int, next: UInt64?
-    ) {
+    package mutating func removeExpired(
+        _ age: Int, at now: Timestamp, from id: UInt64, looking: Int
+    ) throws -> (removed: Int, next: UInt64?) {
         var expired: [UInt64] = [], next: UInt64?, seen = 0
         try access.responses.forEach(from: id) { view in
             guard seen < looking else {
@@ -61,7 +61,7 @@ extension StoreWriter {
                 return false
             }
             seen += 1
-            if view.isCaches, view.validatedAt < moment { expired.append(view.id) }
+            if view.isCaches, view.validatedAt.isOlder(thanSeconds: age, at: now) { expired.append(view.id) }
             return true
         }
         for id in expired { try access.responses.remove(id: id) }

@@ -106,6 +106,57 @@ extension StoreWriter {
         _ = try access.responses.put(entry, sequence: sequence)
     }
 
+    /// Notes that the store still has the versions of records that responses have not changed: they
+    /// were left out of the import, and would hide versions that are only kept for writes.
+    ///
+    /// - Parameters:
+    ///   - records: the records that keep all of their values.
+    ///   - responses: the stored responses.
+    package mutating func keepVersions(of records: Set<ListedRecord>, besides responses: [ResponseEntry]) throws {
+        guard !records.isEmpty else { return }
+        let table = access.responses
+        let ids = Set(try responses.compactMap { try table.view($0.request.digest)?.id })
+        guard let now = responses.map(\.validation.validatedAt).max() else { return }
+        for record in records {
+            for id in try table.ids(listing: record) where !ids.contains(id) {
+                guard let view = try table.view(id: id), !view.knownVersion.isEmpty,
+                    try table.version(of: view, at: now, ignoring: ids) == view.knownVersion,
+                    var entry = view.entry, entry.listing.listed.count == 1
+                else { continue }
+                entry.validation.versionAt = now
+                // The write ends the life of the view.
+                _ = try access.responses.put(entry, sequence: sequence)
+            }
+        }
+    }
+
+    /// Notes the version of a record that the answer to a change has named: the next write of the
+    /// record requires it, in other processes, too.
+    ///
+    /// The responses to the record's URL that list it alone keep it. They have no validators: their
+    /// body is of the version before.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields ETag and Last-Modified: name, value, …
+    ///   - time: the time of the answer.
+    package mutating func noteVersion(
+        _ fields: [String], of record: ListedRecord, at url: String, scope: String, time: Timestamp
+    ) throws {
+        var entries: [ResponseEntry] = []
+        try access.responses.forEach(to: url, scope: scope) { view in
+            if view.status == 200, !view.isList, let entry = view.entry, entry.listing.listed == [record] {
+                entries.append(entry)
+            }
+            return true
+        }
+        for known in entries {
+            var entry = known
+            entry.validation.removeValidators()
+            (entry.validation.knownVersion, entry.validation.versionAt) = (fields, time)
+            _ = try access.responses.put(entry, sequence: sequence)
+        }
+    }
+
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {

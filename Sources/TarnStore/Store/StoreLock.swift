@@ -44,7 +44,7 @@ final class StoreLock: Sendable {
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         // All properties are set from here on: the file is closed even after an error.
         file = LockDescriptor(descriptor)
-        guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
+        guard descriptor >= 0, code != EISDIR else { throw StoreLock.failure(code, path, isReadOnly) }
         let end = ContinuousClock.now + StoreLock.patience
         while true {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
@@ -90,7 +90,7 @@ final class StoreLock: Sendable {
     init(exclusively directory: String) throws(StoreOpenError) {
         file = LockDescriptor(FileMode.openFile(directory + "/store.lock", in: directory, O_RDWR))
         guard descriptor >= 0 else {
-            throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")))
+            throw StoreLock.failure(errno, directory + "/store.lock", false)
         }
         let end = ContinuousClock.now + StoreLock.patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

@@ -64,6 +64,8 @@ public struct StoreWriter: ~Copyable {
     var hasUnknownOwners = false
     /// Whether a reference that is written is a former one: it yields to the present owner.
     var restoresOwners = false
+    /// Whether the versions of deleted records are kept: a discard may restore the records.
+    var keepsVersionsOfDeleted = false
     /// The references that were cleared for new owners, while they are collected.
     var clearedOwners: [StoredOperation.FieldChange]?
     /// The number of members of all cascades that were found for deletions to queue.
@@ -217,7 +219,8 @@ public struct StoreWriter: ~Copyable {
         try log(.delete, rules, key, old: row.body, nil)
         _ = try access.raw.delete(access.state.records(of: rules.root), key)
         try storeLongLists()
-        try access.responses.removeAll(listing: rules.root, key)
+        try access.responses.removeAll(
+            listing: rules.root, key, keepingVersions: keepsVersionsOfDeleted ? sequence : nil)
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
         // Without this record, the key would lead to the one that had it before.
         if try hasAliases() { try removeAlias(of: ListedRecord(rules.root, key)) }

@@ -65,3 +65,20 @@ struct MergePatchTests {
         }
     }
 }
+
+extension JSONValue {
+    /// Returns this value with a JSON merge patch applied (RFC 7396 §2).
+    fileprivate func applying(mergePatch patch: JSONValue) -> JSONValue {
+        guard case .object(let changes) = patch else { return patch }
+        var result = self
+        if case .object = result {} else { result = .object([]) }
+        for change in changes {
+            if change.value == .null {
+                result[change.key] = nil
+            } else {
+                result[change.key] = (result[change.key] ?? .null).applying(mergePatch: change.value)
+            }
+        }
+        return result
+    }
+}

@@ -118,4 +118,15 @@ struct TimestampTests {
             previous = text
         }
     }
+
+    @Test("a time that is ahead of the present is earlier than one that is not; else the order of times counts")
+    func later() {
+        func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
+        let now = time(1000)
+        #expect(time(2).isLater(than: time(1), at: now) && !time(1).isLater(than: time(1), at: now))
+        #expect(time(1).isLater(than: time(2000), at: now) && !time(2000).isLater(than: time(1), at: now))
+        #expect(time(3000).isLater(than: time(2000), at: now) && !time(2000).isLater(than: time(3000), at: now))
+        // Within a minute, a clock is right.
+        #expect(time(1060).isLater(than: time(1000), at: now))
+    }
 }

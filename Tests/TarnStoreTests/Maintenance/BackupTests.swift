@@ -217,6 +217,14 @@ struct BackupTests {
         return lines
     }
 
+    @Test("a file system that does not flush directories has the copy nevertheless")
+    func noFlush() async throws {
+        let folder = folder
+        let lines = try await onThread { try BackupTests.output(folder, failingFlush: "EINVAL") }
+        #expect(lines == ["copied"])
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder("copies"))) == ["a", "b"])
+    }
+
     @Test("a copy whose directory cannot be flushed to the disk is an error, and leaves no remains")
     func failedFlush() async throws {
         let folder = folder

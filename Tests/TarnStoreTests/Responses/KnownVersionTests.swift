@@ -53,6 +53,29 @@ struct KnownVersionTests {
         }
     }
 
+    @Test("a later response hides a kept version, unless it has left the record out")
+    func leftOutLater() throws {
+        func keep() throws {
+            try store.write { writer in
+                let response = try #require(
+                    try writer.access.responses.view(RequestKey(url: url(2), endpoint: "issue").digest)?.entry)
+                try writer.keepVersions(of: [record], besides: [response])
+            }
+        }
+        try put(1, tag: "a")
+        try removeValidators(keepingVersion: true)
+        try put(2, tag: nil, at: 2)
+        #expect(try version() == [])
+        try keep()
+        #expect(try version() == ["etag", "a"])
+        // A third one has brought another version.
+        try put(3, tag: nil, at: 3)
+        #expect(try version() == [])
+        try put(2, tag: nil, at: 4)
+        try keep()
+        #expect(try version() == [])
+    }
+
     @Test("a kept version survives another removal that keeps it, and another change of its response")
     func kept() throws {
         try put(1, tag: "a")

@@ -171,11 +171,19 @@ struct ResponseTests {
         try store.write { [list] in try $0.setCheckpoint("labels", list) }
         list.since = "2026-01-01T00:00:00Z"
         try store.write { [list] in try $0.setCheckpoint("issues", list) }
+        // A first scan whose value may be on its last page, and the checkpoint of its sync.
+        var first = Checkpoint(
+            state: .underWay, plan: "p", nextURL: "n", scan: 1, startedAt: Timestamp(microseconds: 1))
+        try store.write { [first] in try $0.setCheckpoint("users", first) }
+        first.nextURL = nil
+        try store.write { [first] in try $0.setCheckpoint("*", first) }
         #expect(try store.remove(field: "number", of: "Issue") == 1)
         #expect(
             try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers == ["link", ""])
         let (issues, labels) = try store.read { (try $0.checkpoint("issues"), try $0.checkpoint("labels")) }
         #expect(issues?.since == nil && issues?.plan == "" && labels?.plan == "p")
+        let (users, sync) = try store.read { (try $0.checkpoint("users"), try $0.checkpoint("*")) }
+        #expect(users?.plan == "" && users?.nextURL == nil && sync == first)
     }
 
     @Test("a response that is stored while the values of a field are removed cannot be confirmed either")

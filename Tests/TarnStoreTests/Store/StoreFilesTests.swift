@@ -214,6 +214,22 @@ struct StoreFilesTests {
         }
     }
 
+    @Test(
+        "a directory or a socket in the place of a lock file is named",
+        arguments: ["store.lock", "turn.lock", "lock.mdb"],
+        [S_IFDIR, S_IFSOCK])
+    func directoryAsLock(name: String, type: mode_t) throws {
+        let path = folder("s"), lock = path + "/" + name
+        do { _ = try Forge.open(path) }
+        unlink(lock)
+        #expect((type == S_IFDIR ? mkdir(lock, 0o700) : mknod(lock, type | 0o600, 0)) == 0)
+        #expect {
+            try Forge.open(path).put("User", RecordKey(1))
+        } throws: { error in
+            "\(error)".contains("\(name): not a regular file, but a directory, a pipe, a socket or a device")
+        }
+    }
+
     @Test("an immutable store is read where nothing can be locked, and says so when it is written to nevertheless")
     func immutable() async throws {
         let path = folder("s")

@@ -1,5 +1,6 @@
 // Descriptions with an endpoint of the same name, which scan into one store in turn.
 
+import Synchronization
 import TarnDescription
 import TarnStore
 import TestSupport
@@ -93,6 +94,50 @@ extension MirrorOtherMappingTests {
             let forgotten = try #require(try first.checkpoint("items")?.forgotten)
             try await first.open().write { try $0.setCheckpoint("items", forgotten) }
         }
+    }
+
+    @Test("progress that is forgotten stays so, also if the page that is committed next has no value")
+    func forgottenBeforeValue() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                endpoints:
+                  items:
+                    path: /items
+                    records: items
+                    entity: Item
+                    paginate: { cursor: { path: next, param: after } }
+                    since: { cursor: sync, param: token }
+                """)
+        let state = Mutex((missing: "p2", log: [String]()))
+        let transport = ClosureTransport { request in
+            let parameter = QueryParameters.values(in: request.url).first
+            let place = parameter.map { $0.name == "after" ? $0.value : $0.name } ?? "all"
+            let missing = state.withLock { state in
+                state.log.append(place)
+                return state.missing
+            }
+            if place == missing { return TransportResponse(status: 500) }
+            if place == "p2", missing == "p3" {
+                // Another mapping has changed a record of the first page.
+                let forgotten = try #require(try store.checkpoint("items")?.forgotten)
+                try await store.open().write { try $0.setCheckpoint("items", forgotten) }
+            }
+            let body =
+                switch place {
+                case "all": #"{"items":[{"id":1}],"next":"p2"}"#
+                case "p2": #"{"items":[{"id":2}],"next":"p3"}"#
+                default: #"{"items":[{"id":3}],"sync":"t"}"#
+                }
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for (missing, failures) in [("p2", 1), ("p3", 1), ("none", 0), ("none", 0), ("none", 0)] {
+            state.withLock { $0.missing = missing }
+            #expect(try await store.sync(nil, transport: transport).failures.count == failures)
+        }
+        #expect(state.withLock { $0.log } == ["all", "p2", "p2", "p3", "p3", "all", "p2", "p3", "token"])
     }
 
     @Test("a scan whose progress was forgotten is no complete scan, even if it was interrupted")

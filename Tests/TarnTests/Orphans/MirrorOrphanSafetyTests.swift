@@ -1,6 +1,7 @@
 // Unlisted records that are not orphans: changed locally, requested in another way, or known from
 // another scan.
 
+import Foundation
 import Tarn
 import TarnDescription
 import Testing
@@ -117,6 +118,26 @@ struct MirrorOrphanSafetyTests {
         #expect(try await scan([1, 3], token: "b") == [:])
         #expect(try await scan([3], token: "b") == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [3])
+    }
+
+    @Test("a list of a former endpoint is in use until the second scan after it, also for a clock that is behind")
+    func clockBehind() async throws {
+        let yaml = itemsYAML("orphans: after_one_scan")
+        var store = try MirrorStore(yaml: yaml + "\n  others: { path: /others, entity: Item }")
+        let others = writtenPages([[2]], path: "/others")
+        #expect(found(try await store.scan([[1, 2]], and: others)) == [:])
+        let path = store.path
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = path
+        func scan() async throws -> [String: Int] {
+            found(
+                try await store.scan([[1]]) {
+                    $0.client.time.now = { Date(timeIntervalSinceNow: -Date.now.timeIntervalSince1970 + 1000) }
+                })
+        }
+        #expect(try await scan() == ["candidates": 1, "elsewhere": 1])
+        #expect(try await scan() == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1])
     }
 
     @Test("responses to a token that was replaced are removed by the second complete sync with the new one")

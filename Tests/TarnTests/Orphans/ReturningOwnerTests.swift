@@ -170,41 +170,80 @@ struct ReturningOwnerTests {
         #expect(try store.count("Item") == 3)
     }
 
+    /// A server of boxes, and of a list of items on two pages, the second of which has a token.
+    private final class Token: Sendable {
+        private let state = Mutex((boxes: [1, 2], fails: true, log: [String]()))
+
+        func set(_ boxes: [Int]) { state.withLock { $0 = (boxes, false, []) } }
+
+        /// The parameters of the requests for items since the last change.
+        var log: [String] { state.withLock { $0.log } }
+
+        var transport: ClosureTransport {
+            ClosureTransport { [state] request in
+                let name = QueryParameters.values(in: request.url).first?.name ?? "all"
+                let (boxes, fails) = state.withLock { state in
+                    if request.url.contains("/items") { state.log.append(name) }
+                    return (state.boxes, state.fails)
+                }
+                if name == "after", fails { return TransportResponse(status: 500) }
+                let body =
+                    switch name {
+                    case _ where request.url.contains("/boxes"):
+                        "[\(boxes.map { #"{"id":\#($0)}"# }.joined(separator: ","))]"
+                    case "after": #"{"items":[{"id":20,"box":2}],"sync":"t"}"#
+                    case "token": #"{"items":[],"sync":"t"}"#
+                    default: #"{"items":[{"id":10,"box":1}],"next":"p2"}"#
+                    }
+                return TransportResponse(status: 200, body: Array(body.utf8))
+            }
+        }
+    }
+
+    private func tokenYAML(_ yaml: String) -> String {
+        yaml.replacing(
+            "entity: Item, paginate: single_page, since: { param: since, field: id }",
+            with: "records: items, entity: Item, paginate: { cursor: { path: next, param: after } }, "
+                + "since: { cursor: sync, param: token }")
+    }
+
     @Test("a first scan that is under way begins anew: its value is on the last page")
     func underWay() async throws {
-        let store = try MirrorStore(
-            yaml: yaml("cascade").replacing(
-                "entity: Item, paginate: single_page, since: { param: since, field: id }",
-                with: "records: items, entity: Item, paginate: { cursor: { path: next, param: after } }, "
-                    + "since: { cursor: sync, param: token }"))
-        let state = Mutex((boxes: [1, 2], fails: true, log: [String]()))
-        let transport = ClosureTransport { request in
-            let name = QueryParameters.values(in: request.url).first?.name ?? "all"
-            let (boxes, fails) = state.withLock { state in
-                if request.url.contains("/items") { state.log.append(name) }
-                return (state.boxes, state.fails)
-            }
-            if name == "after", fails { return TransportResponse(status: 500) }
-            let body =
-                switch name {
-                case _ where request.url.contains("/boxes"):
-                    "[\(boxes.map { #"{"id":\#($0)}"# }.joined(separator: ","))]"
-                case "after": #"{"items":[{"id":20,"box":2}],"sync":"t"}"#
-                case "token": #"{"items":[],"sync":"t"}"#
-                default: #"{"items":[{"id":10,"box":1}],"next":"p2"}"#
-                }
-            return TransportResponse(status: 200, body: Array(body.utf8))
-        }
-        #expect(try await store.sync(nil, transport: transport).failures.count == 1)
+        let store = try MirrorStore(yaml: tokenYAML(yaml("cascade"))), server = Token()
+        #expect(try await store.sync(nil, transport: server.transport).failures.count == 1)
         for boxes in [[2], [1, 2]] {
-            state.withLock { $0 = (boxes, false, []) }
-            #expect(try await store.sync(nil, transport: transport, names: ["boxes"]).failures.isEmpty)
+            server.set(boxes)
+            #expect(try await store.sync(nil, transport: server.transport, names: ["boxes"]).failures.isEmpty)
         }
         #expect(try store.count("Item") == 0)
-        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
-        #expect(try state.withLock { $0.log } == ["all", "after"] && store.count("Item") == 2)
-        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
-        #expect(state.withLock { $0.log.last } == "token")
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        #expect(try server.log == ["all", "after"] && store.count("Item") == 2)
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        #expect(server.log.last == "token")
+    }
+
+    @Test("so does one of an endpoint that the description has again, also if the log no longer has the deletion")
+    func formerUnderWay() async throws {
+        var store = try MirrorStore(yaml: tokenYAML(yaml("cascade")))
+        let path = store.path, server = Token()
+        func describe(hasItems: Bool) throws {
+            store.description = try Description.parse(
+                tokenYAML(yaml("cascade", hasItems: hasItems)), file: "tarn.yaml")
+            store.description.storePath = path
+        }
+        #expect(try await store.sync(nil, transport: server.transport).failures.count == 1)
+        #expect(try store.count("Item") == 1 && store.checkpoint("items")?.isIncremental == false)
+        try describe(hasItems: false)
+        server.set([2])
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        #expect(try store.count("Item") == 0)
+        try store.open().setChangeRetention(.nothing)
+        server.set([1, 2])
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        try describe(hasItems: true)
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        #expect(server.log == ["all", "after"])
+        #expect(try store.keys("Box", 1, "items") == [10])
     }
 
     @Test(

@@ -47,10 +47,12 @@ struct ScriptedOutbox {
     }
 
     /// Fetches the list, and each record at its URL.
-    func sync() async throws {
+    ///
+    /// - Parameter names: the endpoints; nil for both.
+    func sync(_ names: Set<String>? = nil) async throws {
         var options = APIMirror.Options()
         options.refetches = true
-        let report = await APIMirror(client, options: options).sync()
+        let report = await APIMirror(client, options: options).sync(names)
         try #require(report.failures.isEmpty, "\(report)")
     }
 

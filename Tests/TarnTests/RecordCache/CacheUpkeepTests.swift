@@ -94,6 +94,24 @@ struct CacheUpkeepTests {
         #expect(try await isStored(1, cache) == false)
     }
 
+    @Test(
+        "what was confirmed while the clock was ahead is beyond any age, unless the clock is behind now",
+        arguments: [true, false])
+    func ageOfTheFuture(isBehind: Bool) async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(age: 1000) }
+        // The clock of the fixture is one of 2001.
+        let present = isBehind ? 0.0 : 30 * 365 * 86_400
+        fixture.clock.pass(present + 400 * 86_400)
+        for number in 1...2 { _ = try await cache.fetch(request(number)) }
+        fixture.clock.pass(-400 * 86_400)
+        #expect(try await cache.purge(.olderThan(seconds: 1000)) == (isBehind ? 0 : 2))
+        fixture.clock.pass(400 * 86_400)
+        for number in 1...2 { _ = try await cache.fetch(request(number)) }
+        fixture.clock.pass(-400 * 86_400)
+        #expect(try await cache.trim() == (isBehind ? 0 : 2))
+    }
+
     @Test("of ever-changing requests, the commits themselves remove what is beyond the age limit")
     func ageWithoutTrim() async throws {
         let fixture = try CacheFixture(yaml: itemsYAML())

@@ -162,7 +162,11 @@ extension Store {
             return ids
         }[...]
         try write(alone: true) { writer in
-            try writer.replaceCheckpoints(withPrefix: "") { _, list in list.isIncremental ? list.forgotten : nil }
+            // A first scan under way may not have a value yet. The checkpoint of a sync, with
+            // `*` before its name, is of no list.
+            try writer.replaceCheckpoints(withPrefix: "") { name, list in
+                name.hasPrefix("*") ? nil : list.forgotten
+            }
         }
         while !ids.isEmpty {
             let part = Array(ids.prefix(step))

@@ -198,8 +198,26 @@ extension Timestamp {
     /// Whether a time is more than a minute later than the present one: the clock was ahead.
     package func isAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 60 * 1_000_000 }
 
+    /// Whether a time is later than another one, as far as the clock can tell: one that is ahead of
+    /// the present is from before one that is not.
+    package func isLater(than other: Timestamp, at now: Timestamp) -> Bool {
+        isAhead(of: now) == other.isAhead(of: now) ? self > other : other.isAhead(of: now)
+    }
+
     /// Whether a time is more than a day later than the present one: the clock was ahead.
     package func isFarAhead(of now: Timestamp) -> Bool { elapsed(since: now) > 86_400 * 1_000_000 }
+
+    /// Whether the time is before 2025, before Tarn: a clock that shows it is behind, as that of a
+    /// machine without a battery.
+    package var isBeforeTarn: Bool { microseconds < 1_735_689_600_000_000 }
+
+    /// Whether a stored time is longer ago than an age.
+    ///
+    /// The age of one that is more than a day ahead is unknown, and counts as longer: the clock was
+    /// ahead, unless it is behind now.
+    package func isOlder(thanSeconds age: Int, at now: Timestamp) -> Bool {
+        self < now.earlier(bySeconds: age) || isFarAhead(of: now) && !now.isBeforeTarn
+    }
 
     /// Returns the point in time that many seconds earlier, clamped to the range.
     package func earlier(bySeconds seconds: Int) -> Timestamp {

@@ -72,7 +72,10 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
         precondition(count >= 0, "the offset must not be negative")
         precondition(
             query.limit == nil, "dropFirst must come before prefix: a query skips records before it counts them")
-        return with { $0.offset += count }
+        return with { query in
+            let (sum, overflows) = query.offset.addingReportingOverflow(count)
+            query.offset = overflows ? .max : sum
+        }
     }
 
     /// Returns the query of the next page, from the token of an earlier one.

@@ -77,6 +77,7 @@ struct TypedQueryTests {
                     partials: .excluded))
         #expect(Ticket.all.filter { $0[.comments] > 1 } == Ticket.where { $0[.comments] > 1 })
         #expect(Set([query, query.prefix(5), query.prefix(4)]).count == 2)
+        #expect(Ticket.all.dropFirst().dropFirst(.max).query.offset == .max)
     }
 
     @Test("a query is answered with structs, lent rows, counts, the first, and pages")

@@ -63,6 +63,11 @@ extension TypeSyntax {
     }
 }
 
+extension ExprSyntax {
+    /// Whether it is `nil`: an argument that is the same as none.
+    var isNil: Bool { self.is(NilLiteralExprSyntax.self) }
+}
+
 extension WithAttributesSyntax {
     /// The attribute with a name.
     func attribute(_ name: String) -> AttributeSyntax? {

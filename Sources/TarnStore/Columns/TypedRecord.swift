@@ -47,6 +47,17 @@ extension TypedRecord {
     /// The columns of a record, from which a path begins.
     package static var columns: Columns { Columns(path: ColumnPath()) }
 
+    /// The names of the key's parts, in order: those of the nearest type that declares them.
+    static var keyNames: [String] {
+        var declaring: (any TypedRecord.Type)? = self
+        while let type = declaring {
+            let names = type.fields.filter(\.isKey).map(\.name)
+            if !names.isEmpty { return names }
+            declaring = type.parent
+        }
+        return []
+    }
+
     /// The definition of the entity in a schema.
     ///
     /// A field that an ancestor declares is inherited, and not part of it. An index that no

@@ -37,7 +37,7 @@ struct FieldSyntax {
     /// The expression of the default value in the type in the store: a member of `Field`.
     ///
     /// Such a member is inside of the types around the struct, whose names the value may have.
-    var storedDefault: String? { defaultValue == nil ? nil : "Field.`_default_\(name)`" }
+    var storedDefault: String? { defaultValue == nil ? nil : "Field.`_tarnDefault_\(name)`" }
 
     /// The sources in the JSON, as written.
     var sources: [ExprSyntax] { declaration?.arguments("from").map(\.expression) ?? [] }

@@ -5,8 +5,7 @@ import SwiftSyntaxBuilder
 // initializer.
 extension RecordSyntax {
     func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
-        let entity = writtenEntity == nil ? "\"\(name)\"" : "Field._entity"
-        return try ExtensionDeclSyntax(
+        try ExtensionDeclSyntax(
             """
             extension \(type.trimmed): Tarn.MappedRecord {
                 \(raw: access)static var entity: Swift.String { \(raw: entity) }

@@ -30,11 +30,11 @@ extension RecordSyntax {
                 let type = TypeSyntax(stringLiteral: field.storedType).written(in: type)
                 let content = value.trimmed.written(in: self.type)
                 let stored = field.isCodable ? "Tarn.StoredJSON(\(content))" : content
-                return "fileprivate static var `_default_\(field.name)`: \(type) { \(stored) }"
+                return "fileprivate static var `_tarnDefault_\(field.name)`: \(type) { \(stored) }"
             }
         }
-        if let entity = writtenEntity {
-            members.append("fileprivate static var _entity: Swift.String { \(entity.trimmed.written(in: type)) }")
+        if let entity = computedEntity {
+            members.append("fileprivate static var _tarnEntity: Swift.String { \(entity.trimmed.written(in: type)) }")
         }
         return members
     }

@@ -18,8 +18,17 @@ struct RecordSyntax {
     /// The name of the struct.
     var name: String { type.filter { $0 != "`" } }
 
-    /// The expression of the entity's name; nil for the name of the struct.
-    var writtenEntity: ExprSyntax? { attribute.unlabeled.flatMap { $0.isNil ? nil : $0 } }
+    /// The expression of the entity's name, which may have names of the types around the struct;
+    /// nil for a literal, and for the name of the struct.
+    var computedEntity: ExprSyntax? {
+        attribute.unlabeled.flatMap { $0.isNil || $0.isPlainText ? nil : $0 }
+    }
+
+    /// The name of the entity as code.
+    var entity: String {
+        guard let written = attribute.unlabeled, !written.isNil else { return "\"\(name)\"" }
+        return written.isPlainText ? written.trimmedDescription : "Field._tarnEntity"
+    }
 
     /// The properties that are fields of rows.
     var fields: [FieldSyntax] { properties.filter { !$0.isInverse } }

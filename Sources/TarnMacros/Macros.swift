@@ -22,14 +22,17 @@
 /// `UUID`, `URL`, `Data`, an enumeration that is an `AttributeValue`, an optional or a list of
 /// them, a `Reference` or `References`. An `Inverse` is a relationship that the other side stores.
 /// Static and computed properties are not fields, and neither is one with ``Transient()``. A field
-/// cannot be inside of `#if`.
+/// and its attributes cannot be inside of `#if`. Of a `private` property, conditions are possible
+/// in the same file.
 ///
-/// The macro adds types with the names `Field`, `Columns` and `Key`, so a record has another name.
+/// The macro adds types with the names `Field`, `Columns` and `Key`, so a record has another name,
+/// and a property names another type of such a name with its module.
 ///
 /// - Parameters:
 ///   - entity: the name of the entity; by default that of the struct.
 ///   - parent: the record type of the parent entity. Fields of the parent that the struct has, too,
-///     are inherited.
+///     are inherited: defaults, inverses and delete rules are those of the parent. An index may be
+///     the struct's own.
 ///   - compression: the compression of rows.
 ///   - url: the URLs that name the records: `"/users/{login}"`. Keys and references are taken from
 ///     them without a request.
@@ -86,8 +89,9 @@ public macro Attribute(
 ///     property's own name is tried.
 ///   - type: the type in the store, if that of the property does not determine it.
 ///   - default: the value of a record that is first stored completely without one. Reading a
-///     record that lacks the value, or has null, gives it, too. Conditions do not: there, the
-///     value is missing. Its type is written: `State.open`, `[String]()`.
+///     record that lacks the value gives it, too, and so does a null, unless the property is
+///     optional. Conditions do not: there, the value is missing. Its type is written:
+///     `State.open`, `[String]()`.
 ///   - rules: dates, transformers, and the treatment of nulls and absent values.
 ///   - renamedFrom: the former name; stored values stay.
 @attached(peer)

@@ -63,6 +63,14 @@ extension TypeSyntax {
     }
 }
 
+extension ExprSyntax {
+    /// Whether it is `nil`: an argument that is the same as none.
+    var isNil: Bool { self.is(NilLiteralExprSyntax.self) }
+
+    /// Whether it is the literal of a text, without interpolation.
+    var isPlainText: Bool { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue != nil }
+}
+
 extension WithAttributesSyntax {
     /// The attribute with a name.
     func attribute(_ name: String) -> AttributeSyntax? {

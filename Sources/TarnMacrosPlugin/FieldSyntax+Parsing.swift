@@ -11,6 +11,10 @@ extension FieldSyntax {
     init?(_ property: VariableDeclSyntax, _ context: some MacroExpansionContext) {
         guard let binding = property.bindings.first else { return nil }
         let attributes = property.fieldAttributes
+        for attribute in property.attributes.conditionalAttributes where attribute.isOfField {
+            context.report(
+                .conditionalAttribute(attribute.name, binding.pattern.trimmedDescription), at: attribute)
+        }
         guard property.isStoredInInstances else {
             for attribute in attributes {
                 context.report(.notStored(attribute.name, binding.pattern.trimmedDescription), at: attribute)
@@ -80,9 +84,7 @@ extension FieldSyntax {
 extension VariableDeclSyntax {
     /// The attributes of this library, in the order of the source.
     fileprivate var fieldAttributes: [AttributeSyntax] {
-        attributes.compactMap { $0.as(AttributeSyntax.self) }.filter {
-            ["Key", "Index", "Attribute", "Relationship", "Transient"].contains($0.name)
-        }
+        attributes.compactMap { $0.as(AttributeSyntax.self) }.filter(\.isOfField)
     }
 
     /// Whether the property is stored in each instance, and read with it.
@@ -96,6 +98,23 @@ extension VariableDeclSyntax {
         case .getter: false
         case .accessors(let list):
             list.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+        }
+    }
+}
+
+extension AttributeSyntax {
+    /// Whether it is one of this library.
+    var isOfField: Bool { ["Key", "Index", "Attribute", "Relationship", "Transient"].contains(name) }
+}
+
+extension AttributeListSyntax {
+    /// The attributes inside of `#if`.
+    fileprivate var conditionalAttributes: [AttributeSyntax] {
+        compactMap { $0.as(IfConfigDeclSyntax.self) }.flatMap { conditions in
+            conditions.clauses.flatMap { clause -> [AttributeSyntax] in
+                guard case .attributes(let list)? = clause.elements else { return [] }
+                return list.compactMap { $0.as(AttributeSyntax.self) } + list.conditionalAttributes
+            }
         }
     }
 }
@@ -146,7 +165,7 @@ enum LiteralType: String {
         switch type {
         case "Int", "Int64", "UInt64": self == .int
         case "Double": self == .int || self == .double
-        case "ExactDecimal", "Date", "Timestamp", "UUID", "Data", "URL": nil
+        case "ExactDecimal", "Date", "Timestamp", "UUID", "Data", "URL": false
         case "String": self == .string
         case "Bool": self == .bool
         default: nil

@@ -21,10 +21,23 @@ struct FieldSyntax {
     /// The name of the field.
     var name: String { identifier.filter { $0 != "`" } }
 
+    /// Whether the property may have a property wrapper: an attribute with the name of a type.
+    var isWrapped: Bool {
+        property.attributes.contains { element in
+            guard let attribute = element.as(AttributeSyntax.self) else { return false }
+            return !attribute.isOfField && attribute.name.first?.isUppercase == true
+        }
+    }
+
     var isInverse: Bool { if case .inverse = kind { true } else { false } }
 
     /// The expression of the default value.
     var defaultValue: ExprSyntax? { declaration?.argument("default") }
+
+    /// The expression of the default value in the type in the store: a member of `Field`.
+    ///
+    /// Such a member is inside of the types around the struct, whose names the value may have.
+    var storedDefault: String? { defaultValue == nil ? nil : "Field.`_tarnDefault_\(name)`" }
 
     /// The sources in the JSON, as written.
     var sources: [ExprSyntax] { declaration?.arguments("from").map(\.expression) ?? [] }
@@ -44,7 +57,7 @@ struct FieldSyntax {
     /// The label of the property in calls: an identifier there is no keyword, but for a few.
     var label: String {
         let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && name.first?.isNumber == false
-        return isPlain && !["inout", "var", "let", "_"].contains(name) ? name : identifier
+        return isPlain && !["inout", "_"].contains(name) ? name : identifier
     }
 
     /// The name of the other side: a text, or the last name of a key path.

@@ -30,10 +30,16 @@ enum RecordDiagnostic: DiagnosticMessage {
     case emptySource
     case duplicateSource(String)
     case reservedType(String)
+    case reservedMember(String)
+    /// A type that may be meant: that of the record's own keys.
+    case hiddenType(String, String, String)
+    case privateType(String, String)
+    case privateValue(String, String)
     case keyPathOfCircle(String, String)
     case notStored(String, String)
     case twice(String, String)
     case conditional(String)
+    case conditionalAttribute(String, String)
     case storedType(String, String, String)
     case fieldType(String, String, String)
     /// As ``fieldType``, of a type whose conformance may be in an extension.
@@ -78,6 +84,13 @@ enum RecordDiagnostic: DiagnosticMessage {
         case .duplicateSource(let path): "the key path '\(path)' is there twice"
         case .reservedType(let name):
             "@Record adds a type \(name) to every record, which would hide this one: rename the struct, and name the entity with @Record(\"\(name)\")"
+        case .reservedMember(let name): "@Record adds a type \(name) to every record: rename this one"
+        case .hiddenType(let name, let record, let type):
+            "the type of '\(name)' is the \(type) that @Record adds to \(record): write \(record).\(type) for that, or another type with its module"
+        case .privateType(let record, let type):
+            "@Record adds an extension of \(record) at the top of the file, where the private type \(type) is hidden: make \(type) fileprivate"
+        case .privateValue(let name, let type):
+            "'\(name)' is of type \(type), which is private, but its column is visible in the whole file: make \(type) fileprivate"
         case .keyPathOfCircle(let type, let name):
             "\(type) refers to itself, so the compiler cannot resolve a key path here: write inverse: \"\(name)\""
         case .notStored(let attribute, let name):
@@ -85,6 +98,8 @@ enum RecordDiagnostic: DiagnosticMessage {
         case .twice(let attribute, let name): "'\(name)' has @\(attribute) twice: combine them"
         case .conditional(let name):
             "the field '\(name)' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"
+        case .conditionalAttribute(let attribute, let name):
+            "@\(attribute) of '\(name)' cannot be inside of #if: @Record does not see it. Move it out"
         case .storedType(let name, let type, let stored):
             "'\(name)' is of type \(type), whose values cannot be stored as \(stored)"
         case .fieldType(let name, let type, let wayOut), .nestedType(let name, let type, let wayOut):
@@ -110,7 +125,7 @@ enum RecordDiagnostic: DiagnosticMessage {
 
     var severity: DiagnosticSeverity {
         switch self {
-        case .initialValue, .columnName, .nestedType: .warning
+        case .initialValue, .columnName, .nestedType, .hiddenType: .warning
         default: .error
         }
     }

@@ -31,8 +31,11 @@ extension RecordMacro: ExtensionMacro {
     ) -> RecordSyntax? {
         let counting = CountingContext(context, reports: reports)
         let record = RecordSyntax(node, declaration, counting)
+        record?.checkAccess(counting)
         record?.checkKey(counting)
+        record?.checkHiddenTypes(counting)
         record?.checkNestedTypes(counting)
+        record?.checkPrivateTypes(counting)
         // The record is added all the same: without it, each reference would be one more problem.
         if reports { record?.checkInverses(context) }
         return counting.problems == 0 ? record : nil

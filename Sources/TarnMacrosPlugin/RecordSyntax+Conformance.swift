@@ -5,11 +5,10 @@ import SwiftSyntaxBuilder
 // initializer.
 extension RecordSyntax {
     func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
-        let entity = attribute.unlabeled?.trimmedDescription ?? "\"\(self.type)\""
-        return try ExtensionDeclSyntax(
+        try ExtensionDeclSyntax(
             """
             extension \(type.trimmed): Tarn.MappedRecord {
-                \(raw: access)static var entity: String { \(raw: entity) }
+                \(raw: access)static var entity: Swift.String { \(raw: entity) }
                 \(raw: reading)
                 \(raw: writing)
             }
@@ -20,7 +19,8 @@ extension RecordSyntax {
 
     private var reading: String {
         let properties = properties.filter { !($0.isInverse && $0.hasValue) }
-        if hasMemberwiseInitializer {
+        // The memberwise initializer may take the wrapper itself.
+        if hasMemberwiseInitializer, !properties.contains(where: \.isWrapped) {
             // All at once: a struct that is set field by field is copied once it is complete.
             let arguments = properties.map { "\($0.label): \($0.read)" }.joined(separator: ", ")
             return """
@@ -51,7 +51,10 @@ extension FieldSyntax {
     /// The expression that reads the field from a row.
     fileprivate var read: String {
         if isInverse { return "Tarn.Inverse()" }
-        if let defaultValue { return "row.get(.\(identifier), default: \(defaultValue.trimmedDescription))" }
+        if let storedDefault {
+            let value = "row.get(.\(identifier), default: \(storedDefault))"
+            return isCodable ? "\(value)\(type.isOptional ? "?" : "").content" : value
+        }
         guard isCodable else { return "row.get(.\(identifier))" }
         return type.isOptional ? "row.jsonIfPresent(.\(identifier))" : "row.json(.\(identifier))"
     }

@@ -9,7 +9,7 @@ extension RecordSyntax {
             members.append(
                 "\(raw: access)static var parent: (any Tarn.TypedRecord.Type)? { \(parent.trimmed) }")
         }
-        if let compression = attribute.argument("compression") {
+        if let compression = attribute.argument("compression"), !compression.isNil {
             members.append(
                 "\(raw: access)static var compression: Tarn.EntityDefinition.Compression { \(compression.trimmed) }")
         }
@@ -30,7 +30,9 @@ extension RecordSyntax {
             "\"\(field.name)\": [\(field.sources.map(\.trimmedDescription).joined(separator: ", "))]"
         }
         let rules = fields.compactMap { field in
-            field.declaration?.argument("rules").map { "\"\(field.name)\": \($0.trimmedDescription)" }
+            field.declaration?.argument("rules").flatMap { rules in
+                rules.isNil ? nil : "\"\(field.name)\": \(rules.trimmedDescription)"
+            }
         }
         var arguments: [String] = []
         if !sources.isEmpty { arguments.append("paths: [\(sources.joined(separator: ", "))]") }
@@ -67,7 +69,7 @@ extension FieldSyntax {
             if !isCodable { add("as", declaration?.argument("type")) }
             if isKey { arguments.append("isKey: true") }
             addIndex()
-            add("default", defaultValue)
+            if let storedDefault { arguments.append("default: \(storedDefault)") }
             add("renamedFrom", declaration?.argument("renamedFrom"))
             return ".attribute(\(arguments.joined(separator: ", ")))"
         case .toOne:

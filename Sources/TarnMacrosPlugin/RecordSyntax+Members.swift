@@ -10,15 +10,33 @@ extension RecordSyntax {
         let cases = fields.map(\.identifier).joined(separator: ", ")
         let names = fields.map { "case .\($0.identifier): \"\($0.name)\"" }.joined(separator: "\n")
         return """
-            \(raw: access)enum Field: Int, Tarn.RecordField {
+            \(raw: access)enum Field: Swift.Int, Tarn.RecordField {
                 case \(raw: cases)
-                \(raw: access)var name: String {
+                \(raw: access)var name: Swift.String {
                     switch self {
                     \(raw: names)
                     }
                 }
+                \(raw: expressions.joined(separator: "\n"))
             }
             """
+    }
+
+    /// The members of `Field` with the expressions of the declaration that its extension needs: it
+    /// is outside of the types around the struct, so their names are unknown there.
+    private var expressions: [String] {
+        var members = fields.compactMap { field in
+            field.defaultValue.map { value in
+                let type = TypeSyntax(stringLiteral: field.storedType).written(in: type)
+                let content = value.trimmed.written(in: self.type)
+                let stored = field.isCodable ? "Tarn.StoredJSON(\(content))" : content
+                return "fileprivate static var `_tarnDefault_\(field.name)`: \(type) { \(stored) }"
+            }
+        }
+        if let entity = computedEntity {
+            members.append("fileprivate static var _tarnEntity: Swift.String { \(entity.trimmed.written(in: type)) }")
+        }
+        return members
     }
 
     private var columns: DeclSyntax {
@@ -60,7 +78,7 @@ extension RecordSyntax {
                     self.init(\(raw: arguments))
                 }
                 \(raw: access)var recordKey: Tarn.RecordKey { Tarn.RecordKey(parts: \(raw: names)) }
-                \(raw: access)static var componentCount: Int { \(raw: counts) }
+                \(raw: access)static var componentCount: Swift.Int { \(raw: counts) }
             }
             """
     }

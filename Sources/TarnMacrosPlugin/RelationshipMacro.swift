@@ -21,9 +21,10 @@ public struct RelationshipMacro: PeerMacro {
         switch field.kind {
         case .toOne(let name), .toMany(let name):
             (target, type) = (
-                name, isOfChild(context) ? "PartialKeyPath<\(name)>" : "KeyPath<\(name), Tarn.Inverse<Self>>"
+                name,
+                isOfChild(context) ? "Swift.PartialKeyPath<\(name)>" : "Swift.KeyPath<\(name), Tarn.Inverse<Self>>"
             )
-        case .inverse(let name): (target, type) = (name, "PartialKeyPath<\(name)>")
+        case .inverse(let name): (target, type) = (name, "Swift.PartialKeyPath<\(name)>")
         case .attribute: return []
         }
         let path = argument.is(KeyPathExprSyntax.self) ? argument.trimmedDescription : "\\\(target).`\(inverse)`"

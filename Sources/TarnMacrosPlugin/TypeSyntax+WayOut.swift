@@ -39,8 +39,10 @@ extension TypeSyntax {
         else { return nil }
         return member.name.text
     }
+}
 
-    /// The type as it is written outside of the record: with its name instead of `Self`.
+extension SyntaxProtocol {
+    /// The code as it is written outside of the record: with its name instead of `Self`.
     func written(in record: String) -> String {
         tokens(viewMode: .sourceAccurate).map { token in
             token.tokenKind == .keyword(.Self)

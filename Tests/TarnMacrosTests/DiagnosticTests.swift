@@ -195,6 +195,33 @@ struct DiagnosticTests {
             "@Record struct A { «@Key var recordKey: Int»; @Key var id: Int }",
             "'recordKey' is a member of the type Key that @Record adds: choose another name for this part of the key"),
         Wrong(
+            "@Record struct A { «@Key var hashValue: Int»; @Key var id: Int }",
+            "'hashValue' is a member of the type Key that @Record adds: choose another name for this part of the key"),
+        Wrong(
+            "@Record struct A { @Key var id: Int\n#if true\n«@Index»\n#endif\nvar q: Int }",
+            "@Index of 'q' cannot be inside of #if: @Record does not see it. Move it out"),
+        Wrong(
+            "enum Outer { @Record «private» struct A { @Key var id: Int } }",
+            "at the top of the file, where the private type",
+            fix: "fileprivate"),
+        Wrong(
+            "enum Outermost { private enum Inner { @Record struct «A» { @Key var id: Int } } }",
+            "at the top of the file, where the private type Inner is hidden: make Inner fileprivate"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; private var q: Kind?; «private» enum Kind: String, AttributeValue { case a } }",
+            "'q' is of type Kind, which is private, but its column is visible in the whole file: make Kind fileprivate",
+            fix: "fileprivate"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; enum «Columns» { case a } }",
+            "@Record adds a type Columns to every record: rename this one"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var q: «[Key]?» }",
+            "the type of 'q' is the Key that @Record adds to A",
+            kind: "warning"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(default: «1») var q: ExactDecimal }",
+            "the default of 'q' is of type Int, but its type is ExactDecimal"),
+        Wrong(
             "@Record struct A { @Key var id: Int; @Attribute(default: «.open») var n: Mood }",
             "the compiler cannot infer the type of the default of 'n': write Mood.open", fix: "Mood.open", others: 1),
         Wrong(

@@ -71,4 +71,48 @@ struct ValidationTests {
                 == "Issue.others: expected the inverse of a relationship of Issue that names it: inverse: \"others\", found none"
         )
     }
+
+    private static let tickets = Schema([
+        EntityDefinition(
+            "Ticket", key: ["number", "project"],
+            attributes: [.init("number", .int), .init("project", .int), .init("title", .string)],
+            relationships: [.init("original", to: "Ticket")]),
+        EntityDefinition(
+            "Seat", key: ["id"], attributes: [.init("id", .int), .init("row", .int), .init("title", .string)]),
+    ])
+
+    @Record("Ticket") struct Ordered {
+        @Key var number: Int
+        @Key var project: Int
+        var title: String
+    }
+    @Record("Ticket") struct Swapped {
+        @Key var project: Int
+        @Key var number: Int
+        var title: String
+    }
+    @Record("Seat") struct Row {
+        @Key var row: Int
+        var id: Int
+        var title: String
+    }
+
+    @Test("a key of other attributes, or of the same in another order, would be that of another record, and is refused")
+    func keyParts() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.path + "/s.tarn", schema: Self.tickets)
+        try store.validate(Ordered.self)
+        try store.write { writer in
+            try writer.put(Ordered(number: 1, project: 2, title: "a"))
+            try writer.put(Ordered(number: 2, project: 1, title: "b"))
+        }
+        #expect(try store.read { try $0.get(Ordered.self, Ordered.Key(number: 1, project: 2)) }?.title == "a")
+        #expect(throws: StoreError.self) { try store.validate(Swapped.self) }
+        #expect(throws: StoreError.self) {
+            try store.read { try $0.get(Swapped.self, Swapped.Key(project: 2, number: 1)) }
+        }
+        #expect(
+            throws: StoreError.wrongKey(entity: "Seat", expected: "id", found: "row in Row")
+        ) { try store.validate(Row.self) }
+    }
 }

@@ -99,7 +99,13 @@ extension Outbox {
     private func place<Owner: TypedRecord, Member: StoredRecord>(
         _ member: Member, _ owner: Owner, _ relationship: KeyPath<Owner.Columns, ToManyColumn<Member>>
     ) throws -> (name: String, key: RecordKey, member: RecordKey) {
-        let name = Owner.columns[keyPath: relationship].names.last ?? ""
+        let names = Owner.columns[keyPath: relationship].names
+        guard let name = names.first, names.count == 1 else {
+            throw StoreError.wrongType(
+                entity: Owner.entity, field: names.joined(separator: "."),
+                expected: "a relationship of the record itself",
+                found: "one of another record; pass that record, and its relationship")
+        }
         return try store.read { reader in
             (name, try reader.access.fields(of: owner).key, try reader.access.fields(of: member).key)
         }

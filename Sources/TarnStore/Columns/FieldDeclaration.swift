@@ -23,6 +23,19 @@ public struct FieldDeclaration: Sendable {
         }
     }
 
+    /// Returns the index of the field as a definition of its own; nil if it has none, or if one of
+    /// these declarations of the same field has it, too.
+    func index(notAmong others: [FieldDeclaration]) -> IndexDefinition? {
+        if let index { return others.contains { $0.index == index } ? nil : index }
+        guard let attribute, attribute.isIndexed else { return nil }
+        let isKnown = others.contains { other in
+            guard let found = other.attribute else { return false }
+            return found.isIndexed && (found.isUnique || !attribute.isUnique)
+        }
+        let kind = attribute.isUnique ? "Unique" : "Index"
+        return isKnown ? nil : IndexDefinition("\(name)\(kind)", on: [.init(name)], unique: attribute.isUnique)
+    }
+
     /// Declares an attribute whose type is that of its values.
     ///
     /// - Parameters:
@@ -35,11 +48,11 @@ public struct FieldDeclaration: Sendable {
         _ name: String, _ type: Value.Type, as stored: AttributeType? = nil, isKey: Bool = false, index: Index? = nil,
         default defaultValue: Value? = nil, renamedFrom formerName: String? = nil
     ) -> FieldDeclaration {
-        let isFolded = index?.ignoresCase == true
+        let isFolded = index?.ignoresCase == true, stored = stored ?? type.attributeType
         let attribute = AttributeDefinition(
-            name, stored ?? type.attributeType, optional: type.isOptional, indexed: index != nil && !isFolded,
-            unique: index?.isUnique == true && !isFolded, default: defaultValue.map { TarnStore.Value($0) },
-            renamedFrom: formerName)
+            name, stored, optional: type.isOptional, indexed: index != nil && !isFolded,
+            unique: index?.isUnique == true && !isFolded,
+            default: defaultValue.map { stored.value(of: TarnStore.Value($0)) }, renamedFrom: formerName)
         let folded = IndexDefinition(
             "\(name)IgnoringCase", on: [.init(name, ignoringCase: true)], unique: index?.isUnique == true)
         return FieldDeclaration(
@@ -101,6 +114,18 @@ public struct FieldDeclaration: Sendable {
         let relationship = RelationshipDefinition(
             name, to: Target.entity, many: true, inverse: inverse, onDelete: deleteRule)
         return FieldDeclaration(name: name, isKey: false, attribute: nil, relationship: relationship, index: nil)
+    }
+}
+
+extension AttributeType {
+    /// Returns a value of a property as one of this type: the text of a URL is a URL.
+    ///
+    /// A value that the type does not have stays as it is, for the schema's validation to report.
+    func value(of value: Value) -> Value {
+        guard case .array(let element) = self, case .array(let values) = value else {
+            return converting(value) ?? value
+        }
+        return .array(values.map { element.value(of: $0) })
     }
 }
 

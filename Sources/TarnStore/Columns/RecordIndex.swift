@@ -40,6 +40,18 @@ public struct RecordIndex<Record: TypedRecord>: Sendable {
             problem: problem)
     }
 
+    /// Returns the definition, its conditions with values of the attributes' types in the store.
+    func definition(of fields: [FieldDeclaration]) -> IndexDefinition {
+        var definition = definition
+        definition.conditions = definition.conditions.map { condition in
+            let attribute = fields.first { $0.name == condition.attribute }?.attribute
+            guard let attribute else { return condition }
+            return IndexCondition(
+                condition.attribute, condition.comparison, attribute.type.value(of: condition.value))
+        }
+        return definition
+    }
+
     /// The parts of a condition as conditions of a partial index.
     private static func conditions(_ condition: Condition, _ problem: inout String?) -> [IndexCondition] {
         switch condition {

@@ -47,21 +47,35 @@ extension TypedRecord {
     /// The columns of a record, from which a path begins.
     package static var columns: Columns { Columns(path: ColumnPath()) }
 
+    /// The names of the key's parts, in order: those of the nearest type that declares them.
+    static var keyNames: [String] {
+        var declaring: (any TypedRecord.Type)? = self
+        while let type = declaring {
+            let names = type.fields.filter(\.isKey).map(\.name)
+            if !names.isEmpty { return names }
+            declaring = type.parent
+        }
+        return []
+    }
+
     /// The definition of the entity in a schema.
     ///
-    /// A field that an ancestor declares is inherited, and not part of it.
+    /// A field that an ancestor declares is inherited, and not part of it. An index that no
+    /// ancestor has of it is.
     public static var definition: EntityDefinition {
-        var inherited: Set<String> = []
+        var inherited: [String: [FieldDeclaration]] = [:]
         var ancestor = parent
         while let type = ancestor {
-            inherited.formUnion(type.fields.map(\.name))
+            for field in type.fields { inherited[field.name, default: []].append(field) }
             ancestor = type.parent
         }
-        let own = fields.filter { !inherited.contains($0.name) }
+        let own = fields.filter { inherited[$0.name] == nil }
+        let added = fields.compactMap { field in inherited[field.name].flatMap { field.index(notAmong: $0) } }
         return EntityDefinition(
             entity, parent: parent?.entity, key: own.filter(\.isKey).map(\.name),
             attributes: own.compactMap(\.attribute), relationships: own.compactMap(\.relationship),
-            indexes: own.compactMap(\.index) + indexes.map(\.definition), compression: compression)
+            indexes: own.compactMap(\.index) + added + indexes.map { $0.definition(of: fields) },
+            compression: compression)
     }
 }
 

@@ -67,6 +67,7 @@ final class RowPlan: Sendable {
         if let type = Record.Key.attributeType, entity.keyTypes != [type] {
             throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: "\(type)")
         }
+        try RowPlan.checkKey(type, entity)
         var relationships: [RelationshipPlan] = []
         for relationship in state.catalog.relationships(of: entity) {
             guard let destination = state.catalog.entity(id: relationship.destination) else { continue }
@@ -108,6 +109,23 @@ final class RowPlan: Sendable {
     }
 
     deinit { slots.deallocate() }
+
+    /// Checks that a record type declares the key of the entity, its parts in the same order.
+    ///
+    /// Otherwise a key of the struct would be that of another record. A `RecordKey` has the
+    /// entity's order, whatever the type declares.
+    private static func checkKey<Record: StoredRecord>(
+        _ type: Record.Type, _ entity: Catalog.Entity
+    ) throws(StoreError) {
+        guard Record.Key.self != RecordKey.self, let typed = type as? any TypedRecord.Type else { return }
+        let declared = typed.keyNames, names = entity.key.compactMap { entity.field(id: $0)?.name }
+        guard declared.isEmpty || declared == names else {
+            throw .wrongKey(
+                entity: entity.name,
+                expected: names.joined(separator: ", ") + (names.count > 1 ? ", in this order" : ""),
+                found: declared.joined(separator: ", ") + " in \(type)")
+        }
+    }
 
     /// The names of fields as members of a JSON object, and the end of each.
     private static func members(_ fields: [Catalog.Field]) -> ([UInt8], ends: [Int]) {

@@ -11,6 +11,7 @@ private struct ItemRecord: TypedRecord, Equatable {
     struct Columns: RecordColumns {
         let path: ColumnPath
         var labels: ToManyColumn<LabelRecord> { ToManyColumn(path, "labels") }
+        var up: ToOneColumn<ItemRecord> { ToOneColumn(path, "up") }
     }
     static var fields: [FieldDeclaration] {
         [
@@ -218,6 +219,19 @@ struct OutboxTypedTests {
         try await outbox.remove(label, from: item, \.labels)
         _ = try await outbox.drain()
         #expect(fixture.server.with { $0.items[7]?.labels } == [])
+    }
+
+    @Test("a member is not added to a relationship of another record by a path that leads to it")
+    func pathOfMembers() async throws {
+        var api = ModelAPI()
+        api.labels = [1: "one"]
+        let fixture = try OutboxFixture(api), outbox = fixture.outbox()
+        try await fixture.stored(7)
+        let item = try #require(try fixture.store.read { try $0.get(ItemRecord.self, 7) })
+        let label = try #require(try fixture.store.read { try $0.get(LabelRecord.self, 1) })
+        await #expect(throws: StoreError.self) { try await outbox.add(label, to: item, \.up.labels) }
+        await #expect(throws: StoreError.self) { try await outbox.remove(label, from: item, \.up.labels) }
+        #expect(try outbox.operations().isEmpty)
     }
 
     @Test("changes within one write are queued together, or not at all")

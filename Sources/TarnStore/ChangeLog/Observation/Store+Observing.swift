@@ -38,6 +38,10 @@ extension Store {
 
     /// Observes the records of a query as structs.
     ///
+    /// Results are compared by the `==` of the struct: if it compares only some properties, changes
+    /// of the others are not delivered. Swift's `==` of texts ignores a change to canonically
+    /// equivalent ones.
+    ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
     public func observe<R: StoredRecord & Equatable>(_ type: R.Type, _ query: Query) -> StoreObservation<[R]> {
         StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), .init(query)), isSame: ==) { reader in

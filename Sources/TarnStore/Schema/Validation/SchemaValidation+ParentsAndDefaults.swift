@@ -46,7 +46,7 @@ extension SchemaValidation {
                     entity, place, attribute.name,
                     "null cannot be the default of a required attribute: remove it, or make the type optional")
             }
-        } else if !value.withEncoded({ $0.fits(attribute.type) }) {
+        } else if !value.withEncoded({ $0.fits(attribute.type) && $0.jsonProblem(attribute.type) == nil }) {
             report(
                 entity, place, attribute.name, "the default \(value.jsonText) is not a valid \(attribute.type)"
             )

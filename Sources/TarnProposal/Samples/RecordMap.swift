@@ -20,7 +20,7 @@ struct RecordMap: Equatable {
         let records = YAMLText.comment(
             YAMLText.scalar(JSONPath(.record, steps: path.map(JSONPath.Step.key) + [.each]).description), limit: 60)
         return
-            "`\(place)` is an object of \(count) objects by their names (\(names), …), and is kept as JSON: if these are the records, write `records: \(records)`, and `from: '\(RecordMap.nameField)'` in the key."
+            "`\(place)` is an object of \(count) objects by their names (\(names), …): if these are the records, write `records: \(records)`, and `from: '\(RecordMap.nameField)'` in the key."
     }
 
     /// The maximum number of members that are compared.

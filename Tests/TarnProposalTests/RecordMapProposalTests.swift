@@ -76,6 +76,9 @@ struct RecordMapProposalTests {
         let proposal = try proposal(body)
         #expect(!proposal.text.contains("from: '@memberName' }"), "\(proposal.text)")
         #expect(proposal.text.contains(part), "\(proposal.text)")
+        // Names that are words are those of parts.
+        let isData = ["2024-01", "1a"].contains { body.contains($0) }
+        #expect(proposal.uncertain.count == (isData ? 1 : 0), "\(proposal.uncertain)")
         #expect(!proposal.uncertain.contains { $0.contains("kept as JSON") }, "\(proposal.uncertain)")
     }
 

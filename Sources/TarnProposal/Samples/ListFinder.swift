@@ -87,7 +87,9 @@ enum ListFinder {
                     return preferred(main, json)
                 }
                 // The owner of a map is the record, and not the map in a wrapper.
-                if let inner = wrapped(members), !main.contains(where: { $0.steps == inner.steps + [.each] }) {
+                if let inner = wrapped(members), case .object(let own)? = value(of: inner, in: json),
+                    !RecordMap.isMap(own)
+                {
                     return [inner]
                 }
             }
@@ -134,7 +136,7 @@ enum ListFinder {
     }
 
     /// Whether an object has an id.
-    private static func hasOwnKey(_ members: [JSONValue.Member]) -> Bool {
+    static func hasOwnKey(_ members: [JSONValue.Member]) -> Bool {
         members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil }
     }
 

@@ -20,8 +20,8 @@ package struct StatedError: Sendable, Hashable {
         json(body).flatMap { find(in: $0, around: lists, rule) }
     }
 
-    /// Returns the error that a map of records at the root has in place of them, as its only member;
-    /// nil if it has none: `{"error": {"code": 500}}`.
+    /// Returns the error that a map of records at the root has in place of them, as its only
+    /// member; nil if it has none: `{"error": {"code": 500}}`.
     static func find(inMap body: [UInt8], _ rule: PageEvidence.Rule) -> StatedError? {
         guard rule != .ignore, case .object(let members)? = json(body), members.count == 1 else { return nil }
         return find(members, [], but: [], rule)

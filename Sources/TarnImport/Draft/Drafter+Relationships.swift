@@ -8,8 +8,8 @@ extension Drafter {
     /// - Parameters:
     ///   - slot: the relationship in which it is nested.
     ///   - ordinal: its position in its list; -1 if it is in no list.
-    ///   - value: its place on the tape; nil if that is not in the record's own JSON. Then it may be
-    ///     on another tape, where names have other places.
+    ///   - value: its place on the tape; nil if that is not in the record's own JSON. Then it may
+    ///     be on another tape, where names have other places.
     func around(_ slot: Int, _ ordinal: Int = -1, of value: Int?, _ tape: Tape) -> Surroundings {
         var name: Int32 = -1
         if let value, documentValues.takesNames { name = documentValues.keepName(found.name(of: value), tape) }

@@ -347,8 +347,8 @@ enum ListFinder {
             && (objects == elements.count || elements.allSatisfy { $0.isObject || $0.elements.isEmpty })
     }
 
-    /// - Parameter isRecord: whether an object that leads to this one is a record, to which its maps
-    ///   belong: `{"data": {"id": 1, "settings": {…}}}`.
+    /// - Parameter isRecord: whether an object that leads to this one is a record, to which its
+    ///   maps belong: `{"data": {"id": 1, "settings": {…}}}`.
     private static func nested(
         _ json: JSONValue, _ steps: [ListStep], depth: Int, isRecord: Bool = false
     ) -> [FoundList] {

@@ -29,6 +29,7 @@ struct ProposalRepair {
             let relationship = entity.relationships.remove(at: index)
             var attribute = ProposedAttribute(name: field, type: "json", isOptional: true)
             attribute.from = relationship.from
+            attribute.source = relationship.source
             attribute.comment = "neither an object nor a key in some sample: kept as it is"
             entity.attributes.append(attribute)
             // The other side may be of the same entity.

@@ -64,6 +64,51 @@ struct RecordMapProposalTests {
         #expect(plain.uncertain == [], "\(plain.uncertain)")
     }
 
+    @Test(
+        "a map in a record that a wrapper has, or of embedded resources, is no list",
+        arguments: [
+            (
+                #"{"data":{"id":7,"name":"x","flags":{"2024-01":{"on":true,"n":1},"2024-02":{"on":true,"n":1},"2024-03":{"on":true,"n":1}}}}"#,
+                "records: data\n"
+            ),
+            (
+                #"{"data":{"type":"articles","id":"1","attributes":{"title":"x"},"relationships":{"author":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"blog":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"cover":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"editor":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"event":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"forum":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"group":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}},"house":{"links":{"self":"/x"},"data":{"type":"t","id":"1"}}}}}"#,
+                "records: data\n"
+            ),
+            (
+                #"{"_links":{"self":{"href":"/o"}},"currency":"EUR","_embedded":{"buyer":{"id":1,"name":"a"},"seller":{"id":2,"name":"b"},"carrier":{"id":3,"name":"c"}}}"#,
+                "currency: string"
+            ),
+            (
+                #"{"name":"n","title":"t","data":{"1a":{"x":1,"y":2},"1b":{"x":1,"y":2},"1c":{"x":1,"y":2}}}"#,
+                "title: string"
+            ),
+        ])
+    func owners(body: String, part: String) throws {
+        let proposal = try proposal(body)
+        #expect(!proposal.text.contains("from: '@memberName' }"), "\(proposal.text)")
+        #expect(proposal.text.contains(part), "\(proposal.text)")
+        // Names that are words are those of parts.
+        let isData = ["2024-01", "1a"].contains { body.contains($0) }
+        #expect(proposal.uncertain.count == (isData ? 1 : 0), "\(proposal.uncertain)")
+        #expect(!proposal.uncertain.contains { $0.contains("kept as JSON") }, "\(proposal.uncertain)")
+    }
+
+    @Test("a specification's object with members of its own is a record, and a map is a part of it")
+    func specifiedOwner() throws {
+        let document = """
+            {"openapi":"3.0.0","info":{"title":"t","version":"1"},"servers":[{"url":"https://api.test.example"}],
+             "paths":{"/me":{"get":{"responses":{"200":{"description":"ok","content":{"application/json":{"schema":
+              {"type":"object","properties":{"login":{"type":"string"},"name":{"type":"string"},"settings":
+               {"type":"object","additionalProperties":{"type":"object","properties":{"on":{"type":"boolean"}}}}}}
+             }}}}}},"/things":{"get":{"responses":{"200":{"description":"ok","content":{"application/json":{"schema":
+              {"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}
+             }}}}}}}}
+            """
+        let text = try Proposal([], specification: OpenAPIDocument(Array(document.utf8), name: "spec")).text
+        #expect(text.contains("path: /things") && !text.contains("settings.*"), "\(text)")
+    }
+
     @Test("a specification declares maps by additionalProperties: of objects, and of lists of objects")
     func specification() throws {
         func text(_ schema: String) throws -> String {
@@ -84,6 +129,27 @@ struct RecordMapProposalTests {
             #expect(text.contains("records: \(records)\n") && text.contains("from: '@memberName' }"), "\(text)")
             #expect(text.contains("entity: Player\n"), "\(text)")
         }
+    }
+
+    @Test("a list in one of the few records of a further page is no list of the answer")
+    func fewRecords() async throws {
+        @Sendable func page(_ range: Range<Int>) -> String {
+            "{"
+                + range.map { #""2025-01-\#(10 + $0)":{"low":\#($0),"items":[{"id":\#($0),"name":"x"}]}"# }
+                .joined(separator: ",") + "}"
+        }
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/days": .init(fields: ["Link: </days?page=2>; rel=\"next\""], body: #"{"days":\#(page(0..<5))}"#)
+            case "/days?page=2": .init(body: #"{"days":\#(page(5..<6))}"#)
+            default: .init(status: "404 Not Found")
+            }
+        }
+        let options = SampleRequest.options(pages: 3, headers: [], token: nil)
+        let sample = try await Sampler(CurlTransport(), options: options).sample(server.base + "/days")
+        let proposal = try Proposal([sample])
+        #expect(proposal.text.contains("looked at 2 pages with 6 records"), "\(proposal.text)")
+        #expect(!proposal.text.contains("2025-01-15"), "\(proposal.text)")
     }
 
     @Test("further pages of a map continue it, and an empty one ends it")

@@ -28,6 +28,19 @@ struct RowListProposalTests {
         #expect(proposal.uncertain == [], "\(proposal.text)")
     }
 
+    @Test("objects, lists of objects and large numbers in rows are found by the positions of their columns")
+    func nested() throws {
+        let rows = (1...3).map {
+            #"[1844674407370955161\#($0),{"id":5,"login":"x"},[{"id":\#($0),"name":"a"}]]"#
+        }
+        let proposal = try proposal(
+            #"{"columns":["id","owner","tags"],"rows":[\#(rows.joined(separator: ","))]}"#)
+        for part in ["from: '{[0]}'", "owner: { to: User, from: '[1]'", "tags: { to: [Tag], from: '[2]'"] {
+            #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
+        }
+        #expect(proposal.uncertain == [], "\(proposal.text)")
+    }
+
     @Test("rows without names are named by their positions, which is uncertain")
     func unnamed() throws {
         let proposal = try proposal(#"[[1499040000000,"0.01",[]],[1499040060000,"0.02",[]]]"#)

@@ -106,6 +106,13 @@ struct PageImporter {
             throw importer.concealed(error)
         }
         if added.count == 0 { try checkListsNothing(response, page) }
+        // A map of records has any names. That of an error is likely none of a record.
+        let endpoint = request.endpoint
+        if (1...8).contains(added.count), endpoint.envelope.isEmpty, endpoint.records == JSONPath("*"),
+            let error = StatedError.find(inMap: response.body, endpoint.more)
+        {
+            throw stated(error, response, page, lists: "no other record")
+        }
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -130,11 +137,20 @@ struct PageImporter {
             let error = StatedError.find(
                 in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
         else { return }
+        throw stated(error, response, page, lists: "no records")
+    }
+
+    /// The error of an answer that states one.
+    ///
+    /// - Parameter listed: the records that it lists.
+    private func stated(
+        _ error: StatedError, _ response: TransportResponse, _ page: Page, lists listed: String
+    ) -> MirrorError {
         let text = response.secrets?.conceal(error.text) ?? error.text
         let said = text.isEmpty ? "states an error" : "says \"\(text)\""
-        throw MirrorError.status(
-            code: response.status, method: endpoint.method, url: page.shownURL,
-            message: "it lists no records, and `\(error.path)` \(said); sync again later, or, if that is no error, "
+        return MirrorError.status(
+            code: response.status, method: request.endpoint.method, url: page.shownURL,
+            message: "it lists \(listed), and `\(error.path)` \(said); sync again later, or, if that is no error, "
                 + "write more: { ignore: ['\(error.path)'] }")
     }
 

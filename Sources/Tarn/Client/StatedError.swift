@@ -17,10 +17,19 @@ package struct StatedError: Sendable, Hashable {
 
     /// Returns the error that a body without records states; nil if it states none.
     static func find(in body: [UInt8], around lists: [JSONPath], _ rule: PageEvidence.Rule) -> StatedError? {
-        guard body.count <= longestBody, let text = String(validating: body, as: UTF8.self),
-            let json = try? JSONValue(text)
-        else { return nil }
-        return find(in: json, around: lists, rule)
+        json(body).flatMap { find(in: $0, around: lists, rule) }
+    }
+
+    /// Returns the error that a map of records at the root has in place of them, as its only
+    /// member; nil if it has none: `{"error": {"code": 500}}`.
+    static func find(inMap body: [UInt8], _ rule: PageEvidence.Rule) -> StatedError? {
+        guard rule != .ignore, case .object(let members)? = json(body), members.count == 1 else { return nil }
+        return find(members, [], but: [], rule)
+    }
+
+    private static func json(_ body: [UInt8]) -> JSONValue? {
+        guard body.count <= longestBody, let text = String(validating: body, as: UTF8.self) else { return nil }
+        return try? JSONValue(text)
     }
 
     /// Returns the error of an object that leads to a list; nil if there is none.

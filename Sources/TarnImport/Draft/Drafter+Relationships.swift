@@ -8,11 +8,13 @@ extension Drafter {
     /// - Parameters:
     ///   - slot: the relationship in which it is nested.
     ///   - ordinal: its position in its list; -1 if it is in no list.
-    ///   - value: its place on the tape.
-    func around(_ slot: Int, _ ordinal: Int = -1, of value: Int, _ tape: Tape) -> Surroundings {
-        Surroundings(
-            parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal,
-            name: documentValues.takesNames ? documentValues.keepName(found.name(of: value), tape) : -1)
+    ///   - value: its place on the tape; nil if that is not in the record's own JSON. Then it may
+    ///     be on another tape, where names have other places.
+    func around(_ slot: Int, _ ordinal: Int = -1, of value: Int?, _ tape: Tape) -> Surroundings {
+        var name: Int32 = -1
+        if let value, documentValues.takesNames { name = documentValues.keepName(found.name(of: value), tape) }
+        return Surroundings(
+            parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal, name: name)
     }
 
     /// Writes the storage key of an object or a bare key into `childKey`, and queues the object.
@@ -94,7 +96,7 @@ extension Drafter {
         }
         let (source, index) = found.at(value, tape)
         // An object outside has no draft from here, so a missing key is reported here.
-        guard reference(source, index, destination, around(position, of: index, source), isInside: false) else {
+        guard reference(source, index, destination, around(position, of: nil, source), isInside: false) else {
             return reportRelationship(source, index, position, plan)
         }
         refer(to: childKey.bytes, tape, current, position, plan)
@@ -152,7 +154,8 @@ extension Drafter {
     ) -> Bool {
         let kind = tape.kind(element)
         if kind == .null { return true }
-        if reference(tape, element, destination, around(position, ordinal, of: element, tape), isInside: isInside) {
+        let around = around(position, ordinal, of: isInside ? element : nil, tape)
+        if reference(tape, element, destination, around, isInside: isInside) {
             if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
         } else if kind != .object {
             reportRelationship(tape, element, position, plan)
@@ -230,7 +233,7 @@ extension Drafter {
         let own = keepOwnKey()
         // A reference in a list of the member is not part of its key.
         let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))
-        let around = around(position, slot.isToMany ? ordinal : -1, of: element, tape)
+        let around = around(position, slot.isToMany ? ordinal : -1, of: isInside ? element : nil, tape)
         let isReference = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
         guard isReference || kind == .object else {
             reportRelationship(tape, element, position, plan)

@@ -162,10 +162,9 @@ struct Drafter: ~Copyable {
         main = tape
         current = index
         deletedKey = nil
-        let isObject = tape.kind(index) == .object, own = plan.plans[position]
-        guard isObject || mayBeRecord(tape, index, own) else {
+        guard plan.mayBeRecord(tape.kind(index), of: position) else {
             report(
-                .keyMissing, tape, index, own, nil, nil,
+                .keyMissing, tape, index, plan.plans[position], nil, nil,
                 "expected a record, found \(tape.describe(index))")
             return nil
         }
@@ -211,12 +210,6 @@ struct Drafter: ~Copyable {
             stack.append(contentsOf: children.reversed())
         }
         return listedKey
-    }
-
-    /// Whether a value that is no object may be a record: its entity, or a descendant of that,
-    /// takes values from the record itself.
-    private func mayBeRecord(_ tape: Tape, _ index: Int, _ own: EntityPlan) -> Bool {
-        tape.kind(index) != .null && (own.takesItself || own.hasChoice && plan.takesItself)
     }
 
     /// Keeps the surroundings of a waiting object.
@@ -346,6 +339,7 @@ struct Drafter: ~Copyable {
         // A repeated object may occur many times. It can be skipped then only if its sole effect is
         // its draft.
         if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty,
+            tape.kind(pending.index) == .object,
             !plan.plans[pending.plan].isContextual, !injectsKeys,
             isMapped, isUnreported, isUnderived
         {

@@ -91,7 +91,7 @@ extension Importer {
             throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, place))
         }
         // A value of a map may be a record itself: `{"EUR": 1, "USD": 1.1}`.
-        let mayBeValues = path.steps.last == .each && target.map { plan.plans[$0.plan].takesItself } ?? true
+        let mayBeValues = path.steps.last == .each && target.map { plan.mayBeRecord(.string, of: $0.plan) } ?? true
         var found: [Int] = []
         for place in places where !path.hasWildcard || tape.kind(place) != .null {
             found.append(mayBeValues ? place : try records(at: place, path, tape))

@@ -20,8 +20,9 @@ final class EntityPlan {
     private(set) var extras: [ExtraSource] = []
     /// Whether there are extras, extras of the key, and extras that depend on surroundings.
     private(set) var hasExtras = false, hasKeyExtras = false, isContextual = false
-    /// Whether its records may be lists, or values without keys.
-    private(set) var takesItself = false
+    /// Whether its records may be lists, or values without keys; and whether these are values that
+    /// are no lists, too.
+    private(set) var takesItself = false, takesValue = false
     /// The choice among the plans of descendant entities; nil if this plan always applies.
     private(set) var choice: CompiledChoice?
     private(set) var hasChoice = false
@@ -84,6 +85,7 @@ final class EntityPlan {
         hasKeyExtras = other.hasKeyExtras
         isContextual = other.isContextual
         takesItself = other.takesItself
+        takesValue = other.takesValue
         choice = other.choice.map { CompiledChoice(copying: $0, url: url) }
         hasChoice = other.hasChoice
         referenceURLs = other.referenceURLs.mapValues { URLMatcher(copying: $0) }
@@ -157,6 +159,7 @@ final class EntityPlan {
         hasKeyExtras = hasKeyExtras || extra.isKey
         isContextual = isContextual || extra.isContextual
         takesItself = takesItself || extra.takesItself
+        takesValue = takesValue || extra.takesValue
         if case .owner = extra.kind { takesOwner = true }
     }
 

@@ -113,6 +113,20 @@ final class ExtraSource {
         return takesItself(kind)
     }
 
+    /// Whether it may take a record that is a text, a number or a boolean: `$`.
+    var takesValue: Bool {
+        func takesValue(_ kind: Kind) -> Bool {
+            switch kind {
+            case .own(let steps, _): steps.isEmpty
+            case .url(_, _, let kinds): kinds.contains(where: takesValue)
+            case .text(let parts):
+                parts.contains { if case .value(let kind) = $0 { takesValue(kind) } else { false } }
+            case .place, .parent, .owner, .document, .position, .relationship, .memberName: false
+            }
+        }
+        return takesValue(kind)
+    }
+
     /// The values of the document that it may take.
     var documentValues: [Int] {
         func values(_ kind: Kind) -> [Int] {

@@ -21,8 +21,9 @@ struct ImportPlan {
     let takesSurroundings: Bool
     /// Whether a source is the name of the member in which a record is found.
     let takesNames: Bool
-    /// Whether records of any entity may be lists, or values without keys.
-    let takesItself: Bool
+    /// Whether records of any entity may be lists, or values without keys; and whether these are
+    /// values that are no lists, too.
+    let takesItself: Bool, takesValue: Bool
     /// The attributes that no object had, before any.
     let presence: SlotPresence
 
@@ -49,6 +50,7 @@ struct ImportPlan {
         takesSurroundings = plans.contains(where: \.isContextual)
         takesNames = plans.contains { $0.extras.contains(where: \.takesName) }
         takesItself = plans.contains(where: \.takesItself)
+        takesValue = plans.contains(where: \.takesValue)
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
         readsContext = documentSources.contains(where: \.isOfContext)
@@ -69,6 +71,7 @@ struct ImportPlan {
         takesSurroundings = other.takesSurroundings
         takesNames = other.takesNames
         takesItself = other.takesItself
+        takesValue = other.takesValue
         presence = other.presence
     }
 
@@ -108,6 +111,18 @@ struct ImportPlan {
             .filter(\.isKey)
         return extras.contains(where: \.takesPosition)
             && !extras.flatMap(\.documentValues).contains { documentSources[$0].isOfAnswer }
+    }
+
+    /// Returns whether a value may be a record: an object, or what the entity, or a kind that its
+    /// rules choose, takes values from.
+    func mayBeRecord(_ kind: Tape.Kind?, of position: Int) -> Bool {
+        let own = plans[position]
+        return switch kind {
+        case .object: true
+        case .array: own.takesItself || own.hasChoice && takesItself
+        case .null, nil: false
+        default: own.takesValue || own.hasChoice && takesValue
+        }
     }
 
     func position(of entity: String) -> Int? { plans.firstIndex { $0.entity.name == entity } }

@@ -127,7 +127,7 @@ struct EndpointBuilder {
         let field = dates.first { attribute in
             EnglishName.words(of: attribute.name).contains { ["updated", "modified", "changed"].contains($0) }
         }
-        guard let field, field.from?.first?.count ?? 1 == 1 else { return }
+        guard let field, field.source == nil, field.from?.first?.count ?? 1 == 1 else { return }
         let key = field.from?.first?.first ?? jsonKey(field.name, source.lists[0].shape)
         let parameter = YAMLText.scalar(source.since?.parameter ?? "since")
         endpoint.since = ("{ param: \(parameter), field: \(YAMLText.scalar(key)) }", source.since != nil)

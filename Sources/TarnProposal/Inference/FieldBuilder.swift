@@ -98,13 +98,14 @@ struct FieldBuilder {
         var attribute = ProposedAttribute(name: names.unique(name), type: "string")
         let type = TypeChoice(of: value.key, name: "")
         attribute.type = FieldBuilder.keyType(type)
-        let isUnsigned = type.type == "uint" && FieldNames.canBeComposed(field)
-        if let source = source(of: [field]) {
-            attribute.source = source
-        } else if value.key.scalars.hugeIntegers > 0 || isUnsigned {
+        let source = source(of: value.isObjectID ? [field, JSONValue.objectID] : [field])
+        let isUnsigned = type.type == "uint" && (source != nil || FieldNames.canBeComposed(field))
+        if value.key.scalars.hugeIntegers > 0 || isUnsigned {
             // A number is no key of this size. A composed text has its digits.
-            attribute.source = "{\(field)}"
+            attribute.source = "{\(source ?? field)}"
             attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
+        } else if let source {
+            attribute.source = source
         } else if value.isObjectID {
             attribute.from = [[field, JSONValue.objectID]]
         } else if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) {
@@ -155,7 +156,7 @@ struct FieldBuilder {
             var attribute = ProposedAttribute(
                 name: names.unique(EnglishName.field(path.suffix(2).joined(separator: "_"))),
                 type: FieldBuilder.keyType(type))
-            attribute.from = [path]
+            if let source = source(of: path) { attribute.source = source } else { attribute.from = [path] }
             key = [attribute.name]
             fields.append(Field(attribute: attribute))
             let text = YAMLText.comment(path.joined(separator: "."), limit: 60)
@@ -206,7 +207,7 @@ struct FieldBuilder {
             return relationship.name == reference.name && relationship.target == target
                 && relationship.isToMany == reference.isToMany && field.kinds == leaf.kinds
         }
-        if let known, var relationship = fields[known].relationship {
+        if let known, var relationship = fields[known].relationship, relationship.source == nil {
             let path = Array(leaf.keys.dropLast()) + [reference.name]
             relationship.from = (relationship.from ?? [path]) + [leaf.keys]
             relationship.comment = "an object, or the bare key beside it"
@@ -239,7 +240,11 @@ struct FieldBuilder {
 
     private mutating func append(_ relationship: ProposedRelationship, at leaf: Leaf) {
         var relationship = relationship
-        if !FieldNames.isFound(relationship.name, at: leaf.keys, in: cluster.shape) { relationship.from = [leaf.keys] }
+        if let source = source(of: leaf.keys) {
+            relationship.source = source
+        } else if !FieldNames.isFound(relationship.name, at: leaf.keys, in: cluster.shape) {
+            relationship.from = [leaf.keys]
+        }
         fields.append(Field(kinds: leaf.kinds, relationship: relationship))
         guard leaf.target != nil, !delayed.isEmpty else { return }
         let waiting = delayed

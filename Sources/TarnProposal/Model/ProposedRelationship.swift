@@ -5,6 +5,8 @@ struct ProposedRelationship {
     var isToMany = false
     /// The keys that lead to the object, the list or the bare id, as alternates.
     var from: [[String]]?
+    /// The text of `from` if it is no key path, such as `[1]`.
+    var source: String?
     var inverse: String?
     /// Whether a list has a part of the references, which are stored at the inverse.
     var isExcerpt = false

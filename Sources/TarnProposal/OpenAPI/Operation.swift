@@ -188,11 +188,13 @@ struct Operation {
         found.removeAll { ListFinder.isCompanion($0.list.name) && !isOwn($0.list) }
         let outermost = found.map(\.list.steps.count).min() ?? 0
         let top = found.filter { $0.list.steps.count == outermost }
+        let members = object.names.filter { object.fields[$0]?.isScalar == true && !ListFinder.isEnvelope($0) }
+        // An object with members of its own is a record, to which its maps belong.
+        if members.count > 1, found.allSatisfy({ $0.list.isMap && !isOwn($0.list) }) { return nil }
         let named =
             top.first { isOwn($0.list) } ?? found.first { ListFinder.wrappers.contains($0.list.name.lowercased()) }
         guard let best = named ?? top.first(where: { $0.records.hasOwnKey }) ?? top.first else { return nil }
         var besides = top.map(\.list).filter { $0 != best.list && best.list.steps.count == outermost }.map(\.name)
-        let members = object.names.filter { object.fields[$0]?.isScalar == true && !ListFinder.isEnvelope($0) }
         // An object with members of its own may be a record, and the list a part of it.
         if named == nil, best.list.steps.count == 1, members.count > 1 { besides += members }
         return (best.list, best.records, besides)

@@ -86,7 +86,12 @@ enum ListFinder {
                 if !main.isEmpty, isEnvelope, !main.allSatisfy(\.isMap) || !isOwnerOfMap(members) {
                     return preferred(main, json)
                 }
-                if let inner = wrapped(members) { return [inner] }
+                // The owner of a map is the record, and not the map in a wrapper.
+                if let inner = wrapped(members), case .object(let own)? = value(of: inner, in: json),
+                    !RecordMap.isMap(own)
+                {
+                    return [inner]
+                }
             }
             return [FoundList(steps: [], isList: false)]
         default: return []
@@ -131,7 +136,7 @@ enum ListFinder {
     }
 
     /// Whether an object has an id.
-    private static func hasOwnKey(_ members: [JSONValue.Member]) -> Bool {
+    static func hasOwnKey(_ members: [JSONValue.Member]) -> Bool {
         members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil }
     }
 
@@ -156,7 +161,11 @@ enum ListFinder {
     ///
     /// An empty list in an envelope looks like nothing by itself, and its envelope like a record.
     static func lists(in json: JSONValue, like first: [FoundList]) -> [FoundList] {
-        let found = lists(in: json)
+        // A map of few records may not look like one, and lists in them are no lists of the answer.
+        let maps = first.filter { $0.isMap && isArray(json, $0) }
+        let found = lists(in: json).filter { list in
+            !maps.contains { map in list != map && list.isList && list.steps.starts(with: map.steps.dropLast()) }
+        }
         if found.contains(where: first.contains) {
             // The last page may not tell of others.
             return found + first.filter { $0.isList && !found.contains($0) && isArray(json, $0) }
@@ -345,8 +354,13 @@ enum ListFinder {
             && (objects == elements.count || elements.allSatisfy { $0.isObject || $0.elements.isEmpty })
     }
 
-    private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {
+    /// - Parameter isRecord: whether an object that leads to this one is a record, to which its
+    ///   maps belong: `{"data": {"id": 1, "settings": {…}}}`.
+    private static func nested(
+        _ json: JSONValue, _ steps: [ListStep], depth: Int, isRecord: Bool = false
+    ) -> [FoundList] {
         guard case .object(let members) = json, depth < depthLimit else { return [] }
+        let isRecord = isRecord || depth > 0 && (hasOwnKey(members) || isOwnerOfMap(members))
         var found: [FoundList] = []
         for member in members.prefix(200) {
             let path = steps + [.key(member.key)]
@@ -364,10 +378,11 @@ enum ListFinder {
                 found.append(FoundList(steps: path, isList: true))
             // The lists of the records of a map are no lists of the response.
             case .object(let inner) where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner):
-                if !isCompanion(member.key), member.key != "_links" {
+                // The resources that are embedded in a record of HAL are parts of it.
+                if !isRecord, !isCompanion(member.key), !["_links", "_embedded"].contains(member.key) {
                     found.append(FoundList(steps: path + [.each], isList: true))
                 }
-            case .object: found += nested(member.value, path, depth: depth + 1)
+            case .object: found += nested(member.value, path, depth: depth + 1, isRecord: isRecord)
             default: break
             }
         }

@@ -20,21 +20,25 @@ struct RecordMap: Equatable {
         let records = YAMLText.comment(
             YAMLText.scalar(JSONPath(.record, steps: path.map(JSONPath.Step.key) + [.each]).description), limit: 60)
         return
-            "`\(place)` is an object of \(count) objects by their names (\(names), …), and is kept as JSON: if these are the records, write `records: \(records)`, and `from: '\(RecordMap.nameField)'` in the key."
+            "`\(place)` is an object of \(count) objects by their names (\(names), …): if these are the records, write `records: \(records)`, and `from: '\(RecordMap.nameField)'` in the key."
     }
 
     /// The maximum number of members that are compared.
     private static let comparisonLimit = 50
     private static let depthLimit = 3
 
-    /// Returns the maps of records in a response, outside of lists and of other maps.
-    static func maps(in json: JSONValue, at path: [String] = []) -> [RecordMap] {
+    /// Returns the maps in a single object that may be its records, outside of lists and of other
+    /// maps: not those by words in an object with an id, which are parts of that.
+    static func maps(in json: JSONValue, at path: [String] = [], isRecord: Bool = false) -> [RecordMap] {
         guard case .object(let members) = json, path.count < depthLimit else { return [] }
+        let isRecord = isRecord || ListFinder.hasOwnKey(members)
         if isMap(members) {
+            guard !isRecord || members.count(where: { isData($0.key) }) * 2 > members.count else { return [] }
             return [RecordMap(path: path, count: members.count, keys: members.prefix(3).map(\.key))]
         }
-        return members.prefix(100).filter { !ListFinder.companions.contains($0.key.lowercased()) && $0.key != "_links" }
-            .flatMap { maps(in: $0.value, at: path + [$0.key]) }
+        return members.prefix(100).filter { member in
+            !ListFinder.companions.contains(member.key.lowercased()) && !["_links", "_embedded"].contains(member.key)
+        }.flatMap { maps(in: $0.value, at: path + [$0.key], isRecord: isRecord) }
     }
 
     /// The member that records of a map get in samples: the name by which the map has them.

@@ -105,6 +105,7 @@ struct ProposalWriter {
     private mutating func write(_ relationship: ProposedRelationship) {
         let target = relationship.isToMany ? "[\(relationship.target)]" : relationship.target
         var parts: [String] = []
+        if let source = relationship.source { parts.append("from: \(YAMLText.scalar(source))") }
         if let from = relationship.from { parts.append("from: \(ProposalWriter.paths(from))") }
         if relationship.isToMany, !relationship.isExcerpt { parts.append("ordered: true") }
         if let inverse = relationship.inverse { parts.append("inverse: \(inverse)") }

@@ -84,6 +84,31 @@ struct PlainRecordTests {
         }
     }
 
+    @Test("the elements of a row are no records: a text or a number is one by $ only")
+    func rowsInMaps() throws {
+        let bed = try bed(["id": ["@memberName"], "v": ["[0]"]])
+        let report = try bed.take(#"{"a":[4,7],"b":[[5,8]]}"#, "Thing", records: "*")
+        #expect(report.diagnostics.map(\.path) == ["$.a[0]", "$.a[1]"])
+        #expect(try bed.lines() == [#"Thing "b" {"id":"b","v":5}"#])
+        #expect(throws: ImportError.self) {
+            _ = try bed.importer.add(Array(#"{"a":1}"#.utf8), records: "*", entity: "Thing")
+        }
+    }
+
+    @Test("a map of values may have records of the kinds of an entity")
+    func kinds() throws {
+        var thing = EntityMapping(paths: ["id": ["@memberName"]])
+        thing.choice = EntityChoice([.code(EntityChooser("rates") { _ in "Rate" })])
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
+                EntityDefinition(
+                    "Rate", parent: "Thing", attributes: [AttributeDefinition("v", .decimal, optional: true)]),
+            ]), Mapping(entities: ["Thing": thing, "Rate": EntityMapping(paths: ["v": ["$"]])]))
+        _ = try bed.take(#"{"EUR":1,"USD":1.1}"#, "Thing", records: "*")
+        #expect(try bed.lines().count == 2)
+    }
+
     @Test("a large document in parts, kinds, and a hook that makes an object of a list")
     func ways() throws {
         let bed = try bed(["id": ["[0]"], "v": ["[1]"]])

@@ -112,6 +112,31 @@ struct RecordMapTests {
         #expect(try unit.record("Player", RecordKey("x")) != nil)
     }
 
+    @Test("keys from the whole document are not taken for members at the same places of the record's own JSON")
+    func outside() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Team", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [
+                        RelationshipDefinition("players", to: "Player", many: true),
+                        RelationshipDefinition("rivals", to: "Team", many: true),
+                        RelationshipDefinition("next", to: "Team"),
+                    ]),
+                EntityDefinition("Player", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
+            ]),
+            Mapping(entities: [
+                "Team": EntityMapping(paths: ["players": ["m.*"], "rivals": ["@root.l"], "next": ["@root.n"]]),
+                "Player": EntityMapping(paths: ["id": ["@memberName"]]),
+            ]))
+        // The second element of the list has the place of x, and the first one that of its name.
+        _ = try bed.take(#"{"m":{"x":{}},"id":1,"l":[72057594037927934,2],"n":3}"#, "Team")
+        let team = try #require(try bed.record("Team", RecordKey(1)))
+        #expect(team["rivals"] == .references([RecordKey(72_057_594_037_927_934), RecordKey(2)]), "\(team)")
+        #expect(team["players"] == .references([RecordKey("x")]), "\(team)")
+        #expect(team["next"] == .reference(RecordKey(3)), "\(team)")
+    }
+
     @Test("hooks edit records of a map, which keep their names")
     func hooks() throws {
         let bed = try bed()

@@ -92,6 +92,46 @@ struct MirrorUnsignedEndTests {
         #expect(try await other.sync(nil, transport: transport).failures.isEmpty)
     }
 
+    @Test(
+        "an error in place of a map of records is none of its records",
+        arguments: [
+            #"{"error":{"code":500,"message":"timeout"}}"#, #"{"errors":[{"message":"timeout"}]}"#,
+            #"{"ada":{"name":"a"},"error":{"name":"a person"}}"#,
+        ])
+    func statedErrorInMap(body: String) async throws {
+        let answer = Mutex(#"{"ada":{"name":"a"},"bob":{"name":"b"}}"#)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(answer.withLock(\.self).utf8))
+        }
+        func store(_ more: String = "") throws -> MirrorStore {
+            try MirrorStore(
+                yaml: """
+                    api: { base: https://api.test.example/v1 }
+                    entities:
+                      Item: { key: id, attributes: { id: { type: string, from: '@memberName' }, name: string? } }
+                    endpoints:
+                      items:
+                        path: /items
+                        records: '*'
+                        entity: Item
+                        paginate: single_page
+                        orphans: after_one_scan
+                        \(more)
+                    """)
+        }
+        let isRecord = body.contains("ada"), own = try store()
+        #expect(try await own.sync(nil, transport: transport).failures.isEmpty)
+        answer.withLock { $0 = body }
+        let report = try await own.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty == isRecord, "\(report.texts)")
+        if !isRecord {
+            #expect(report.texts.first?.contains("says \"timeout\"; sync again later") == true, "\(report.texts)")
+        }
+        #expect(try own.read { try $0.fetch(Query("Item")).count } == 2)
+        let ignoring = try store("more: { ignore: [error, errors] }")
+        #expect(try await ignoring.sync(nil, transport: transport).failures.isEmpty)
+    }
+
     @Test("a failed state of an answer is told although the list itself is among its errors")
     func statedErrorBesideList() async throws {
         let body = #"{"status":"error","message":"timeout","errors":{"items":[],"code":5}}"#

@@ -116,9 +116,9 @@ struct ImportPlan {
     /// Returns whether a value may be a record: an object, or what the entity, or a kind that its
     /// rules choose, takes values from.
     func mayBeRecord(_ kind: Tape.Kind?, of position: Int) -> Bool {
+        if kind == .object { return true }
         let own = plans[position]
         return switch kind {
-        case .object: true
         case .array: own.takesItself || own.hasChoice && takesItself
         case .null, nil: false
         default: own.takesValue || own.hasChoice && takesValue

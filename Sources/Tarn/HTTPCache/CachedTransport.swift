@@ -240,8 +240,12 @@ public final class CachedTransport: Transport, Sendable {
             status: found?.response.status, records: nil, validators: found.map { Validators($0.response.headers) })
     }
 
-    /// Waits for revalidations in the background.
-    public func finishBackground() async { await background.finish() }
+    /// Waits for revalidations in the background, and for the writes of responses that did not wait
+    /// for a busy store.
+    public func finishBackground() async {
+        await background.finish()
+        await shelf.finishLateWrites()
+    }
 
     /// Cancels revalidations in the background.
     package func cancelBackground() { background.cancel() }

@@ -347,6 +347,9 @@ final class ResponseStore: Sendable {
         outdated.withLock { $0.add(urls, at: now) }
     }
 
+    /// Waits for the writes that are late, unless the task is cancelled.
+    func finishLateWrites() async { await timed.finish() }
+
     /// Writes to the store. If it is full, older entries make room for an added one.
     ///
     /// - Throws: also `TimedWrites.Late`.

@@ -66,7 +66,7 @@ enum SeparatedText {
         if isLink(bytes) { return "<\(text)>" }
         // The end of the word, or the first byte of it that is escaped.
         var result = "", copied = 0, end = 0
-        for index in bytes.indices {
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ":") || bytes[index] == UInt8(ascii: "w") {
             let rest = bytes[index...]
             guard rest.starts(with: "://".utf8) || rest.starts(with: "www.".utf8) else { continue }
             let mark = index + (bytes[index] == UInt8(ascii: ":") ? 0 : 3)

@@ -25,7 +25,10 @@ enum YAMLText {
     ///
     /// YAML 1.2 §5.7: an escape is one character. A half of a pair is none to some readers.
     static func withoutPairs(_ json: String) -> String {
-        guard json.contains("\\ud") || json.contains("\\uD") else { return json }
+        // Most values have no escape, and no need of the slower search.
+        guard json.utf8.contains(UInt8(ascii: "\\")), json.contains("\\ud") || json.contains("\\uD") else {
+            return json
+        }
         let bytes = Array(json.utf8)
         /// Returns the number of an escape at an index.
         func escape(_ index: Int) -> UInt32? {

@@ -61,14 +61,14 @@ struct InitCommandTests {
             ], "\(listed)")
     }
 
-    @Test("without a directory of temporary files, a proposal says that it was not tried, and none is made")
+    @Test("without a directory of temporary files, no proposal is written, and the directory is not made")
     func missingTemporaryDirectory() async throws {
         let folder = try TemporaryFolder(), samples = try folder.write("samples.json", #"[{"id":1,"name":"a"}]"#)
         let result = try await tarn(
             ["init", samples, "--output", folder("tarn.yaml")], environment: ["TMPDIR": folder("none")])
-        #expect(result.status == 0, "\(result)")
-        #expect(!FileManager.default.fileExists(atPath: folder("none")))
-        let line = result.errorLines.first { $0.hasPrefix("not clean: ") } ?? ""
+        #expect(result.status == 1, "\(result)")
+        for path in [folder("none"), folder("tarn.yaml")] { #expect(!FileManager.default.fileExists(atPath: path)) }
+        let line = result.errorLines.first { $0.contains("cannot be checked") } ?? ""
         #expect(line.contains(folder("none") + "/") && !line.contains("Error Domain"), "\(result.error)")
     }
 

@@ -29,7 +29,7 @@ extension Sampler {
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."
             ]
         }
-        if case .array(let elements) = json, lists[0].steps.isEmpty,
+        if case .array(let elements) = json, lists[0].steps.isEmpty, lists[0].columns == nil,
             elements.contains(where: { if case .array = $0 { true } else { false } })
         {
             return [

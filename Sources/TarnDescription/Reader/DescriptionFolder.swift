@@ -22,8 +22,8 @@ enum DescriptionFolder {
 
     /// Whether a path is that of a device or of a descriptor: `/dev/fd/0`, `/proc/self/fd/0`.
     ///
-    /// `/dev/shm` has files and folders in memory, and `/proc/self/root` those of the file system. A
-    /// descriptor may be one of a folder, which then has further segments.
+    /// `/dev/shm` has files and folders in memory, and `/proc/self/root` those of the file system.
+    /// A descriptor may be one of a folder, which then has further segments.
     private static func isStream(_ file: String) -> Bool {
         let segments = file.split(separator: "/")
         guard file.hasPrefix("/") else { return false }

@@ -75,8 +75,8 @@ final class SecretCommand: Sendable {
 
     /// The reason of a failure, as the predicate of a sentence about the program.
     ///
-    /// env(1) ends with 127 if there is no such program, and with 126 if it cannot be run. So does a
-    /// shell or a script because of a program that it runs.
+    /// env(1) ends with 127 if there is no such program, and with 126 if it cannot be run. So does
+    /// a shell or a script because of a program that it runs.
     private static func failure(_ program: String, status: Int32) -> String {
         let failed = "failed with status \(status)"
         guard status == 126 || status == 127 else { return failed }

@@ -213,8 +213,8 @@ struct Drafter: ~Copyable {
         return listedKey
     }
 
-    /// Whether a value that is no object may be a record: its entity, or a descendant of that, takes
-    /// values from the record itself.
+    /// Whether a value that is no object may be a record: its entity, or a descendant of that,
+    /// takes values from the record itself.
     private func mayBeRecord(_ tape: Tape, _ index: Int, _ own: EntityPlan) -> Bool {
         tape.kind(index) != .null && (own.takesItself || own.hasChoice && plan.takesItself)
     }

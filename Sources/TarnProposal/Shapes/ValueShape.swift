@@ -89,8 +89,8 @@ final class ValueShape {
     /// Whether all values except nulls are lists of objects.
     var isListOfObjects: Bool { isList && element?.isObject == true && element?.nulls == 0 }
 
-    /// The records of a declared map, or of its lists, with the names that the map has for them; nil
-    /// without a map.
+    /// The records of a declared map, or of its lists, with the names that the map has for them;
+    /// nil without a map.
     var recordsOfMap: ObjectShape? {
         guard let mapped, let records = mapped.isListOfObjects ? mapped.element?.object : mapped.object else {
             return nil

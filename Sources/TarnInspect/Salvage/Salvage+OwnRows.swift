@@ -212,9 +212,13 @@ extension Salvage {
         guard !responses.isEmpty else { return }
         report.responses += try store.write { writer in
             var count = 0
-            // Cached bodies can be fetched again.
-            for entry in responses
-            where try entry.caching?.bodySize == nil && entry.listing.listed.allSatisfy({ try writer.has($0) }) {
+            // Cached bodies can be fetched again. Versions cannot, if the deletion is discarded.
+            for entry in responses where entry.caching?.bodySize == nil {
+                let isWhole = try entry.listing.listed.allSatisfy { record in
+                    try writer.has(record)
+                        || entry.hasOnlyVersion && writer.catalog.entity(id: record.entity)?.root == record.entity
+                }
+                guard isWhole else { continue }
                 try writer.putResponse(entry)
                 count += 1
             }

@@ -35,6 +35,7 @@ extension StoreWriter {
             try access.checkForm(of: key, access.state.entity(known.entity))
         }
         try removeEntry(operation)
+        if operation.kind == .delete { try removeVersions(ofRecordsDeletedBy: operation) }
         let parts = OperationParts(operation, own)
         for record in operation.touchedRecords(own) {
             guard let mark = try mark(of: record) else { continue }
@@ -84,6 +85,17 @@ extension StoreWriter {
         let deleted = Set(operation.rows.map(\.record))
         for record in operation.touchedRecords(own) where record != own && !deleted.contains(record) {
             try removeValidators(ofResponsesListing: record, keepingVersion: operation.kind != .delete)
+        }
+    }
+
+    /// Removes the versions that were kept for a discard of a deletion: a record that has the key
+    /// again is another one, which these responses do not show at the server.
+    private func removeVersions(ofRecordsDeletedBy operation: StoredOperation) throws {
+        for row in operation.rows {
+            for id in try access.responses.ids(listing: row.record)
+            where try access.responses.entry(id: id)?.hasOnlyVersion ?? false {
+                try access.responses.remove(id: id)
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ extension StoreWriter {
         }
         // The version of a record that was deleted before shows nothing.
         return try access.responses.ids(listing: record).contains { id in
-            try !(access.responses.view(id: id)?.hasOnlyVersion ?? false)
+            try !(access.responses.entry(id: id)?.hasOnlyVersion ?? false)
         }
     }
 

@@ -22,8 +22,8 @@ extension ResponseEntry {
         /// The time when ``knownVersion`` was last known to be the store's version, if it is later
         /// than ``validatedAt``.
         ///
-        /// The answer to a change has named it, or a response was not imported because of another
-        /// record's unique value.
+        /// The answer to a change has named it, a response was not imported because of another
+        /// record's unique value, or a list that stays has had the record when it was deleted.
         var versionAt: Timestamp?
 
         package init(

@@ -26,6 +26,12 @@ public struct ResponseEntry: Sendable, Hashable {
 }
 
 extension ResponseEntry {
+    /// Whether the entry answers no request, and has nothing but the version of its record, which
+    /// need not be stored: its deletion may be queued.
+    package var hasOnlyVersion: Bool {
+        validation.isInvalidated && !validation.knownVersion.isEmpty && listing.listed.count == 1
+    }
+
     /// Whether the entry is of the same response as an earlier copy, and was not invalidated since.
     ///
     /// Confirmations by a 304 and notes of use do not change this. Only if it is true, a 304 to a

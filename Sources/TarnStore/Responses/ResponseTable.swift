@@ -129,7 +129,10 @@ package struct ResponseTable {
         }
         // Before any is removed: a later one hides a version.
         var kept: [UInt64: ResponseEntry] = [:]
-        if sequence != nil { for id in ids { kept[id] = try versionEntry(id) } }
+        if sequence != nil {
+            let listedAt = try ids.compactMap { try view(id: $0) }.filter(\.isList).map(\.validatedAt).max()
+            for id in ids { kept[id] = try versionEntry(id, listedAt: listedAt) }
+        }
         // A list of several responses keeps the place of a record that is deleted locally: a
         // rollback brings the record back.
         for id in ids where try !(view(id: id)?.isList ?? false) {
@@ -143,12 +146,16 @@ package struct ResponseTable {
 
     /// The entry of a single record's response with nothing but the version that the next write of
     /// the record requires; nil if there is none.
-    private func versionEntry(_ id: UInt64) throws -> ResponseEntry? {
+    ///
+    /// - Parameter listedAt: the time of the newest list that stays. So far, it has not hidden the
+    ///   version.
+    private func versionEntry(_ id: UInt64, listedAt: Timestamp?) throws -> ResponseEntry? {
         guard let view = try view(id: id), !view.isList, !view.isInvalidated || !view.knownVersion.isEmpty,
             try !ResponseEntry.Validation.validators(of: version(of: view)).isEmpty,
             var entry = view.entry, entry.listing.listed.count == 1, entry.caching?.bodySize == nil
         else { return nil }
         entry.validation.outdate(keepingVersion: true)
+        if let listedAt, listedAt.isLater(than: view.versionAt, at: .now) { entry.validation.versionAt = listedAt }
         entry.imported = nil
         return entry
     }

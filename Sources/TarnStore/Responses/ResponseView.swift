@@ -23,8 +23,6 @@ package struct ResponseView {
     package var bodySize: Int? { row.number(ID.bodySize) }
     package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
-    /// Whether the entry has nothing but a version that writes require.
-    var hasOnlyVersion: Bool { isInvalidated && !knownVersion.isEmpty }
     package var metadata: String? { row.text(ID.metadata) }
     package var identity: String? { row.text(ID.identity) }
     package var scan: UInt64? { row.unsigned(ID.scan) }

@@ -142,15 +142,17 @@ extension StoreWriter {
     package mutating func noteVersion(
         _ fields: [String], of record: ListedRecord, at url: String, scope: String, time: Timestamp
     ) throws {
-        var entries: [ResponseEntry] = []
+        var entries: [(id: UInt64, entry: ResponseEntry)] = []
         try access.responses.forEach(to: url, scope: scope) { view in
             if view.status == 200, !view.isList, let entry = view.entry, entry.listing.listed == [record] {
-                entries.append(entry)
+                entries.append((view.id, entry))
             }
             return true
         }
-        for known in entries {
+        for (id, known) in entries {
             var entry = known
+            // A deletion that reaches the server in this transaction may remove the version.
+            strippedResponses[id] = true
             entry.validation.removeValidators()
             (entry.validation.knownVersion, entry.validation.versionAt) = (fields, time)
             _ = try access.responses.put(entry, sequence: sequence)

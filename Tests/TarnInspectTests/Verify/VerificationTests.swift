@@ -142,6 +142,35 @@ struct VerificationTests {
         #expect(try store.repair().isEmpty)
     }
 
+    @Test("a queued deletion keeps the version of its record, and the store is sound")
+    func versionOfDeleted() throws {
+        let rich = try RichStore(), request = RequestKey(url: "https://api.example.org/issues/2002", endpoint: "issue")
+        try Store.open(at: rich.path).write { writer in
+            let issue = try #require(writer.catalog.entity("Issue")?.id), time = Timestamp(microseconds: 1)
+            let listed = [ListedRecord(entity: issue, storageKey: RecordKey(2002).storageKey)]
+            try writer.putResponse(
+                ResponseEntry(
+                    request: request,
+                    validation: .init(status: 200, headers: ["etag", "v1"], fetchedAt: time, validatedAt: time),
+                    listing: .init(listed, count: 1)))
+            try writer.enqueueDelete("Issue", RecordKey(2002))
+        }
+        let found = try verifyBothWays(rich.path)
+        #expect(found.isSound && found.responses == 8, "\(found.findings.prefix(3))")
+        #expect(try Store.open(at: rich.path).repair([.dryRun]).isEmpty)
+        let new = rich.path + ".salvaged"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        #expect(try StoreInspector(at: rich.path).salvage(to: new).responses == 7)
+        #expect(try verifyBothWays(new).isSound)
+        let store = try Store.open(at: new, schema: RichStore.schema)
+        let deletion = try #require(try store.read { try $0.outbox.window(limit: 10) }.last?.operation.id)
+        let version = try store.write { writer in
+            _ = try writer.discardOperation(deletion)
+            return try writer.access.responses.entry(of: request)?.validation.version
+        }
+        #expect(version == ["etag", "v1"])
+    }
+
     @Test("a store that is being written to is held as of one commit, and is sound however often it is looked at")
     func liveStore() throws {
         let rich = try RichStore()

@@ -99,6 +99,37 @@ struct OutboxDiscardTests {
         #expect(try bed.marks() == [] && bed.counts.isEmpty)
     }
 
+    @Test("a list that keeps the place of a deleted record does not hide the version that is kept for a discard")
+    func listedLater() throws {
+        try store.putResponse(listing: "Issue", 17, tag: "v1")
+        let issue = try #require(store.catalog.entity("Issue")), time = Timestamp(microseconds: 2)
+        let list = ResponseEntry(
+            request: RequestKey(url: "https://api.example.org/issues", endpoint: "issues"),
+            validation: .init(status: 200, fetchedAt: time, validatedAt: time),
+            listing: .init(
+                [ListedRecord(entity: issue.root, storageKey: RecordKey(17).storageKey)], count: 1,
+                identity: ResponseEntry.Listing.listIdentity + "issues"))
+        try store.write { try $0.putResponse(list) }
+        try bed.delete("Issue", 17)
+        try bed.discard(1)
+        #expect(try store.versions(listing: "Issue", 17).written == ["etag", "v1"])
+    }
+
+    @Test("a creation behind a deletion that the server has carried out is of no record that it has")
+    func createdBehindSentDeletion() throws {
+        try store.putResponse(listing: "Issue", 17, tag: "v1")
+        try bed.delete("Issue", 17)
+        try bed.create("Issue", .client(17), ["title": .string("again")])
+        try store.write { writer in
+            _ = try writer.completeOperation(1)
+            // As after each operation that has reached the server.
+            _ = try writer.removeValidators(ofResponsesListing: "Issue", 17, at: .now)
+        }
+        try bed.discard(2)
+        #expect(try store.record("Issue", 17) == nil)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
     @Test("a creation takes with it what depends on it, and nothing else")
     func creation() throws {
         let made = try bed.create("Issue", .temporary, ["title": .string("t")])

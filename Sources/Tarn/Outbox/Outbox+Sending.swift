@@ -26,9 +26,9 @@ extension Outbox {
     }
 
     /// Sends as ``drain()`` does, and returns a report also if the task is cancelled.
-    package func drainUntilCancelled() async throws -> OutboxReport { try await drain(without: []) }
+    package func drainUntilCancelled() async throws -> OutboxReport { try await drain(without: [], countsAll: true) }
 
-    private func drain(without waiting: Set<String>) async throws -> OutboxReport {
+    private func drain(without waiting: Set<String>, countsAll: Bool) async throws -> OutboxReport {
         let lock: SyncLock?
         do {
             lock = try SyncLock.claim([OutboxLock.name], directory: store.directory)
@@ -38,7 +38,7 @@ extension Outbox {
         let concurrent = Dictionary(
             client.all.map { ($0.apiName ?? "", options.concurrent ?? $0.api.pace.concurrent ?? 8) }
         ) { first, _ in first }
-        let report = try await OutboxDrain(self, concurrent: concurrent, without: waiting).run()
+        let report = try await OutboxDrain(self, concurrent: concurrent, without: waiting).run(countsAll: countsAll)
         withExtendedLifetime(lock) {}
         return report
     }
@@ -54,7 +54,8 @@ extension Outbox {
             let waiting = pauses.names(at: now)
             var wait = Duration.seconds(60), isWoken = true
             do {
-                let report = try await drain(without: waiting)
+                // Each wake drains: a queue that waits is not read to its end each time.
+                let report = try await drain(without: waiting, countsAll: false)
                 progress(report)
                 if report.isInterrupted { throw CancellationError() }
                 pauses.note(report.stops, without: waiting, at: now, client.options.time.random())

@@ -72,7 +72,9 @@ final class OutboxDrain: Sendable {
 
     /// Sends until nothing is left that can be sent, or until the task is cancelled: the report
     /// tells which.
-    func run() async throws -> OutboxReport {
+    ///
+    /// - Parameter countsAll: whether all waiting operations are counted, not only the first 1,000.
+    func run(countsAll: Bool) async throws -> OutboxReport {
         try await withThrowingTaskGroup(of: Event.self) { group in
             var flow = OutboxFlow(concurrent: concurrent), answered: [SentOperation] = []
             // Whether an operation may be ready that no write has seen.
@@ -116,7 +118,7 @@ final class OutboxDrain: Sendable {
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
         }
         // Also those that a killed process was sending: without a request they stay so.
-        if report.remaining.pending > 0 || report.remaining.sending > 0 { try countWaiting(&report) }
+        if report.remaining.pending > 0 || report.remaining.sending > 0 { try countWaiting(&report, countsAll) }
         return report
     }
 
@@ -124,7 +126,7 @@ final class OutboxDrain: Sendable {
     private static let countedAtOnce = 1000
 
     /// Counts the operations that wait for a dead one, and those without a request.
-    private func countWaiting(_ report: inout OutboxReport) throws {
+    private func countWaiting(_ report: inout OutboxReport, _ countsAll: Bool) throws {
         var last: UInt64 = 0, hasMore = true
         while hasMore {
             try store.read { reader in
@@ -136,7 +138,7 @@ final class OutboxDrain: Sendable {
                     if builder.requests(of: entity) == nil { report.undeclared[entity, default: 0] += 1 }
                 }
                 last = window.last?.operation.id ?? last
-                hasMore = window.count == Self.countedAtOnce
+                hasMore = countsAll && window.count == Self.countedAtOnce
             }
         }
     }

@@ -43,10 +43,10 @@ public struct OutboxReport: Sendable, Hashable {
     package var merged = 0
     /// The number of fields that were not sent, and stay local changes.
     package var unsentFields = 0
-    /// The number of operations that wait for a dead one.
+    /// The number of operations that wait for a dead one; of the first 1,000 in `Outbox.run`.
     package var blocked = 0
     /// The entities of operations for which the description declares no requests, with the numbers
-    /// of operations. These wait.
+    /// of operations; of the first 1,000 in `Outbox.run`. These wait.
     package var undeclared: [String: Int] = [:]
 
     /// Creates an empty report.

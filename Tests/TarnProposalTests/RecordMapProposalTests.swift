@@ -30,9 +30,9 @@ struct RecordMapProposalTests {
                 ["records: 'data.*'", "id: { type: int, from: '@memberName' }"], ["UNCERTAIN"]
             ),
             (
-                #"{"last_serial":9,"releases":{"1.0":[{"filename":"a-1","size":1}],"1.1":[{"filename":"b-1","size":2},{"filename":"b-2","size":2}],"1.2":[]}}"#,
+                #"{"last_serial":9,"releases":{"1.0":[{"filename":"a-1","size":1}],"1.1":[{"filename":"b-1","size":2},{"filename":"b-2","size":2}],"1.2":[],"1.3":[{"filename":"c-1","size":2},{"filename":"c-2","size":2}]}}"#,
                 ["records: 'releases.*'", "memberName: { type: string, from: '@memberName' }", "key: filename"],
-                ["json"]
+                [": json"]
             ),
         ])
     func keys(body: String, expected: [String], others: [String]) throws {

@@ -361,7 +361,7 @@ struct SamplerTests {
             "{" + (1...3).map { #""k\#($0)":{"id":\#($0),"labels":[{"id":9,"name":"x"}]}"# }.joined(separator: ",")
             + "}"
         let server = try ScriptedServer { request in
-            switch request.target {
+            switch request.target.prefix(while: { $0 != "?" }) {
             case "/map": .init(body: map)
             case "/data": .init(body: #"{"data":\#(map)}"#)
             case "/rates": .init(body: #"{"base":"EUR","rates":\#(map)}"#)

@@ -48,7 +48,9 @@ struct Failure: Error {
     /// Puts `tarn: ` before each message of several lines; indented lines belong to the one above.
     static func prefixed(_ lines: String) -> String {
         lines.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty || $0.hasPrefix(" ") ? String($0) : "tarn: " + $0 }.joined(separator: "\n")
+            // A path may be of any length.
+            .map { $0.utf8.count > VisibleText.limit ? VisibleText.line(String($0)) : String($0) }
+            .map { $0.isEmpty || $0.hasPrefix(" ") ? $0 : "tarn: " + $0 }.joined(separator: "\n")
     }
 
     /// Runs a closure of a command that has no option `--immutable`: its errors do not advise it.

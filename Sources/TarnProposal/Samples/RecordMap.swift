@@ -49,10 +49,12 @@ struct RecordMap: Equatable {
     /// Returns the records of a map, or those of its lists, with their names.
     static func records(in map: JSONValue) -> [JSONValue] {
         guard case .object(let members) = map else { return [] }
+        let areNumbers = members.allSatisfy { member in Int64(member.key).map { "\($0)" == member.key } ?? false }
         return members.flatMap { member in
-            (member.value.isObject ? [member.value] : member.value.elements).compactMap { record in
+            let name: JSONValue = areNumbers ? .number(member.key) : .string(member.key)
+            return (member.value.isObject ? [member.value] : member.value.elements).compactMap { record in
                 guard case .object(let own) = record else { return nil }
-                return .object(own + [JSONValue.Member(nameField, .string(member.key))])
+                return .object(own + [JSONValue.Member(nameField, name)])
             }
         }
     }

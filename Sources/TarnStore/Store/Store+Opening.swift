@@ -19,9 +19,12 @@ extension Store {
         // Checked before anything is created: an invalid schema leaves no empty store behind.
         if isNew, let problem = schema?.problems().first { throw StoreOpenError.schema(problem) }
         if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
-            guard errno == ENOENT else { throw LMDBError(code: errno, operation: "open", path: path) }
-            let parent = (path as NSString).deletingLastPathComponent
-            throw LMDBError(code: ENOENT, operation: "make a directory in it", path: parent.isEmpty ? "." : parent)
+            let code = errno, parent = (path as NSString).deletingLastPathComponent
+            // A file system such as that of /proc has no room for directories of others.
+            guard code == ENOENT, !parent.isEmpty, !FileManager.default.fileExists(atPath: parent) else {
+                throw LMDBError(code: code, operation: "open", path: path)
+            }
+            throw LMDBError(code: ENOENT, operation: "make a directory in it", path: parent)
         }
         // The lack of address space, and the size that the store needs, once they are known.
         var lack: StoreOpenError?, least: Int?

@@ -170,7 +170,7 @@ struct CacheCommandTests {
     func noStore() async throws {
         let folder = try TemporaryFolder()
         let none = try await tarn(["cache", "list", "--file", folder.path + "/tarn.yaml"])
-        #expect(none.status == 2 && none.error.contains("name the store"))
+        #expect(none.status == 2 && none.error.contains("tarn.yaml: no such file: name the description with --file"))
         #expect(try await tarn(["cache", "totals", folder.path + "/none.tarn"]).status == 6)
     }
 }

@@ -289,7 +289,8 @@ struct SourceTests {
             (#"[7]"#, "groups.*.items", "items", []), (#"[null,{}]"#, "groups.*.items", "items", []),
             (#"[{"a":{"b":1}}]"#, "groups.*.a.items", "items", ["b"]),
             (#"[{"list":[{"d":1}]},{}]"#, "groups.*.list.*.node", "node", ["d"]),
-            (#"[{"list":{"node":1}}]"#, "groups.*.list.*.node", "groups.*.list.*.node", ["node"]),
+            (#"[{"list":{"node":1}}]"#, "groups.*.list.*.node", "node", []),
+            (#"[{"list":7}]"#, "groups.*.list.*.node", "groups.*.list.*.node", []),
         ] as [(String, JSONPath, String, [String])])
     func missingInAll(_ groups: String, _ path: JSONPath, _ key: String, _ present: [String]) throws {
         let bed = try thing([])

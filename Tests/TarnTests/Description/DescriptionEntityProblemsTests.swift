@@ -111,7 +111,6 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: missing key path"),
             .init("from: user,", "from: $,", "29:33: entities.Issue.relationships.author.from: $ is the whole record"),
-            .init("'reactions.+1'", "[a, $]", "26:41: entities.Issue.attributes.thumbsUp.from: $ is the whole record"),
             .init(
                 "from: user,", "from: .user,",
                 "29:33: entities.Issue.relationships.author.from: \".user\" is not a key path"),

@@ -100,8 +100,6 @@ struct DescriptionSourcesTests {
             ("", "", "{ type: int, from: 'a[x]' }", 10, "\"a[x]\" is not a key path"),
             ("", "", "{ type: int, from: '{a' }", 10, "is not a text with key paths"),
             ("", "", "{ type: int, from: '@parents.id' }", 10, "did you mean \"@parent\"?"),
-            ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, not a list"),
-            ("", "", "{ type: int, from: '{$}' }", 10, "$ is the whole record"),
             ("", "", "{ type: int, from: a, value: 1 }", 10, "from and value exclude each other"),
             ("", "", "{ type: int, value: x }", 10, "\"x\" is not a valid int"),
             ("", "", "{ type: [int], value: 1 }", 10, "expected a list"),

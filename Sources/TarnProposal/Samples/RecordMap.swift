@@ -50,9 +50,9 @@ struct RecordMap: Equatable {
     static func records(in map: JSONValue) -> [JSONValue] {
         guard case .object(let members) = map else { return [] }
         let areNumbers = members.allSatisfy { member in Int64(member.key).map { "\($0)" == member.key } ?? false }
-        return members.flatMap { member in
+        return members.flatMap { member -> [JSONValue] in
             let name: JSONValue = areNumbers ? .number(member.key) : .string(member.key)
-            return (member.value.isObject ? [member.value] : member.value.elements).compactMap { record in
+            return (member.value.isObject ? [member.value] : member.value.elements).compactMap { record -> JSONValue? in
                 guard case .object(let own) = record else { return nil }
                 return .object(own + [JSONValue.Member(nameField, name)])
             }

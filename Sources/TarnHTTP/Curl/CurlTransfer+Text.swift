@@ -1,4 +1,4 @@
-// The lines of a head as text.
+// The lines of a head, and of libcurl's messages, as text.
 
 extension CurlTransfer {
     /// Returns the three-digit status of `HTTP/1.1 103 Early Hints` or `HTTP/2 103`; otherwise 0.
@@ -21,5 +21,19 @@ extension CurlTransfer {
         var line = line[...]
         while line.last == UInt8(ascii: "\n") || line.last == UInt8(ascii: "\r") { line.removeLast() }
         return line
+    }
+
+    /// Returns the proxy that libcurl names in a message about a failed connection; nil if it names
+    /// the host of the URL.
+    func proxy(_ said: String) -> String? {
+        let words = said.split(separator: " ")
+        // "Failed to connect to HOST port PORT after …" or, since 8.2, "… port PORT via PROXY …".
+        guard said.hasPrefix("Failed to connect to "), words.count > 6, words[5] == "port" else {
+            return nil
+        }
+        if let via = words.firstIndex(of: "via"), via + 1 < words.count { return String(words[via + 1]) }
+        let host = words[4], port = words[6].prefix { $0.isNumber }, url = submission.url
+        let isHost = [url.host, String(url.host.drop { $0 == "[" }.prefix { $0 != "]" })].contains(String(host))
+        return isHost && port == "\(url.port)" ? nil : "\(host):\(port)"
     }
 }

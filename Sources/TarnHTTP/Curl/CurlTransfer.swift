@@ -451,20 +451,6 @@ final class CurlTransfer {
         return CurlFailure(kind: .connect, detail: "the proxy refuses a connection to \(place): it returned \(status)")
     }
 
-    /// Returns the proxy that libcurl names in a message about a failed connection; nil if it names
-    /// the host of the URL.
-    private func proxy(_ said: String) -> String? {
-        let words = said.split(separator: " ")
-        // "Failed to connect to HOST port PORT after …" or, since 8.2, "… port PORT via PROXY …".
-        guard said.hasPrefix("Failed to connect to "), words.count > 6, words[5] == "port" else {
-            return nil
-        }
-        if let via = words.firstIndex(of: "via"), via + 1 < words.count { return String(words[via + 1]) }
-        let host = words[4], port = words[6].prefix { $0.isNumber }, url = submission.url
-        let isHost = [url.host, String(url.host.drop { $0 == "[" }.prefix { $0 != "]" })].contains(String(host))
-        return isHost && port == "\(url.port)" ? nil : "\(host):\(port)"
-    }
-
     /// Returns the failure of the time limit that ended the transfer.
     private func timeout(_ place: String, _ said: String) -> CurlFailure {
         let options = submission.options

@@ -59,72 +59,37 @@ final class ExtraSource {
 
     /// Whether the same JSON at another place, or in another document, may give another value.
     var isContextual: Bool {
-        func isContextual(_ kind: Kind) -> Bool {
-            switch kind {
-            case .own, .place: false
+        contains {
+            switch $0 {
             case .parent, .owner, .document, .position, .relationship, .memberName: true
-            case .url(_, _, let kinds): kinds.contains(where: isContextual)
-            case .text(let parts):
-                parts.contains { if case .value(let kind) = $0 { isContextual(kind) } else { false } }
+            case .own, .place, .url, .text: false
             }
         }
-        return isContextual(kind)
     }
 
     /// Whether it may take the position of the record in its list.
-    var takesPosition: Bool {
-        func takesPosition(_ kind: Kind) -> Bool {
-            switch kind {
-            case .position: true
-            case .url(_, _, let kinds): kinds.contains(where: takesPosition)
-            case .text(let parts):
-                parts.contains { if case .value(let kind) = $0 { takesPosition(kind) } else { false } }
-            case .own, .place, .parent, .owner, .document, .relationship, .memberName: false
-            }
-        }
-        return takesPosition(kind)
-    }
+    var takesPosition: Bool { contains { if case .position = $0 { true } else { false } } }
 
     /// Whether it may take the name of the member in which the record was found.
-    var takesName: Bool {
-        func takesName(_ kind: Kind) -> Bool {
-            switch kind {
-            case .memberName: true
-            case .url(_, _, let kinds): kinds.contains(where: takesName)
-            case .text(let parts):
-                parts.contains { if case .value(let kind) = $0 { takesName(kind) } else { false } }
-            case .own, .place, .parent, .owner, .document, .position, .relationship: false
-            }
-        }
-        return takesName(kind)
-    }
+    var takesName: Bool { contains { if case .memberName = $0 { true } else { false } } }
 
     /// Whether it may take the record itself, or an element of it.
-    var takesItself: Bool {
-        func takesItself(_ kind: Kind) -> Bool {
-            switch kind {
-            case .own: true
-            case .url(_, _, let kinds): kinds.contains(where: takesItself)
-            case .text(let parts):
-                parts.contains { if case .value(let kind) = $0 { takesItself(kind) } else { false } }
-            case .place, .parent, .owner, .document, .position, .relationship, .memberName: false
-            }
-        }
-        return takesItself(kind)
-    }
+    var takesItself: Bool { contains { if case .own = $0 { true } else { false } } }
 
     /// Whether it may take a record that is a text, a number or a boolean: `$`.
-    var takesValue: Bool {
-        func takesValue(_ kind: Kind) -> Bool {
+    var takesValue: Bool { contains { if case .own(let steps, _) = $0 { steps.isEmpty } else { false } } }
+
+    /// Returns whether it, or a source that it is made of, is of a kind.
+    private func contains(_ isWanted: (Kind) -> Bool) -> Bool {
+        func contains(_ kind: Kind) -> Bool {
             switch kind {
-            case .own(let steps, _): steps.isEmpty
-            case .url(_, _, let kinds): kinds.contains(where: takesValue)
+            case .url(_, _, let kinds): kinds.contains(where: contains)
             case .text(let parts):
-                parts.contains { if case .value(let kind) = $0 { takesValue(kind) } else { false } }
-            case .place, .parent, .owner, .document, .position, .relationship, .memberName: false
+                parts.contains { if case .value(let kind) = $0 { contains(kind) } else { false } }
+            default: isWanted(kind)
             }
         }
-        return takesValue(kind)
+        return contains(kind)
     }
 
     /// The values of the document that it may take.

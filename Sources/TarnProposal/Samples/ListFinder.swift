@@ -162,15 +162,15 @@ enum ListFinder {
     /// An empty list in an envelope looks like nothing by itself, and its envelope like a record.
     static func lists(in json: JSONValue, like first: [FoundList]) -> [FoundList] {
         // A map of few records may not look like one, and lists in them are no lists of the answer.
-        let maps = first.filter { $0.isMap && isArray(json, $0) }
+        let maps = first.filter { $0.isMap && hasList(json, $0) }
         let found = lists(in: json).filter { list in
             !maps.contains { map in list != map && list.isList && list.steps.starts(with: map.steps.dropLast()) }
         }
         if found.contains(where: first.contains) {
             // The last page may not tell of others.
-            return found + first.filter { $0.isList && !found.contains($0) && isArray(json, $0) }
+            return found + first.filter { $0.isList && !found.contains($0) && hasList(json, $0) }
         }
-        let known = first.filter { $0.isList && isArray(json, $0) }
+        let known = first.filter { $0.isList && hasList(json, $0) }
         // The last page may look like a single object: it does not tell of others.
         if !known.isEmpty, !found.contains(where: \.isList) { return known }
         if !found.contains(where: \.isList), lacks(json, first) { return first.filter(\.isList) }
@@ -215,7 +215,7 @@ enum ListFinder {
     }
 
     /// Whether the steps of a list lead to an array, or to an object that may be its map.
-    static func isArray(_ json: JSONValue, _ list: FoundList) -> Bool {
+    static func hasList(_ json: JSONValue, _ list: FoundList) -> Bool {
         switch value(of: list, in: json) {
         case .array: true
         case .object(let members): list.isMap && members.allSatisfy { $0.value.scalarText == nil }
@@ -289,7 +289,7 @@ enum ListFinder {
 
     /// Whether the steps of a list lead to an array without objects.
     static func isEmpty(_ list: FoundList, in json: JSONValue) -> Bool {
-        isArray(json, list) && objects(json, list).isEmpty
+        hasList(json, list) && objects(json, list).isEmpty
     }
 
     /// Returns the path of an empty array, if an answer has one and otherwise only members that

@@ -76,7 +76,7 @@ extension Sampler {
 enum EndPage {
     /// Whether a page has null, or nothing, in place of a list.
     static func lacks(_ list: FoundList, _ page: Sample.Page) -> Bool {
-        list.isList && !ListFinder.isArray(page.json, list)
+        list.isList && !ListFinder.hasList(page.json, list)
     }
 
     /// Returns why a page behind the last one need not show the end of a list: a server that is

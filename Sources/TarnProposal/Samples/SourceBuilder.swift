@@ -72,7 +72,7 @@ struct SourceBuilder {
                 if shapes[list] == nil { order.append(list) }
                 let shape = shapes[list] ?? ObjectShape()
                 shapes[list] = shape
-                if !list.isList || ListFinder.isArray(page.json, list) { pages[list, default: 0] += 1 }
+                if !list.isList || ListFinder.hasList(page.json, list) { pages[list, default: 0] += 1 }
                 shape.beginList()
                 shape.columns = list.columns
                 shape.isPartial = !sample.isComplete

@@ -67,6 +67,25 @@ struct FullDiskTests {
         #expect(server.targets.count { $0 == "/token" } == 1, "\(server.targets)")
     }
 
+    @Test(
+        "a proposal that finds no room leaves nothing, with --force as well, and is written once there is some",
+        .enabled(if: Mounts.arePermitted, "mounting is not permitted here"))
+    func proposalWithoutRoom() async throws {
+        let folder = try TemporaryFolder()
+        let answer = try folder.write("items.json", #"[{"id":1,"name":"one"},{"id":2,"name":"two"}]"#)
+        let start = "\"$TARN\" init '\(answer)' --base http://127.0.0.1:9 --quiet --output \"$DISK/tarn.yaml\""
+        let result = try await withDisk(
+            "64k",
+            """
+            cat /dev/zero > "$DISK/fill" 2>/dev/null
+            \(start); echo "new: $?"; \(start) --force; echo "forced: $?"; ls "$DISK"
+            rm "$DISK/fill"; \(start); echo "room: $?"; ls "$DISK"
+            """, in: folder)
+        #expect(result.lines == ["new: 1", "forced: 1", "fill", "room: 0", "tarn.yaml"], "\(result)")
+        #expect(
+            result.errorLines.allSatisfy { $0.contains("cannot write") } && result.errorLines.count == 2, "\(result)")
+    }
+
     @Test("a proposal that cannot be checked, for want of a temporary folder, is not written, also with --quiet")
     func uncheckedProposal() async throws {
         let folder = try TemporaryFolder(), proposal = folder("tarn.yaml")

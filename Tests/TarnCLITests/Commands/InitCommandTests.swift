@@ -131,7 +131,7 @@ struct InitCommandTests {
         #expect(set.status == 0 && !set.error.contains("put the credentials"), "\(set.error)")
     }
 
-    @Test("of a file that cannot be written nothing is left, so that the next attempt succeeds")
+    @Test("where no file can grow, nothing is written and nothing is left, so that the next attempt succeeds")
     func failedWrite() async throws {
         let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
         let command = "\"$TARN\" init '\(server.base)/api/items' --quiet --output '\(file)'"

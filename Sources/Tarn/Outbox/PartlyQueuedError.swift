@@ -10,7 +10,8 @@ package struct PartlyQueuedError: Error, CustomStringConvertible {
     package var reason: any Error
 
     package var description: String {
-        "\(reason); the changes of \(records) records in \(steps) earlier steps are queued, and a push sends them. "
+        "\(reason); the changes of \(records) record\(records == 1 ? "" : "s") in \(steps) earlier "
+            + "step\(steps == 1 ? "" : "s") are queued, and a push sends them. "
             + "Repeat the call to continue with the others, or discard the queued changes"
     }
 }

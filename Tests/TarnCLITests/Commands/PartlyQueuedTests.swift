@@ -16,7 +16,7 @@ struct PartlyQueuedTests {
         // The second record cannot have the name that the first one has by now.
         let result = try await tarn(update + ["--step", "1"])
         #expect(result.status == 3 && result.output.isEmpty, "\(result)")
-        #expect(result.error.contains("1 records in 1 earlier steps are queued"), "\(result.error)")
+        #expect(result.error.contains("1 record in 1 earlier step are queued"), "\(result.error)")
         let listed = try await tarn("outbox", "list", "--format", "ndjson", "--file", file)
         #expect(listed.lines.count == 1, "\(listed.output)")
         // In one step, nothing is queued.

@@ -298,6 +298,25 @@ struct RequestValuesTests {
         #expect(try client.store.read { try $0.fetch(Bug.all).map(\.subject) } == ["c"])
     }
 
+    @Test("rows are requested by the names of their columns, also through a bridge and beside other records")
+    func columns() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in
+            .init(body: #"{"c":["subject","id"],"r":[["a",1],["b",2]],"bugs":[{"id":3,"subject":"c","severity":1}]}"#)
+        }
+        func client(_ name: String) throws -> RecordClient {
+            try RecordClient(
+                base: server.base, records: Ticket.self, Bug.self, User.self, Repo.self, store: folder(name))
+        }
+        let tickets = RecordRequest<Ticket>.get("/tickets", records: "r").columns(at: "c")
+        let first = try client("a.tarn"), second = try client("b.tarn")
+        #expect(try await first.all(tickets).map(\.subject) == ["a", "b"])
+        let result = try await second.fetch(tickets, through: RESTBridge(second))
+        #expect(try second.records(Ticket.self, of: result).map(\.subject) == ["a", "b"])
+        let others = tickets.also(Repo.self, at: "repos", optional: true)
+        #expect(try await first.all(others).map(\.subject) == ["a", "b"])
+    }
+
     @Test("records of another type in the same response are imported with the others")
     func envelope() async throws {
         let api = try Server(), client = api.client

@@ -17,25 +17,31 @@ struct RowListProposalTests {
     @Test(
         "the columns have the names beside the list, as texts or in objects",
         arguments: [
-            #"{"database":"x","columns":["id","name"],"rows":[[1,"a"],[2,"b"]],"truncated":false}"#,
-            #"{"meta":[{"name":"id","type":"UInt64"},{"name":"name","type":"String"}],"data":[[1,"a"],[2,"b"]],"rows":2}"#,
+            (#"{"database":"x","columns":["id","name"],"rows":[[1,"a"],[2,"b"]],"truncated":false}"#, "columns"),
+            (
+                #"{"meta":[{"name":"id","type":"UInt64"},{"name":"name","type":"String"}],"data":[[1,"a"],[2,"b"]],"rows":2}"#,
+                "'meta.*.name'"
+            ),
+            (#"[["id","name"],[1,"a"],[2,"b"]]"#, "'[0]'"),
+            (#"{"range":"A1:B3","values":[["id","name"],["1","a"],["2","b"]]}"#, "'values[0]'"),
         ])
-    func named(body: String) throws {
+    func named(body: String, columns: String) throws {
         let proposal = try proposal(body)
-        for part in ["id: { type: int, from: '[0]' }", "name: { type: string, from: '[1]' }", "key: id"] {
+        for part in ["columns: \(columns)\n", "name: string", "key: id"] {
             #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
         }
+        #expect(!proposal.text.contains("[1]"), "\(proposal.text)")
         #expect(proposal.uncertain == [], "\(proposal.text)")
     }
 
-    @Test("objects, lists of objects and large numbers in rows are found by the positions of their columns")
+    @Test("objects, lists of objects and large numbers in rows are found by the names of their columns")
     func nested() throws {
         let rows = (1...3).map {
             #"[1844674407370955161\#($0),{"id":5,"login":"x"},[{"id":\#($0),"name":"a"}]]"#
         }
         let proposal = try proposal(
             #"{"columns":["id","owner","tags"],"rows":[\#(rows.joined(separator: ","))]}"#)
-        for part in ["from: '{[0]}'", "owner: { to: User, from: '[1]'", "tags: { to: [Tag], from: '[2]'"] {
+        for part in ["from: '{id}'", "owner: User", "tags: { to: [Tag]", "columns: columns"] {
             #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
         }
         #expect(proposal.uncertain == [], "\(proposal.text)")
@@ -47,8 +53,10 @@ struct RowListProposalTests {
         #expect(
             proposal.text.contains("column1: { type: ") && proposal.text.contains("from: '[1]'"), "\(proposal.text)")
         #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
-        let table = try self.proposal(#"[["NAME","POP"],["Alabama",5],["Alaska",1]]"#)
-        #expect(table.uncertain.contains { $0.contains("The first row looks like the names") }, "\(table.uncertain)")
+        let table = try self.proposal(#"[["NAME","CODE"],["Alabama","al"],["Alaska","ak"]]"#)
+        #expect(
+            table.uncertain.contains { $0.contains("If the first row has their names, write `columns: '[0]'`") },
+            "\(table.uncertain)")
     }
 
     @Test(

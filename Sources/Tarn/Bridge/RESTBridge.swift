@@ -128,9 +128,11 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     }
 
     private static func parts(of endpoint: Endpoint, _ pages: PageSequence) -> [RemotePart] {
-        let places =
-            endpoint.envelope.isEmpty
-            ? [EnvelopePart(endpoint.records, endpoint.entity)] : endpoint.envelope
+        var places = endpoint.envelope
+        if places.isEmpty { places = [EnvelopePart(endpoint.records, endpoint.entity)] }
+        for index in places.indices where places[index].path == endpoint.records {
+            places[index].columns = places[index].columns ?? endpoint.columns
+        }
         var parameters: [String: String] = [:]
         for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
         // If the query repeats a parameter, its first value counts.
@@ -138,6 +140,7 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
         return places.map { place in
             var part = RemotePart(place.entity, .path(place.path))
             part.isOptional = place.isOptional
+            part.columns = place.columns
             part.parameters = parameters
             part.firstPosition = endpoint.envelope.isEmpty ? pages.listed : 0
             return part
@@ -156,7 +159,10 @@ extension PageImporter {
         _ lists: [JSONPath]?, of response: TransportResponse, _ importer: Importer
     ) throws -> ResponseEntry {
         let added =
-            try lists.map { try importer.facts(of: response.body, lists: $0, asking: questions) }
+            try lists.map { lists in
+                let body = try importer.naming(request.endpoint.namedColumns, in: response.body)
+                return try importer.facts(of: body, lists: lists, asking: questions)
+            }
             ?? Importer.Added(listed: [], count: 0)
         return entry(
             request.key(of: try request.firstPage()), response, headers: response.headers, added,

@@ -21,6 +21,8 @@ public struct RemotePart: Sendable {
     public var isOptional = false
     /// Values that the mapping may read as `@param`.
     public var parameters: [String: String] = [:]
+    /// The place of the names of columns, if the records are rows or columns.
+    var columns: JSONPath?
     /// The number of records before them in a longer list, for `@position`.
     var firstPosition: Int
 
@@ -49,11 +51,14 @@ extension RemotePart {
             switch content {
             case .json(let json):
                 return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
-            case .path(let path) where isOptional:
-                return try importer.add(
-                    response.body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
             case .path(let path):
-                return try importer.add(response.body, records: path, entity: entity, parent: parent, context: context)
+                let body = try importer.naming(
+                    columns.map { [NamedColumns(path, names: $0)] } ?? [], in: response.body)
+                guard !isOptional else {
+                    return try importer.add(
+                        body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
+                }
+                return try importer.add(body, records: path, entity: entity, parent: parent, context: context)
             }
         } catch {
             throw importer.concealed(error)

@@ -100,8 +100,9 @@ struct PageImporter {
             : .envelope(request.endpoint.envelope)
         let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         do throws(ImportError) {
+            let body = try importer.naming(request.endpoint.namedColumns, in: response.body)
             added = try importer.add(
-                response.body, lists, context: context, asking: plan.questions, known: stored)
+                body, lists, context: context, asking: plan.questions, known: stored)
         } catch {
             throw importer.concealed(error)
         }

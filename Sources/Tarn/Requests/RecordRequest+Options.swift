@@ -59,6 +59,12 @@ extension RecordRequest {
         }
     }
 
+    /// Returns the request whose records are rows, or columns, and not objects.
+    ///
+    /// - Parameter names: the path of the names of the columns, from the root of the response; of
+    ///   columns `@memberName`. It applies to the request's own records.
+    public func columns(at names: JSONPath) -> RecordRequest { with { $0.endpoint.columns = names } }
+
     // MARK: The store
 
     /// Returns the request whose records are stored, or only returned.

@@ -39,6 +39,7 @@ extension DescriptionReader {
         let names = Set(own.map(\.name)), parameters = own + currentAPI.parameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
         let records = envelope == nil ? recordsPath(section) : nil
+        let columns = columns(section, isEnvelope: envelope != nil, records)
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
             more = more(section)
@@ -70,6 +71,7 @@ extension DescriptionReader {
         endpoint.method = method
         endpoint.body = body
         endpoint.envelope = envelope ?? []
+        endpoint.columns = columns
         endpoint.deep = deep
         endpoint.limits = limits
         endpoint.more = more
@@ -107,7 +109,8 @@ extension DescriptionReader {
         return section(
             value, field,
             keys: [
-                "path", "with", "headers", "method", "body", "form", "records", "entity", "paginate", "restart",
+                "path", "with", "headers", "method", "body", "form", "records", "columns", "entity", "paginate",
+                "restart",
                 "limit",
                 "more", "for_each", "commit", "orphans",
                 "responses", "metadata", "since", "partitions", "url", "excerpts", "children",

@@ -70,20 +70,49 @@ extension DescriptionReader {
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"
             var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]),
-                isOptional = false
+                isOptional = false, columns: JSONPath?
             if case .mapping = entry.value.content {
                 guard
                     let inner = self.section(
-                        entry.value, field, keys: ["entity", "optional"], required: ["entity"],
+                        entry.value, field, keys: ["entity", "optional", "columns"], required: ["entity"],
                         example: ["entity": "entity: User"])
                 else { return nil }
                 isOptional = flag(inner, "optional")
+                columns = self.columns(inner, isEnvelope: false, JSONPath(entry.key))
                 name = inner
             }
             guard let path = plainKeyPath(entry.key, field, entry.keyMark),
                 let entity = entityName(name, "entity", schema)
             else { return nil }
-            return EnvelopePart(path, entity, optional: isOptional)
+            var part = EnvelopePart(path, entity, optional: isOptional)
+            part.columns = columns
+            return part
         }
+    }
+
+    // MARK: Columns
+
+    /// Reads the place of the names of columns: a key path, or `@memberName`.
+    ///
+    /// - Parameter records: the path of the rows or columns; nil for the root.
+    mutating func columns(_ section: Section, isEnvelope: Bool, _ records: JSONPath?) -> JSONPath? {
+        guard let text = text(section, "columns"), let mark = section["columns"]?.mark else { return nil }
+        if isEnvelope {
+            report(
+                section, "columns",
+                "each key path under records has its own columns: write them there, as in rows: { entity: User, columns: \(text) }"
+            )
+            return nil
+        }
+        if text == JSONPath.Origin.memberName.rawValue { return JSONPath(.memberName, steps: []) }
+        guard let path = plainKeyPath(text, section.path("columns"), mark) else { return nil }
+        guard path != records ?? JSONPath(keys: []) else {
+            report(
+                section, "columns",
+                "these are the records: write the path of the names, such as columns or \(path == JSONPath(keys: []) ? "'[0]'" : "'\(path)[0]'"), or '@memberName' if the members of an object are the columns"
+            )
+            return nil
+        }
+        return path
     }
 }

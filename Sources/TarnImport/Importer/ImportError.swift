@@ -11,6 +11,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     case recordsNotFound(path: String, missing: String, present: [String])
     /// The value at the key path is neither a list nor an object.
     case notRecords(path: String, found: String)
+    /// The records are rows without the names of their columns, or columns of different lengths.
+    case invalidColumns(path: String, reason: String)
     /// The mapping names an entity that the catalog does not have.
     case unknownEntity(String)
     /// The mapping or a parent reference names a field that the entity does not have.
@@ -36,13 +38,16 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
         case document
         /// One record of a list: more than `documentSize`.
         case element
+        /// A response with rows or columns, as it is or with their names: more than `documentSize`.
+        case rows
     }
 
     /// The path in the response, such as `$.items[3]`; nil if the error concerns no value of it.
     public var path: String? {
         switch self {
         case .invalidJSON(_, _, let path, _), .recordWithoutKey(_, let path, _): path
-        case .recordsNotFound(let path, _, _), .notRecords(let path, _): path.isEmpty ? "$" : "$." + path
+        case .recordsNotFound(let path, _, _), .notRecords(let path, _), .invalidColumns(let path, _):
+            path.isEmpty ? "$" : "$." + path
         case .unknownEntity, .unknownField, .tooLarge, .unknownTransformer, .rootUnavailable, .noKind, .outOfMemory:
             nil
         }
@@ -57,6 +62,7 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "no records at `\(path)`: the key `\(missing)` is missing; found \(present.isEmpty ? "no keys" : present.map { "`\($0)`" }.joined(separator: ", "))"
         case .notRecords(let path, let found):
             "expected a list of records or one record at `\(path)`, found \(found)"
+        case .invalidColumns(let path, let reason): "`\(path)` does not lead to columns: \(reason)"
         case .unknownEntity(let name): "unknown entity \(name)"
         case .unknownField(let entity, let field): "\(entity) has no attribute or relationship \(field)"
         case .tooLarge(.body, let limit):
@@ -65,6 +71,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "the response has more than \(limit) bytes outside of its list of records, or no such list; check the key path of the records, or raise the importer's limits.documentSize"
         case .tooLarge(.element, let limit):
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
+        case .tooLarge(.rows, let limit):
+            "the response has more than \(limit) bytes, or would have with the names of its columns in each record; request fewer records, or raise the importer's limits.documentSize"
         case .unknownTransformer(let entity, let field, let name):
             "\(entity).\(field): unknown transformer `\(name)`; register it in the mapping"
         case .rootUnavailable(let entity):

@@ -21,6 +21,7 @@ extension Importer {
         case .recordsNotFound(let path, let missing, let present):
             .recordsNotFound(path: path, missing: missing, present: present.map(concealed))
         case .notRecords(let path, let found): .notRecords(path: path, found: concealed(found))
+        case .invalidColumns(let path, let reason): .invalidColumns(path: path, reason: concealed(reason))
         case .recordWithoutKey(let entity, let path, let key):
             .recordWithoutKey(entity: entity, path: concealed(path), key: key)
         default: error

@@ -99,6 +99,19 @@ extension Importer {
         return found
     }
 
+    /// Returns the lists at a path that are records themselves: in a map, lists of values that are
+    /// no records of the entity, if lists are.
+    func rows(at path: JSONPath, _ tape: Tape, _ target: Target) -> Set<Int> {
+        var rows: Set<Int> = []
+        guard path.steps.last == .each, plan.mayBeRecord(.array, of: target.plan),
+            !plan.mayBeRecord(.string, of: target.plan)
+        else { return rows }
+        tape.forEach(at: path.steps[...], from: Tape.root) { place, name in
+            if name >= 0, tape.isRow(place) { rows.insert(place) }
+        }
+        return rows
+    }
+
     private func records(at index: Int, _ path: JSONPath, _ tape: Tape) throws(ImportError) -> Int {
         guard tape.kind(index) == .array || tape.kind(index) == .object else {
             throw .notRecords(path: path.description, found: tape.describe(index))

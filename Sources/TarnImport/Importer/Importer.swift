@@ -214,9 +214,10 @@ public final class Importer {
     /// - Parameter path: the path of the lists.
     func draft(_ tape: Tape, _ places: [Int], _ target: Target, at path: JSONPath) -> Added {
         var added = Added(listed: [], count: 0)
-        let paths = paths(of: places, at: path, tape)
+        let paths = paths(of: places, at: path, tape), rows = rows(at: path, tape, target)
         for place in places {
-            added.append(draft(tape, place, target, from: added.count, path: paths[place]))
+            added.append(
+                draft(tape, place, target, from: added.count, path: paths[place], isRow: rows.contains(place)))
         }
         return added
     }
@@ -232,9 +233,12 @@ public final class Importer {
     /// - Parameters:
     ///   - start: the number of records that the document listed before.
     ///   - path: the path of the list or the record, if it is known.
-    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: Tape.Found? = nil) -> Added {
+    ///   - isRow: whether a list is a record itself.
+    func draft(
+        _ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: Tape.Found? = nil, isRow: Bool = false
+    ) -> Added {
         var added = Added(listed: [], count: 0)
-        let isList = tape.kind(place) == .array
+        let isList = tape.kind(place) == .array && !isRow
         let list = path?.path ?? tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         let entity = plan.plans[target.plan].entity
         drafter.beginList(list, name: drafter.documentValues.keepName(path?.name ?? -1, tape))

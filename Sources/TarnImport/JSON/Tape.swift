@@ -123,6 +123,17 @@ struct Tape {
         }
     }
 
+    /// Whether a value is a row: a list that is not empty, of neither lists nor objects.
+    func isRow(_ index: Int) -> Bool {
+        guard kind(index) == .array, !isEmpty(index) else { return false }
+        var element = index + 1
+        while element < end(index) {
+            if kind(element) == .array || kind(element) == .object { return false }
+            element = next(element)
+        }
+        return true
+    }
+
     /// Returns the value of a key of an object; the last one if the key occurs several times.
     func value(of key: String, in object: Int) -> Int? {
         var found: Int?, i = object + 1

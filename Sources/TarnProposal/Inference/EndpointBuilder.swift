@@ -106,8 +106,9 @@ struct EndpointBuilder {
                 "If the server refuses a page behind the last one: responses: [{ status: 404, then: stop }].")
         }
         for (list, entity) in zip(source.lists, entityNames[index]) {
-            endpoint.lists.append(
-                ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))
+            var proposed = ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional)
+            proposed.columns = source.pages.first?.columns.first { $0.records == list.found.path }?.names.description
+            endpoint.lists.append(proposed)
         }
         if source.lists.allSatisfy({ !$0.found.isList }) {
             endpoint.pagination = "single_page"

@@ -7,6 +7,8 @@ struct ProposedEndpoint {
         var entity: String
         /// Whether a response may lack the list.
         var isOptional = false
+        /// The path of the names of columns, if the records are rows or columns; nil for objects.
+        var columns: String?
     }
 
     var name: String

@@ -23,6 +23,52 @@ enum RowList {
         }
     }
 
+    /// Returns the place of the names of a list's columns: a list of texts beside it, or a member
+    /// of each object of one; nil if there is none.
+    ///
+    /// - Parameter members: those around the list.
+    static func place(ofNamesIn members: [JSONValue.Member], count: Int) -> [JSONPath.Step]? {
+        for member in members where columnNames.contains(member.key.lowercased()) {
+            let elements = member.value.elements
+            guard elements.count == count else { continue }
+            if areNames(elements.compactMap(\.scalarText), count: count) { return [.key(member.key)] }
+            for field in ["name", "id", "key", "field"]
+            where areNames(elements.compactMap { $0[field]?.scalarText }, count: count) {
+                return [.key(member.key), .each, .key(field)]
+            }
+        }
+        return nil
+    }
+
+    private static func areNames(_ names: [String], count: Int) -> Bool {
+        names.count == count && Set(names).count == count && names.allSatisfy { FieldNames.canBeWritten([$0]) }
+    }
+
+    /// Whether the first row has the names of the columns: other rows have numbers below a name.
+    ///
+    /// - Parameter isCertain: whether it has them if it may have them.
+    static func isHeader(_ rows: [JSONValue], isCertain: Bool) -> Bool {
+        guard let first = rows.first, case .array(let names) = first else { return false }
+        let texts = names.compactMap { name -> String? in if case .string(let text) = name { text } else { nil } }
+        guard areNames(texts, count: names.count), texts.allSatisfy({ Double($0) == nil }) else { return false }
+        let others = rows.dropFirst().prefix(100)
+        guard !isCertain else { return true }
+        return !others.isEmpty
+            && names.indices.contains { column in
+                let values = others.compactMap { $0.elements.indices.contains(column) ? $0.elements[column] : nil }
+                return values.contains { $0 != .null } && values.allSatisfy { $0 == .null || isCounted($0) }
+            }
+    }
+
+    /// Whether a value is a number, a boolean, or a text that begins like a number or a date.
+    private static func isCounted(_ value: JSONValue) -> Bool {
+        switch value {
+        case .number, .bool: true
+        case .string(let text): text.utf8.first { $0 != UInt8(ascii: "-") }.map { (0x30...0x39).contains($0) } ?? false
+        default: false
+        }
+    }
+
     /// Returns the names of the columns of a list, from the objects around it; nil without any.
     ///
     /// - Parameter count: the number of columns.
@@ -69,10 +115,11 @@ enum RowList {
         guard let columns = list.columns, areUnnamed(columns), let rows = ListFinder.value(of: list, in: json)?.elements
         else { return nil }
         let place = list.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.path.description, limit: 60))`"
-        let isHeader = rows.first?.elements.allSatisfy { if case .string = $0 { true } else { false } } ?? false
-        let others = rows.dropFirst().flatMap(\.elements).contains { if case .string = $0 { false } else { true } }
+        let names = YAMLText.scalar(JSONPath(.record, steps: list.path.steps + [.index(0)]).description)
         let header =
-            isHeader && others ? " The first row looks like the names of the columns: it is a record, too." : ""
+            isHeader(rows, isCertain: true)
+            ? " If the first row has their names, write `columns: \(YAMLText.comment(names, limit: 60))`, and remove `from` of the attributes: now it is a record, too."
+            : ""
         return "\(place) is a list of rows without names: name the attributes as the server's manual does.\(header)"
     }
 }

@@ -10,8 +10,10 @@ package struct Sample: Sendable {
         package var url: String
         package var headers: TransportHeaders
         package var body: [UInt8]
-        /// The parsed body.
+        /// The parsed body. Records that are rows or columns are objects in it.
         package var json: JSONValue
+        /// The lists that have rows or columns.
+        var columns: [NamedColumns] = []
 
         /// Creates a page.
         package init(url: String, headers: TransportHeaders = TransportHeaders(), body: [UInt8], json: JSONValue) {

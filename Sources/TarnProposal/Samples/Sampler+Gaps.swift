@@ -20,7 +20,6 @@ extension Sampler {
                 ]
             }
             if let list = scalarList(in: json, []) { return [list] }
-            if let columns = ColumnarRecords.find(in: json) { return [columns.remark] }
             guard let path = ListFinder.emptyList(in: json)?.description else {
                 let remark = HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)
                 return remark.map { [$0] } ?? RecordMap.maps(in: json).prefix(8).map(\.remark)

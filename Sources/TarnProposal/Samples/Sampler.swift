@@ -112,9 +112,11 @@ package struct Sampler: Sendable {
     func page(_ url: String, like first: [FoundList] = []) async throws(SampleError) -> Sample.Page {
         let response = try await response(url, options.headers)
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
-        let json = try Sampler.parse(response.body, name: Redaction.url(url))
-        let page = Sample.Page(
+        let (json, columns) = ColumnSearch.named(
+            try Sampler.parse(response.body, name: Redaction.url(url)), like: first)
+        var page = Sample.Page(
             url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
+        page.columns = columns
         onPage(url, ListFinder.lists(in: json, like: first).reduce(0) { $0 + ListFinder.objects(json, $1).count })
         return page
     }
@@ -128,10 +130,12 @@ package struct Sampler: Sendable {
     /// Reads a file of JSON.
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
-        let json = try parse(body, name: path)
+        let (json, columns) = ColumnSearch.named(try parse(body, name: path))
         let lists = ListFinder.lists(in: json)
         guard !lists.isEmpty else { throw .noRecords(path) }
-        var sample = Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+        var page = Sample.Page(url: "", body: body, json: json)
+        page.columns = columns
+        var sample = Sample(origin: path, isURL: false, pages: [page])
         sample.gaps = gaps(json, lists, url: "")
         return sample
     }

@@ -64,6 +64,9 @@ struct SourceBuilder {
         if let page = sample.endPage { takeEnd(page, first, of: sample, to: &source) }
         let end = source.endText
         source.notes += sample.notes + source.gaps
+        if let page = sample.pages.first {
+            source.notes += page.columns.compactMap(ColumnSearch.note)
+        }
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {

@@ -175,12 +175,15 @@ struct ProposalWriter {
             if !endpoint.lists[0].keys.isEmpty {
                 line(4, "records: \(YAMLText.scalar(ProposalWriter.path(endpoint.lists[0].keys)))")
             }
+            if let columns = endpoint.lists[0].columns { line(4, "columns: \(YAMLText.scalar(columns))") }
             line(4, "entity: \(endpoint.lists[0].entity)")
         } else {
             line(4, "records:")
             for list in endpoint.lists {
                 let path = YAMLText.scalar(ProposalWriter.path(list.keys))
-                line(6, path + ": " + (list.isOptional ? "{ entity: \(list.entity), optional: true }" : list.entity))
+                let optional = list.isOptional ? ", optional: true" : ""
+                let columns = list.columns.map { ", columns: \(YAMLText.scalar($0))" } ?? "", rules = optional + columns
+                line(6, path + ": " + (rules.isEmpty ? list.entity : "{ entity: \(list.entity)\(rules) }"))
             }
         }
         line(4, "paginate: \(endpoint.pagination)", endpoint.paginationComment)

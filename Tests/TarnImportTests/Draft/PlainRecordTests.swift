@@ -83,12 +83,19 @@ struct PlainRecordTests {
         }
     }
 
-    @Test("the elements of a row are no records: a text or a number is one by $ only")
+    @Test("a row may be the value of a map, beside a list of rows; without a path by position it is a list of records")
     func rowsInMaps() throws {
         let bed = try bed(["id": ["@memberName"], "v": ["[0]"]])
-        let report = try bed.take(#"{"a":[4,7],"b":[[5,8]]}"#, "Thing", records: "*")
-        #expect(report.diagnostics.map(\.path) == ["$.a[0]", "$.a[1]"])
-        #expect(try bed.lines() == [#"Thing b {"id":"b","v":5}"#])
+        let report = try bed.take(#"{"a":[4,7],"b":[[5,8]],"c":[],"d":[null,1]}"#, "Thing", records: "*")
+        #expect(report.diagnostics == [])
+        #expect(
+            try bed.lines() == [
+                #"Thing a {"id":"a","v":4}"#, #"Thing b {"id":"b","v":5}"#, #"Thing d {"id":"d"}"#,
+            ])
+        let values = try self.bed(["id": ["{@memberName}/{$}"], "v": ["[0]", "$"]])
+        #expect(try values.take(#"{"a":[4,7]}"#, "Thing", records: "*").created == 2)
+        let none = try self.bed(["id": ["@memberName"]])
+        #expect(try none.take(#"{"a":[4,7]}"#, "Thing", records: "*").diagnostics.map(\.path) == ["$.a[0]", "$.a[1]"])
         #expect(throws: ImportError.self) {
             _ = try bed.importer.add(Array(#"{"a":1}"#.utf8), records: "*", entity: "Thing")
         }

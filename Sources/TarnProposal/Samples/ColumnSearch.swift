@@ -1,0 +1,72 @@
+// Records that are rows or columns, and the places of the names of their columns.
+
+import Tarn
+
+/// Makes objects of the records of an answer that are rows or columns, as an import does.
+///
+/// What else is found in an answer is the same as in one that has objects.
+enum ColumnSearch {
+    /// Returns an answer with objects, and what a description says of its lists.
+    ///
+    /// - Parameter first: the lists of the first page; empty for this page. Of a further page, one
+    ///   row is enough.
+    static func named(_ json: JSONValue, like first: [FoundList] = []) -> (json: JSONValue, columns: [NamedColumns]) {
+        let columns = find(in: json, like: first)
+        guard !columns.isEmpty, let named = try? NamedColumns.named(columns, in: Array(json.text.utf8)),
+            let result = try? JSONValue(String(decoding: named, as: UTF8.self))
+        else { return (json, []) }
+        return (result, columns)
+    }
+
+    /// Returns a note about a list of columns; nil about rows.
+    static func note(_ list: NamedColumns) -> String? {
+        guard list.names.origin == .memberName else { return nil }
+        let place =
+            list.records.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.records.description, limit: 60))`"
+        return
+            "\(place) has its records as columns: the n-th values of all lists are one. If it is one record with lists, remove `columns`."
+    }
+
+    private static func find(in json: JSONValue, like first: [FoundList]) -> [NamedColumns] {
+        guard first.isEmpty else {
+            return first.compactMap { list in
+                guard !list.steps.contains(.each), let value = ListFinder.value(of: list, in: json) else { return nil }
+                if case .object(let members) = value {
+                    guard ColumnarRecords(members, list.path.keys, least: 1) != nil else { return nil }
+                    return NamedColumns(list.path, names: JSONPath(.memberName, steps: []))
+                }
+                return rows(list, value.elements, in: json, isCertain: true)
+            }
+        }
+        let lists = ListFinder.lists(in: json)
+        guard lists.contains(where: \.isList) else {
+            return ColumnarRecords.all(in: json).map {
+                NamedColumns(JSONPath(keys: $0.keys), names: JSONPath(.memberName, steps: []))
+            }
+        }
+        return lists.compactMap { list in
+            list.columns == nil
+                ? nil : rows(list, ListFinder.value(of: list, in: json)?.elements ?? [], in: json, isCertain: false)
+        }
+    }
+
+    /// Returns the place of the names of a list of rows: beside it, or in its first row.
+    ///
+    /// - Parameter isCertain: whether the first row has the names if it may have them.
+    private static func rows(
+        _ list: FoundList, _ rows: [JSONValue], in json: JSONValue, isCertain: Bool
+    ) -> NamedColumns? {
+        guard let row = rows.first, case .array(let values) = row else { return nil }
+        let path = list.path
+        if case .key? = list.steps.last {
+            let around = FoundList(steps: Array(list.steps.dropLast()), isList: false)
+            if case .object(let members)? = ListFinder.value(of: around, in: json),
+                let names = RowList.place(ofNamesIn: members, count: values.count)
+            {
+                return NamedColumns(path, names: JSONPath(.record, steps: around.path.steps + names))
+            }
+        }
+        guard RowList.isHeader(rows, isCertain: isCertain) else { return nil }
+        return NamedColumns(path, names: JSONPath(.record, steps: path.steps + [.index(0)]))
+    }
+}

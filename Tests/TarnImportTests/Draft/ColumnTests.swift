@@ -1,0 +1,115 @@
+// Rows and columns that are named by the response.
+
+import Foundation
+import TarnImport
+import TarnStore
+import Testing
+
+@Suite("Import: rows and columns with names")
+struct ColumnTests {
+    private func bed() throws -> TestStore {
+        var mapping = EntityMapping(paths: [:])
+        mapping.rest = "all"
+        return try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Count", key: ["day"],
+                    attributes: [
+                        AttributeDefinition("day", .string), AttributeDefinition("n", .decimal, optional: true),
+                        AttributeDefinition("unit", .string, optional: true),
+                        AttributeDefinition("all", .json, optional: true),
+                    ])
+            ]),
+            Mapping(entities: ["Count": mapping]))
+    }
+
+    private func lines(_ json: String, _ records: JSONPath, _ names: JSONPath) throws -> [String] {
+        let bed = try bed()
+        let body = try bed.importer.naming([NamedColumns(records, names: names)], in: Array(json.utf8))
+        _ = try bed.importer.add(body, records: records, entity: "Count")
+        #expect(try bed.commit().diagnostics == [])
+        return try bed.lines().map { String($0.dropFirst("Count ".count)) }
+    }
+
+    private let both = [#"a {"day":"a","n":1.1}"#, #"b {"day":"b","n":2}"#]
+
+    @Test(
+        "the names are a list beside the rows, a member of objects, or the first row",
+        arguments: [
+            (#"{"columns":["day","n"],"rows":[["a",1.10],["b",2]]}"#, "rows", "columns"),
+            (#"{"meta":[{"name":"day"},{"name":"n"}],"data":{"of":[["a",1.10],["b",2]]}}"#, "data.of", "meta.*.name"),
+            (#"[["day","n"],["a",1.10],["b",2]]"#, "$", "[0]"),
+            (#"{"values":[["n","day"],[1.10,"a"],[2,"b"]]}"#, "values", "values[0]"),
+            (
+                #"{"s":[{"of":["day","n"],"is":[["a",1.10]]},{"of":["n","day"],"is":[[2,"b"]]},{"is":[]}]}"#, "s.*.is",
+                "s.*.of"
+            ),
+            (#"{"h":{"day":["a","b"],"n":[1.10,2]}}"#, "h", "@memberName"),
+            (#"{"x":{"day":["a"],"n":[1.10]},"y":{"day":["b"],"n":[2]}}"#, "*", "@memberName"),
+            (#"{"names":["day","n"],"m":{"x":["a",1.10],"y":[["b",2]]}}"#, "m.*", "names"),
+        ] as [(String, JSONPath, JSONPath)])
+    func forms(json: String, records: JSONPath, names: JSONPath) throws {
+        #expect(try lines(json, records, names) == both)
+    }
+
+    @Test("a column without a name of its own has that of its position; a shorter row lacks its last values")
+    func positions() throws {
+        #expect(
+            try lines(#"{"c":["day","day",null,"n"],"r":[["a",2,3,4,5],["b"],["c",{"x":1.50}]]}"#, "r", "c") == [
+                #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3,"[4]":5}}"#, #"b {"day":"b"}"#,
+                #"c {"day":"c","all":{"[1]":{"x":1.50}}}"#,
+            ])
+    }
+
+    @Test("beside columns, a member that is no list is the same in each record, and other values stay")
+    func constants() throws {
+        let json = #"{"unit":"°C","day":["a","b"],"n":[1,null],"quote":["\"\\","\n"]}"#
+        #expect(
+            try lines(json, "$", "@memberName") == [
+                #"a {"day":"a","n":1,"unit":"°C","all":{"quote":"\"\\"}}"#,
+                #"b {"day":"b","unit":"°C","all":{"quote":"\n"}}"#,
+            ])
+        let body = try NamedColumns.named(
+            [NamedColumns("r", names: "c")], in: Array(#"{"n":1e400,"c":["x"],"r":[[1],{"y":2},null],"z":[[1]]}"#.utf8))
+        #expect(
+            String(decoding: body, as: UTF8.self) == #"{"n":1e400,"c":["x"],"r":[{"x":1},{"y":2},null],"z":[[1]]}"#)
+    }
+
+    @Test(
+        "a response without rows or columns is what it is",
+        arguments: [
+            #"{"r":[]}"#, #"{"r":[{"day":"a"}]}"#, #"{"c":["day"]}"#, #"{"r":null}"#, #"{"r":{"day":"a"}}"#, "[]",
+        ])
+    func absent(json: String) throws {
+        for names in ["c", "@memberName"] as [JSONPath] {
+            let body = Array(json.utf8)
+            #expect(try NamedColumns.named([NamedColumns("r", names: names)], in: body) == body)
+        }
+    }
+
+    @Test("rows without names and columns of different lengths are errors that say where, and so is what is too large")
+    func errors() throws {
+        func error(_ json: String, _ records: JSONPath, _ names: JSONPath) -> String {
+            do {
+                _ = try NamedColumns.named([NamedColumns(records, names: names)], in: Array(json.utf8))
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(error(#"{"r":[["a"]]}"#, "r", "c").contains("`c` does not lead to columns: the rows of this response need names"))
+        #expect(error(#"{"c":7,"r":[["a"]]}"#, "r", "c").contains("found the number 7"))
+        #expect(error(#"{"c":[{"name":"x"}],"r":[["a"]]}"#, "r", "c").contains("such as `c.*.name`"))
+        #expect(error(#"{"c":[null],"r":[["a"]]}"#, "r", "c").contains("the first one is null"))
+        let unequal = error(#"{"h":{"day":["a","b"],"n":[1]}}"#, "h", "@memberName")
+        #expect(unequal.contains("`h`") && unequal.contains("`day` has 2, `n` has 1"), "\(unequal)")
+        #expect(error("[[", "$", "[0]").contains("not valid JSON"))
+        let bed = try bed()
+        bed.importer.limits.documentSize = 4096
+        let name = String(repeating: "n", count: 500), rows = (0..<20).map { _ in "[1]" }.joined(separator: ",")
+        #expect {
+            _ = try bed.importer.naming(
+                [NamedColumns("r", names: "c")], in: Array(#"{"c":["\#(name)"],"r":[\#(rows)]}"#.utf8))
+        } throws: {
+            $0 as? ImportError == .tooLarge(.rows, limit: 4096)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// Mirrors of lists whose records are rows or columns.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Mirror: rows and columns with names", .timeLimit(.minutes(5)))
+struct MirrorColumnTests {
+    private static func yaml(_ endpoint: String) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Count: { key: day, attributes: { day: string, n: int } }
+        endpoints:
+          counts: { path: /counts, \(endpoint) }
+        """
+    }
+
+    private func counts(_ store: MirrorStore) throws -> [String] {
+        try store.read { reader in
+            try reader.fetch(Query("Count")).map { record in
+                guard case .string(let day)? = record["day"], case .int(let n)? = record["n"] else { return "?" }
+                return "\(day) \(n)"
+            }
+        }
+    }
+
+    @Test("each page has the names in its first row: a column that comes or moves changes no record")
+    func header() async throws {
+        let bodies = Mutex([
+            #"[["day","n"],["a",1],["b",2]]"#, #"[["n","day"],[3,"c"],[4,"d"]]"#, #"[["day","n"]]"#,
+        ])
+        let transport = ClosureTransport { request in
+            let page = Int(request.url.suffix(1)) ?? 1
+            return TransportResponse(status: 200, body: Array(bodies.withLock { $0[page - 1] }.utf8))
+        }
+        let store = try MirrorStore(
+            yaml: Self.yaml("columns: '[0]', entity: Count, paginate: { page_number: { param: page } }"))
+        let first = try await store.sync(nil, transport: transport)
+        #expect(first.failures.isEmpty && first.pages == 3, "\(first.texts)")
+        #expect(try counts(store) == ["a 1", "b 2", "c 3", "d 4"])
+        bodies.withLock { $0[0] = #"[["day","zone","n"],["a",9,1],["b",9,2]]"# }
+        let second = try await store.sync(nil, transport: transport)
+        #expect(second.failures.isEmpty, "\(second.texts)")
+        #expect(try counts(store) == ["a 1", "b 2", "c 3", "d 4"])
+        // The names are gone: an error, and nothing is stored.
+        bodies.withLock { $0[0] = #"[["a",5],["b",6]]"# }
+        let third = try await store.sync(nil, transport: transport)
+        #expect(third.failures.count == 1 || third.texts.contains { $0.contains("key") }, "\(third.texts)")
+        #expect(try counts(store) == ["a 1", "b 2", "c 3", "d 4"])
+    }
+
+    @Test("columns, and several lists in one answer with names of their own")
+    func columns() async throws {
+        let body = Mutex(#"{"hourly":{"day":["a","b"],"n":[1,2]},"names":["day","n"],"rows":[["c",3]]}"#)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(body.withLock(\.self).utf8))
+        }
+        let one = try MirrorStore(
+            yaml: Self.yaml("records: hourly, columns: '@memberName', entity: Count, paginate: single_page"))
+        #expect(try await one.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try counts(one) == ["a 1", "b 2"])
+        let several = try MirrorStore(
+            yaml: Self.yaml(
+                "records: { hourly: { entity: Count, columns: '@memberName' }, rows: { entity: Count, columns: names } }, paginate: single_page"
+            ))
+        #expect(try await several.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try counts(several) == ["a 1", "b 2", "c 3"])
+        body.withLock { $0 = #"{"hourly":{"day":["a","b"],"n":[5]},"rows":[]}"# }
+        let report = try await one.sync(nil, transport: transport)
+        #expect(report.texts.contains { $0.contains("`day` has 2, `n` has 1") }, "\(report.texts)")
+        #expect(try counts(one) == ["a 1", "b 2"])
+    }
+
+    @Test("a description with other columns reads a stored response again")
+    func changed() async throws {
+        let transport = ClosureTransport { request in
+            var headers = TransportHeaders()
+            headers["ETag"] = "\"1\""
+            guard request.headers["If-None-Match"] == nil else {
+                return TransportResponse(status: 304, headers: headers)
+            }
+            let body = #"{"x":["day","n"],"y":["n","day"],"rows":[["1","2"]]}"#
+            return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+        }
+        let store = try MirrorStore(
+            yaml: Self.yaml("records: rows, columns: x, entity: Count, paginate: single_page"))
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try counts(store) == ["1 2"])
+        let other = try Description.parse(
+            Self.yaml("records: rows, columns: y, entity: Count, paginate: single_page"), file: "tarn.yaml")
+        #expect(
+            other.fingerprint(of: other.endpoints[0])
+                != store.description.fingerprint(of: store.description.endpoints[0]))
+        // A 304 does not confirm what was read otherwise.
+        var changed = store
+        changed.description.endpoints = other.endpoints
+        #expect(try await changed.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try counts(changed) == ["1 2", "2 1"])
+    }
+
+    @Test(
+        "columns that cannot be those of the records are reported with the way out",
+        arguments: [
+            ("records: rows, columns: rows, entity: Count", "these are the records"),
+            ("columns: $, entity: Count", "such as columns or '[0]'"),
+            ("records: { rows: Count }, columns: names", "columns: names }"),
+            ("records: rows, columns: '@position', entity: Count", "@position is not allowed here"),
+        ])
+    func problems(endpoint: String, message: String) {
+        #expect {
+            _ = try Description.parse(Self.yaml(endpoint), file: "tarn.yaml")
+        } throws: {
+            "\($0)".contains(message)
+        }
+    }
+}

@@ -128,11 +128,9 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     }
 
     private static func parts(of endpoint: Endpoint, _ pages: PageSequence) -> [RemotePart] {
-        var places = endpoint.envelope
-        if places.isEmpty { places = [EnvelopePart(endpoint.records, endpoint.entity)] }
-        for index in places.indices where places[index].path == endpoint.records {
-            places[index].columns = places[index].columns ?? endpoint.columns
-        }
+        let places =
+            endpoint.envelope.isEmpty
+            ? [EnvelopePart(endpoint.records, endpoint.entity)] : endpoint.envelope
         var parameters: [String: String] = [:]
         for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
         // If the query repeats a parameter, its first value counts.
@@ -140,7 +138,7 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
         return places.map { place in
             var part = RemotePart(place.entity, .path(place.path))
             part.isOptional = place.isOptional
-            part.columns = place.columns
+            part.columns = endpoint.columns
             part.parameters = parameters
             part.firstPosition = endpoint.envelope.isEmpty ? pages.listed : 0
             return part
@@ -160,7 +158,7 @@ extension PageImporter {
     ) throws -> ResponseEntry {
         let added =
             try lists.map { lists in
-                let body = try importer.naming(request.endpoint.namedColumns, in: response.body)
+                let body = try importer.naming(request.endpoint.columns, in: response.body)
                 return try importer.facts(of: body, lists: lists, asking: questions)
             }
             ?? Importer.Added(listed: [], count: 0)

@@ -21,8 +21,8 @@ public struct RemotePart: Sendable {
     public var isOptional = false
     /// Values that the mapping may read as `@param`.
     public var parameters: [String: String] = [:]
-    /// The place of the names of columns, if the records are rows or columns.
-    var columns: JSONPath?
+    /// The lists of the response whose elements are rows, or columns.
+    var columns: [NamedColumns] = []
     /// The number of records before them in a longer list, for `@position`.
     var firstPosition: Int
 
@@ -52,8 +52,7 @@ extension RemotePart {
             case .json(let json):
                 return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
             case .path(let path):
-                let body = try importer.naming(
-                    columns.map { [NamedColumns(path, names: $0)] } ?? [], in: response.body)
+                let body = try importer.naming(columns, in: response.body)
                 guard !isOptional else {
                     return try importer.add(
                         body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)

@@ -100,7 +100,7 @@ struct PageImporter {
             : .envelope(request.endpoint.envelope)
         let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         do throws(ImportError) {
-            let body = try importer.naming(request.endpoint.namedColumns, in: response.body)
+            let body = try importer.naming(request.endpoint.columns, in: response.body)
             added = try importer.add(
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {

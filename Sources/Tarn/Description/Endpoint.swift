@@ -36,9 +36,8 @@ public struct Endpoint: Sendable, Hashable {
     public var body: TransportBody?
     /// The key path of the list of records in the response.
     package var records: JSONPath
-    /// The path of the names of columns, or `@memberName`, if the records at ``records`` are rows or
-    /// columns.
-    package var columns: JSONPath?
+    /// The lists whose elements are rows, or columns, and the places of the names.
+    package var columns: [NamedColumns] = []
     /// The entity of the listed records; the first one if there are several.
     public var entity: String
     /// The key paths and entities of an envelope; empty if there is one list.

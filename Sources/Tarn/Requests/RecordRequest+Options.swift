@@ -63,7 +63,9 @@ extension RecordRequest {
     ///
     /// - Parameter names: the path of the names of the columns, from the root of the response; of
     ///   columns `@memberName`. It applies to the request's own records.
-    public func columns(at names: JSONPath) -> RecordRequest { with { $0.endpoint.columns = names } }
+    public func columns(at names: JSONPath) -> RecordRequest {
+        with { $0.endpoint.columns.append(NamedColumns($0.endpoint.records, names: names)) }
+    }
 
     // MARK: The store
 

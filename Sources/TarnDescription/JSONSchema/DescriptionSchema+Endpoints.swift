@@ -18,8 +18,9 @@ extension DescriptionSchema {
                     name: "records", about: "Where the records are: a key path, or key paths with their entities.",
                     node: .either([.text, .map(.either([.text, part]))])),
                 Property(
-                    name: "columns", about: "Where the names of columns are, if records are rows or columns.",
-                    node: .text),
+                    name: "columns",
+                    about: "Where the names of columns are: of the records, or of several lists by their key paths.",
+                    node: .either([.text, .map(.text)])),
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "paginate", about: "How further pages are requested.", node: pagination),
                 Property(name: "restart", about: "How a scan begins again behind deep pages.", node: restart),
@@ -95,9 +96,6 @@ extension DescriptionSchema {
             [
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "optional", about: "Whether a response may lack them.", node: .flag),
-                Property(
-                    name: "columns", about: "Where the names of columns are, if records are rows or columns.",
-                    node: .text),
             ], required: ["entity"])
     }
 

@@ -39,7 +39,7 @@ extension DescriptionReader {
         let names = Set(own.map(\.name)), parameters = own + currentAPI.parameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
         let records = envelope == nil ? recordsPath(section) : nil
-        let columns = columns(section, isEnvelope: envelope != nil, records)
+        let columns = columns(section, isEnvelope: envelope != nil, records ?? JSONPath(keys: []))
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
             more = more(section)

@@ -70,49 +70,62 @@ extension DescriptionReader {
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"
             var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]),
-                isOptional = false, columns: JSONPath?
+                isOptional = false
             if case .mapping = entry.value.content {
                 guard
                     let inner = self.section(
-                        entry.value, field, keys: ["entity", "optional", "columns"], required: ["entity"],
+                        entry.value, field, keys: ["entity", "optional"], required: ["entity"],
                         example: ["entity": "entity: User"])
                 else { return nil }
                 isOptional = flag(inner, "optional")
-                columns = self.columns(inner, isEnvelope: false, JSONPath(entry.key))
                 name = inner
             }
             guard let path = plainKeyPath(entry.key, field, entry.keyMark),
                 let entity = entityName(name, "entity", schema)
             else { return nil }
-            var part = EnvelopePart(path, entity, optional: isOptional)
-            part.columns = columns
-            return part
+            return EnvelopePart(path, entity, optional: isOptional)
         }
     }
 
     // MARK: Columns
 
-    /// Reads the place of the names of columns: a key path, or `@memberName`.
+    /// Reads the places of the names of columns: of the records, or of several lists.
     ///
-    /// - Parameter records: the path of the rows or columns; nil for the root.
-    mutating func columns(_ section: Section, isEnvelope: Bool, _ records: JSONPath?) -> JSONPath? {
-        guard let text = text(section, "columns"), let mark = section["columns"]?.mark else { return nil }
-        if isEnvelope {
+    /// - Parameter records: the path of the records, unless there are several.
+    mutating func columns(_ section: Section, isEnvelope: Bool, _ records: JSONPath) -> [NamedColumns] {
+        let field = section.path("columns")
+        guard let value = section["columns"] else { return [] }
+        guard case .mapping = value.content else {
+            guard !isEnvelope else {
+                report(
+                    section, "columns",
+                    "there are several key paths under records: write those of the rows or columns with their names, such as columns: { rows: names }"
+                )
+                return []
+            }
+            return columns(of: records, value, field).map { [$0] } ?? []
+        }
+        return entries(section, "columns", of: "key paths of lists to those of their names").compactMap { entry in
+            let field = "\(field).\(entry.key)"
+            return plainKeyPath(entry.key, field, entry.keyMark).flatMap { columns(of: $0, entry.value, field) }
+        }
+    }
+
+    /// Reads the place of the names of a list's columns: a key path, or `@memberName`.
+    private mutating func columns(of records: JSONPath, _ value: YAMLValue, _ field: String) -> NamedColumns? {
+        guard let text = text(value, field) else { return nil }
+        if text == JSONPath.Origin.memberName.rawValue {
+            return NamedColumns(records, names: JSONPath(.memberName, steps: []))
+        }
+        guard let names = plainKeyPath(text, field, value.mark) else { return nil }
+        guard names != records else {
+            let first = JSONPath(.record, steps: records.steps + [.index(0)])
             report(
-                section, "columns",
-                "each key path under records has its own columns: write them there, as in rows: { entity: User, columns: \(text) }"
+                field, value.mark,
+                "these are the rows: write the path of the names, such as columns, or '\(first)' for the first row, or '@memberName' if the members of an object are the columns"
             )
             return nil
         }
-        if text == JSONPath.Origin.memberName.rawValue { return JSONPath(.memberName, steps: []) }
-        guard let path = plainKeyPath(text, section.path("columns"), mark) else { return nil }
-        guard path != records ?? JSONPath(keys: []) else {
-            report(
-                section, "columns",
-                "these are the records: write the path of the names, such as columns or \(path == JSONPath(keys: []) ? "'[0]'" : "'\(path)[0]'"), or '@memberName' if the members of an object are the columns"
-            )
-            return nil
-        }
-        return path
+        return NamedColumns(records, names: names)
     }
 }

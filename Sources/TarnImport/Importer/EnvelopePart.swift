@@ -6,8 +6,6 @@ public struct EnvelopePart: Sendable, Hashable {
     package var entity: String
     /// Whether the value may be absent or null.
     package var isOptional: Bool
-    /// The path of the names of columns, or `@memberName`, if the records are rows or columns.
-    package var columns: JSONPath?
 
     /// Creates a part.
     public init(_ path: JSONPath, _ entity: String, optional: Bool = false) {

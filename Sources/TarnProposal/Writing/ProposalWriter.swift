@@ -181,10 +181,12 @@ struct ProposalWriter {
             line(4, "records:")
             for list in endpoint.lists {
                 let path = YAMLText.scalar(ProposalWriter.path(list.keys))
-                let optional = list.isOptional ? ", optional: true" : ""
-                let columns = list.columns.map { ", columns: \(YAMLText.scalar($0))" } ?? "", rules = optional + columns
-                line(6, path + ": " + (rules.isEmpty ? list.entity : "{ entity: \(list.entity)\(rules) }"))
+                line(6, path + ": " + (list.isOptional ? "{ entity: \(list.entity), optional: true }" : list.entity))
             }
+            let columns = endpoint.lists.compactMap { list in
+                list.columns.map { "\(YAMLText.scalar(ProposalWriter.path(list.keys))): \(YAMLText.scalar($0))" }
+            }
+            if !columns.isEmpty { line(4, "columns: { \(columns.joined(separator: ", ")) }") }
         }
         line(4, "paginate: \(endpoint.pagination)", endpoint.paginationComment)
         for style in endpoint.paginationAlternatives {

@@ -65,7 +65,7 @@ struct MirrorColumnTests {
         #expect(try counts(one) == ["a 1", "b 2"])
         let several = try MirrorStore(
             yaml: Self.yaml(
-                "records: { hourly: { entity: Count, columns: '@memberName' }, rows: { entity: Count, columns: names } }, paginate: single_page"
+                "records: { hourly: Count, rows: Count }, columns: { hourly: '@memberName', rows: names }, paginate: single_page"
             ))
         #expect(try await several.sync(nil, transport: transport).failures.isEmpty)
         #expect(try counts(several) == ["a 1", "b 2", "c 3"])
@@ -73,6 +73,36 @@ struct MirrorColumnTests {
         let report = try await one.sync(nil, transport: transport)
         #expect(report.texts.contains { $0.contains("`day` has 2, `n` has 1") }, "\(report.texts)")
         #expect(try counts(one) == ["a 1", "b 2"])
+    }
+
+    @Test("rows that are nested in records are objects by the names beside them")
+    func nested() async throws {
+        let transport = ClosureTransport { _ in
+            let body =
+                #"{"series":[{"name":"x","of":["day","n"],"values":[["a",1]]},{"name":"y","of":["n","day"],"values":[[2,"b"]]}]}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Series:
+                    key: name
+                    attributes: { name: string }
+                    relationships: { counts: { to: [Count], from: values } }
+                  Count: { key: day, attributes: { day: string, n: int, of: { type: string, from: '@parent.name' } } }
+                endpoints:
+                  series:
+                    path: /series
+                    records: series
+                    entity: Series
+                    columns: { 'series.*.values': 'series.*.of' }
+                    paginate: single_page
+                """)
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try counts(store) == ["a 1", "b 2"])
+        #expect(try store.read { try $0.fetch(Query("Count")).map { $0["of"] } } == [.string("x"), .string("y")])
     }
 
     @Test("a description with other columns reads a stored response again")
@@ -105,9 +135,9 @@ struct MirrorColumnTests {
     @Test(
         "columns that cannot be those of the records are reported with the way out",
         arguments: [
-            ("records: rows, columns: rows, entity: Count", "these are the records"),
-            ("columns: $, entity: Count", "such as columns or '[0]'"),
-            ("records: { rows: Count }, columns: names", "columns: names }"),
+            ("records: rows, columns: rows, entity: Count", "'rows[0]' for the first row"),
+            ("columns: $, entity: Count", "or '[0]' for the first row"),
+            ("records: { rows: Count }, columns: names", "such as columns: { rows: names }"),
             ("records: rows, columns: '@position', entity: Count", "@position is not allowed here"),
         ])
     func problems(endpoint: String, message: String) {

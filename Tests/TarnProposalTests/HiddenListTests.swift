@@ -73,6 +73,10 @@ struct HiddenListTests {
             (#"{"status":"ok","data":{"id":[1,2],"name":["a",null]}}"#, true),
             (#"{"s":"ok","t":[1,2,3],"o":[4,5,6],"c":[7,8,9]}"#, true),
             (#"{"latitude":52.5,"hourly":{"time":["2025-01-01T00:00","2025-01-01T01:00"],"rain":[0,0.1]}}"#, true),
+            (
+                #"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"hourly":{"time":["2025-01-01","2025-01-02"],"rain":[0,0.1]}}"#,
+                true
+            ),
             (#"{"id":7,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"name":"x","price":3,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"languages":["en","de","fr"],"currencies":["EUR","USD"]}"#, false),

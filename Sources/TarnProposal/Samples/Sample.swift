@@ -14,6 +14,13 @@ package struct Sample: Sendable {
         package var json: JSONValue
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
+        /// The lists of records: those of columns, whatever is beside them, or those that are found.
+        var lists: [FoundList] {
+            let columns = columns.filter { $0.names.origin == .memberName }
+            return columns.isEmpty
+                ? ListFinder.lists(in: json)
+                : columns.map { FoundList(steps: $0.records.keys.map(ListStep.key), isList: true) }
+        }
 
         /// Creates a page.
         package init(url: String, headers: TransportHeaders = TransportHeaders(), body: [UInt8], json: JSONValue) {

@@ -45,7 +45,7 @@ package struct Sampler: Sendable {
         _ url: String, declared: CountedStyle? = nil, isOneOfMany: Bool = false
     ) async throws(SampleError) -> Sample {
         let first = try await page(url)
-        let lists = MainList.first(ListFinder.lists(in: first.json), first)
+        let lists = MainList.first(first.lists, first)
         guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
@@ -117,7 +117,8 @@ package struct Sampler: Sendable {
         var page = Sample.Page(
             url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
         page.columns = columns
-        onPage(url, ListFinder.lists(in: json, like: first).reduce(0) { $0 + ListFinder.objects(json, $1).count })
+        let lists = first.isEmpty ? page.lists : ListFinder.lists(in: json, like: first)
+        onPage(url, lists.reduce(0) { $0 + ListFinder.objects(json, $1).count })
         return page
     }
 
@@ -131,10 +132,10 @@ package struct Sampler: Sendable {
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
         let (json, columns) = ColumnSearch.named(try parse(body, name: path))
-        let lists = ListFinder.lists(in: json)
-        guard !lists.isEmpty else { throw .noRecords(path) }
         var page = Sample.Page(url: "", body: body, json: json)
         page.columns = columns
+        let lists = page.lists
+        guard !lists.isEmpty else { throw .noRecords(path) }
         var sample = Sample(origin: path, isURL: false, pages: [page])
         sample.gaps = gaps(json, lists, url: "")
         return sample

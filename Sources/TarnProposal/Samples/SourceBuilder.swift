@@ -21,7 +21,7 @@ struct SourceBuilder {
         let urls = samples.filter(\.isURL).compactMap { try? HTTPURL($0.origin) }
         let objects = samples.flatMap { sample in
             sample.pages.prefix(1).flatMap { page in
-                ListFinder.lists(in: page.json).flatMap { ListFinder.objects(page.json, $0).prefix(5) }
+                page.lists.flatMap { ListFinder.objects(page.json, $0).prefix(5) }
             }
         }
         if let chosen = options.base {
@@ -56,7 +56,7 @@ struct SourceBuilder {
 
     private mutating func add(_ sample: Sample) {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
-        let first = sample.pages.first.map { ListFinder.lists(in: $0.json) } ?? []
+        let first = sample.pages.first?.lists ?? []
         source.pages = sample.pages
         source.style = sample.style
         source.endStatus = sample.endStatus

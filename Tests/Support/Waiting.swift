@@ -17,9 +17,23 @@ package func eventually(_ what: String = "a condition", _ condition: () throws -
 }
 
 /// Runs a blocking closure on its own thread, because the pool has few threads.
+///
+/// It is part of the task: what it expects is reported for the test.
 package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread { continuation.resume(with: Swift.Result { try body() }) }
+    try await withTaskExecutorPreference(ThreadExecutor()) { try await concurrently(body) }
+}
+
+/// Runs on the preferred executor.
+@concurrent
+private func concurrently<Result: Sendable>(_ body: @Sendable () throws -> Result) async throws -> Result {
+    try body()
+}
+
+/// Runs each job on a thread of its own.
+private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let thread = Thread { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
         thread.stackSize = 8 << 20
         thread.start()
     }

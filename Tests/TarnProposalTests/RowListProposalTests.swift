@@ -23,7 +23,12 @@ struct RowListProposalTests {
                 "'meta.*.name'"
             ),
             (#"[["id","name"],[1,"a"],[2,"b"]]"#, "'[0]'"),
-            (#"{"range":"A1:B3","values":[["id","name"],["1","a"],["2","b"]]}"#, "'values[0]'"),
+            (#"{"range":"A1:C3","values":[["id","name","x"],["1","a"],["2","b","3"]]}"#, "'values[0]'"),
+            (#"{"id":"q7","columns":[{"name":"id"},{"name":"name"}],"data":[[1,"a"],[2,"b"]]}"#, "'columns.*.name'"),
+            (
+                #"{"meta":{"view":{"columns":[{"fieldName":"id"},{"fieldName":"name"}]}},"data":[["1","a"],["2","b"]]}"#,
+                "'meta.view.columns.*.fieldName'"
+            ),
         ])
     func named(body: String, columns: String) throws {
         let proposal = try proposal(body)
@@ -57,6 +62,18 @@ struct RowListProposalTests {
         #expect(
             table.uncertain.contains { $0.contains("If the first row has their names, write `columns: '[0]'`") },
             "\(table.uncertain)")
+    }
+
+    @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
+    func times() throws {
+        let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")
+        let proposal = try proposal(#"{"latitude":1.5,"hourly":{"time":[\#(days)],"rain":[0,1.5,1.5,0,0]}}"#)
+        #expect(proposal.text.contains("key: time   # ascending in all 5 samples"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("`time` differs in 5 samples") }, "\(proposal.uncertain)")
+        let equal = try self.proposal(#"{"hourly":{"time":["b","a","c"],"rain":[0,0,0.5]}}"#)
+        #expect(equal.text.contains("key: position"), "\(equal.text)")
+        let rows = try self.proposal(#"{"base":"EUR","rates":{"2025-01-01":[1.1,2],"2025-01-02":[1.2,3]}}"#)
+        #expect(rows.uncertain.contains { $0.contains("write `records: 'rates.*'`") }, "\(rows.text)")
     }
 
     @Test(

@@ -37,6 +37,7 @@ final class Cluster {
             for sample in place.shape.samples { shape.add(sample) }
         }
         for place in places { shape.addDeclarations(of: place.shape) }
+        shape.isTable = places.allSatisfy(\.shape.isTable)
         // The records are rows at every place, or at none of them.
         if let columns = places.first?.shape.columns, places.allSatisfy({ $0.shape.columns == columns }) {
             shape.columns = columns

@@ -147,6 +147,11 @@ struct KeyChoice {
                 fields: [best], reason: reason, isCertain: false, doubt: weakness(of: best),
                 alternatives: Array(rest.prefix(3)))
         }
+        if let time = timeOfTable() {
+            return KeyGuess(
+                fields: [time], reason: "ascending in all \(distinct.count) samples", isCertain: false,
+                doubt: weakness(of: time, isLastResort: true))
+        }
         // A value that differs in all samples shows that no record was listed again.
         if repeated == nil, values.isEmpty, let moved = listedAgain() {
             return KeyGuess(
@@ -172,6 +177,25 @@ struct KeyChoice {
         return KeyGuess(
             fields: [named], reason: "a path of the specification names a record by it", isCertain: false,
             alternatives: Array(vague.filter { $0 != named }.prefix(3)))
+    }
+
+    /// Names of the times by which tables of measurements have their rows.
+    private static let timeNames: Set = [
+        "time", "date", "day", "timestamp", "datetime", "t", "month", "week", "year", "hour", "period",
+    ]
+
+    /// Returns the first column of a table if it is a time that ascends or descends from row to
+    /// row; nil for other records. A position would be that of another time after the next change.
+    private func timeOfTable() -> String? {
+        guard shape.isTable, distinct.count >= 3, let first = shape.names.first, isUsable(first), isUnique([first]),
+            EnglishName.words(of: first).last.map(KeyChoice.timeNames.contains) ?? false
+        else { return nil }
+        let texts = distinct.compactMap { $0[first]?.scalarText }, numbers = texts.compactMap { Double($0) }
+        func isOrdered<T: Comparable>(_ values: [T]) -> Bool {
+            let pairs = zip(values, values.dropFirst())
+            return pairs.allSatisfy { $0 < $1 } || pairs.allSatisfy { $0 > $1 }
+        }
+        return (numbers.count == distinct.count ? isOrdered(numbers) : isOrdered(texts)) ? first : nil
     }
 
     /// The number of samples that confirm an id whose name is not that of the object.

@@ -20,7 +20,9 @@ struct ColumnarRecords {
     init?(_ members: [JSONValue.Member], _ keys: [String], least: Int = 2) {
         let lists = members.filter { ColumnarRecords.isColumn($0.value) }, others = members.count - lists.count
         guard lists.count > 1, let count = lists.first?.value.elements.count, count >= least,
-            lists.allSatisfy({ $0.value.elements.count == count })
+            lists.allSatisfy({ $0.value.elements.count == count }),
+            // Under names that are data, the lists are the rows.
+            lists.count(where: { RecordMap.isData($0.key) }) * 2 <= lists.count
         else { return nil }
         // A record may have two lists of one length by chance, but has an id or other values, too.
         let isRecord = members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil }

@@ -73,6 +73,8 @@ enum ListFinder {
             return elements.isEmpty || elements.contains(where: \.isObject) ? [FoundList(steps: [], isList: true)] : []
         case .object(let members):
             guard !members.isEmpty else { return [] }
+            // Names for the columns of rows tell of records, also beside the id of a query.
+            if let rows = RowList.named(in: members) { return [rows] }
             // An object with a key of its own is a record, whatever lists it has.
             if !hasOwnKey(members) {
                 if RecordMap.isMap(members) { return [FoundList(steps: [.each], isList: true)] }

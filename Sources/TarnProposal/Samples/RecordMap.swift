@@ -65,6 +65,22 @@ struct RecordMap: Equatable {
             && samples.allSatisfy { $0[field]?.keyText != nil && $0[field]?.keyText == $0[nameField]?.scalarText }
     }
 
+    /// Returns remarks about maps of rows in an answer that looks like a single object:
+    /// `{"2025-01-01": [4, 7], "2025-01-02": [5, 8]}`.
+    static func rowRemarks(in json: JSONValue, at path: [String] = []) -> [String] {
+        guard case .object(let members) = json, path.count < depthLimit else { return [] }
+        let rows = members.filter {
+            !$0.value.elements.isEmpty && $0.value.elements.allSatisfy { $0.scalarText != nil }
+        }
+        guard rows.count == members.count, rows.count > 1, rows.count(where: { isData($0.key) }) * 2 > rows.count
+        else { return members.prefix(100).flatMap { rowRemarks(in: $0.value, at: path + [$0.key]) } }
+        let place = path.isEmpty ? "the answer" : "`\(YAMLText.comment(JSONPath(keys: path).description, limit: 60))`"
+        let records = JSONPath(.record, steps: path.map(JSONPath.Step.key) + [.each]).description
+        return [
+            "\(place) has \(rows.count) rows by names: if these are the records, write `records: \(YAMLText.comment(YAMLText.scalar(records), limit: 60))`, `from: '\(nameField)'` in the key, and `from: '[0]'` and so on for their values."
+        ]
+    }
+
     /// Whether the members of an object are lists of records of one form, and their names are data.
     static func isMapOfLists(_ members: [JSONValue.Member]) -> Bool {
         guard members.count >= 3 else { return false }
@@ -77,7 +93,7 @@ struct RecordMap: Equatable {
     }
 
     /// Whether a name is data: it begins with a digit, or is as long as an id.
-    private static func isData(_ name: String) -> Bool {
+    static func isData(_ name: String) -> Bool {
         guard ObjectShape.isName(name) else { return true }
         let digits = name.utf8.count { (0x30...0x39).contains($0) }
         // An id that a server has made: a UUID, or a push id of Firebase.

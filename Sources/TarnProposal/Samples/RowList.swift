@@ -17,9 +17,12 @@ enum RowList {
         guard elements.count > 1, case .array(let first) = elements[0], (1...columnLimit).contains(first.count) else {
             return false
         }
+        // Below a row of names, others may lack their last values.
+        let isHeader = areNames(texts(first), count: first.count)
         return elements.allSatisfy { row in
-            guard case .array(let values) = row, values.count == first.count else { return false }
-            return values[0].scalarText != nil
+            guard case .array(let values) = row, values.count <= first.count, isHeader || values.count == first.count
+            else { return false }
+            return values.first?.scalarText != nil
         }
     }
 
@@ -27,17 +30,39 @@ enum RowList {
     /// of each object of one; nil if there is none.
     ///
     /// - Parameter members: those around the list.
-    static func place(ofNamesIn members: [JSONValue.Member], count: Int) -> [JSONPath.Step]? {
+    static func place(ofNamesIn members: [JSONValue.Member], count: Int, depth: Int = 3) -> [JSONPath.Step]? {
         for member in members where columnNames.contains(member.key.lowercased()) {
             let elements = member.value.elements
             guard elements.count == count else { continue }
             if areNames(elements.compactMap(\.scalarText), count: count) { return [.key(member.key)] }
-            for field in ["name", "id", "key", "field"]
+            for field in ["fieldName", "name", "id", "key", "field"]
             where areNames(elements.compactMap { $0[field]?.scalarText }, count: count) {
                 return [.key(member.key), .each, .key(field)]
             }
         }
+        // Further inside, such as in `meta.view.columns`.
+        guard depth > 0 else { return nil }
+        for member in members.prefix(100) {
+            guard case .object(let inner) = member.value else { continue }
+            if let place = place(ofNamesIn: inner, count: count, depth: depth - 1) { return [.key(member.key)] + place }
+        }
         return nil
+    }
+
+    /// Returns the list of rows with names of their columns beside it, if it is the only one of an
+    /// object with an id.
+    static func named(in members: [JSONValue.Member]) -> FoundList? {
+        guard ListFinder.hasOwnKey(members) else { return nil }
+        let found = members.compactMap { member -> FoundList? in
+            let rows = member.value.elements
+            guard isRows(rows), let names = names(in: members, count: rows[0].elements.count) else { return nil }
+            return FoundList(steps: [.key(member.key)], isList: true, columns: names)
+        }
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private static func texts(_ values: [JSONValue]) -> [String] {
+        values.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
 
     private static func areNames(_ names: [String], count: Int) -> Bool {
@@ -49,7 +74,7 @@ enum RowList {
     /// - Parameter isCertain: whether it has them if it may have them.
     static func isHeader(_ rows: [JSONValue], isCertain: Bool) -> Bool {
         guard let first = rows.first, case .array(let names) = first else { return false }
-        let texts = names.compactMap { name -> String? in if case .string(let text) = name { text } else { nil } }
+        let texts = texts(names)
         guard areNames(texts, count: names.count), texts.allSatisfy({ Double($0) == nil }) else { return false }
         let others = rows.dropFirst().prefix(100)
         guard !isCertain else { return true }

@@ -22,7 +22,8 @@ extension Sampler {
             if let list = scalarList(in: json, []) { return [list] }
             guard let path = ListFinder.emptyList(in: json)?.description else {
                 let remark = HiddenList.find(in: json, url: url)?.remark ?? RecordMap.remark(onWordsIn: json)
-                return remark.map { [$0] } ?? RecordMap.maps(in: json).prefix(8).map(\.remark)
+                let maps = RecordMap.maps(in: json).map(\.remark) + RecordMap.rowRemarks(in: json)
+                return remark.map { [$0] } ?? Array(maps.prefix(8))
             }
             return [
                 "`\(YAMLText.comment(path, limit: 60))` is empty, so that the answer looks like a single object: if it is a list of records, name a URL whose list has some."

@@ -78,6 +78,7 @@ struct SourceBuilder {
                 if !list.isList || ListFinder.hasList(page.json, list) { pages[list, default: 0] += 1 }
                 shape.beginList()
                 shape.columns = list.columns
+                shape.isTable = page.columns.contains { $0.records == list.path }
                 shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }

@@ -17,6 +17,8 @@ final class ObjectShape {
     private(set) var isTruncated = false
     /// The names of the values, if the records are rows; nil for objects.
     var columns: [String]?
+    /// Whether the records are rows or columns with names.
+    var isTable = false
     /// Whether the list has more records than the samples.
     var isPartial = false
     /// The name of the schema in a specification.

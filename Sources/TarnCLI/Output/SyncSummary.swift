@@ -134,12 +134,9 @@ struct SyncSummary {
         func add(_ count: Int, _ text: String) {
             if count > 0 { lines.append("\(countText(count, "record")) \(text)") }
         }
-        let named = orphans.records.joined(separator: ", ")
-        let more = orphans.deleted + orphans.unlinked + orphans.due - orphans.records.count
-        let names = ": " + named + (more > 0 ? " and \(more) more" : "")
-        add(orphans.deleted, "deleted (no longer listed by the server)" + (orphans.deleted > 0 ? names : ""))
-        add(orphans.unlinked, "unlinked (no longer listed there by the server)" + (orphans.deleted > 0 ? "" : names))
-        add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + names)
+        add(orphans.deleted, "deleted (no longer listed by the server)" + orphanNames(\.deleted))
+        add(orphans.unlinked, "unlinked (no longer listed there by the server)" + orphanNames(\.unlinked))
+        add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + orphanNames(\.due))
         add(orphans.waiting, "not listed: a later complete sync decides")
         add(orphans.existing, "not listed, but still at the server: kept")
         add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
@@ -153,6 +150,15 @@ struct SyncSummary {
             }
         }
         return lines
+    }
+
+    /// The first orphans of one outcome, and the number of the others.
+    ///
+    /// An endpoint deletes its orphans or unlinks them: its records have one outcome.
+    private func orphanNames(_ count: (OrphanReport) -> Int) -> String {
+        let reports = report.endpoints.compactMap(\.orphans).filter { count($0) > 0 }
+        let names = reports.flatMap(\.records).prefix(20), more = reports.reduce(0) { $0 + count($1) } - names.count
+        return ": " + names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
     var warnings: [String] {

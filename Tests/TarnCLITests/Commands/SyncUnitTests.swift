@@ -56,6 +56,42 @@ struct SyncUnitTests {
         #expect(last.lines.contains("1 record deleted (no longer listed by the server): Item 2"), "\(last.output)")
     }
 
+    @Test("deleted records and those that only left a list are named apart")
+    func deletedAndUnlinked() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              User: { key: id, attributes: { id: int } }
+              Item: { key: id, attributes: { id: int } }
+              Note: { key: id, attributes: { id: int }, relationships: { user: User } }
+            endpoints:
+              users: { path: /users, entity: User }
+              items: { path: /items, entity: Item, orphans: after_one_scan }
+              notes:
+                path: '/users/{user.id}/notes'
+                for_each: { entity: User, parent: user }
+                entity: Note
+                orphans: { after: one_scan, then: unlink }
+            """)
+        func server(_ ids: [Int]) throws -> LocalServer {
+            let list = "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"
+            return try LocalServer([
+                recording("/users", #"[{"id":1}]"#), recording("/items", list), recording("/users/1/notes", list),
+            ])
+        }
+        let full = try server([1, 2, 3]), less = try server([1])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
+        let result = try await tarn("sync", "--file", file, "--base", less.base)
+        #expect(result.lines.contains("2 records deleted (no longer listed by the server): Item 2, Item 3"))
+        #expect(
+            result.lines.contains("2 records unlinked (no longer listed there by the server): Note 2, Note 3"),
+            "\(result.output)\(result.error)")
+        #expect(result.lines.last == "store: 5 records: 1 User, 1 Item, 3 Note")
+    }
+
     @Test("--verbose says what happened to the records of each entity")
     func verbose() async throws {
         let folder = try TemporaryFolder()

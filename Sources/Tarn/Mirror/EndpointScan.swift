@@ -244,6 +244,7 @@ final class EndpointScan {
         progress.unchanged = imported.unchanged
         progress.deleted = imported.deleted
         progress.failures = report.failures.count
+        progress.resumedLists = report.finishedParents
         measured.add(to: &progress)
         return progress
     }

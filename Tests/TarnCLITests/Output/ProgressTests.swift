@@ -129,6 +129,10 @@ struct ProgressTests {
             row.line(nameColumns: 8).plain
                 == "issues    7/9 pages, 1 not modified, 350/440 records, 7 new 2 changed 141 same 1 deleted, 3.0 MiB  1 failure"
         )
+        // A total of one list, and records of several ones.
+        let several = SyncRow(
+            progress { ($0.pages, $0.listed, $0.expectedRecords, $0.countedPart) = (1, 30, 40, 1.0 / 3) })
+        #expect(several.line(nameColumns: 6).plain == "issues  1 page, 30 records")
         let many = SyncRow(
             progress { ($0.lists, $0.listsDone, $0.requesting) = (12, 5, "https://x.example/\u{1B}[2J") })
         let line = many.line(nameColumns: 6)

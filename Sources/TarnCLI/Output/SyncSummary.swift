@@ -5,23 +5,11 @@ import Tarn
 struct SyncSummary {
     let report: SyncReport
     let records: RecordCounts
-    /// The time at which the last complete scan of any endpoint finished.
-    let completedAt: Timestamp?
 
     init(_ report: SyncReport, _ store: Store) {
         self.report = report
-        var records = RecordCounts(), completedAt: Timestamp?
         // An unreadable store is reported elsewhere.
-        try? store.read { reader in
-            records = try RecordCounts(reader)
-            try reader.forEachCheckpoint { _, checkpoint in
-                if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) {
-                    completedAt = time
-                }
-            }
-        }
-        self.records = records
-        self.completedAt = completedAt
+        records = (try? store.read { try RecordCounts($0) }) ?? RecordCounts()
     }
 
     /// The failure of a sync that has skipped records or left out values, and has not failed

@@ -185,7 +185,7 @@ final class EndpointScan {
         // Several elements may contain one record: only different values show a lack in the key.
         if endpoint.listsContainedRecords, report.report.conflicts == 0 { report.repeated = nil }
         if endpoint.hasSeveralLists {
-            report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
+            report.failures.insert(contentsOf: passedBy.failures(of: endpoint), at: 0)
         }
     }
 

@@ -64,14 +64,14 @@ struct SyncSummary {
         return endpoint.wasFinished ? "(finished before) " : endpoint.isResumed ? "(resumed) " : ""
     }
 
-    /// The endpoints and parents that were not requested again after an interrupted sync.
+    /// The endpoints and lists that were not requested again after an interrupted sync.
     private var resumptionLines: [String] {
         guard let began = report.resumed else { return [] }
         let endpoints = report.endpoints.filter(\.wasFinished).count
-        let parents = report.endpoints.filter { $0.finishedParents > 0 }.map {
-            "\(countText($0.finishedParents, "parent")) of \($0.name)"
+        let lists = report.endpoints.filter { $0.finishedParents > 0 }.map {
+            "\(countText($0.finishedParents, "list")) of \($0.name)"
         }
-        let finished = (endpoints > 0 ? [countText(endpoints, "endpoint")] : []) + parents
+        let finished = (endpoints > 0 ? [countText(endpoints, "endpoint")] : []) + lists
         guard !finished.isEmpty else { return [] }
         return [
             "resumed the interrupted sync of \(began); not requested again: "

@@ -48,6 +48,11 @@ public struct SyncReport: Sendable {
         public var report = ImportReport()
         /// Elements of the pages whose records are unknown, also those of confirmed pages.
         package var skipped = 0
+        /// Such elements of the pages that an earlier sync has committed, which this one continues.
+        package var skippedBefore = 0
+        /// Lists that this sync has not requested, because the interrupted one had finished them,
+        /// and that may go on where they ended.
+        package var doubtsBefore = 0
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         package var skippedParents: [SkippedParents] = []
         /// Lists that ended without an error at the limit of the endpoint: the server has more.

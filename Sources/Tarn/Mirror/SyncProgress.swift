@@ -79,6 +79,32 @@ public struct SyncProgress: Sendable {
 }
 
 extension SyncProgress {
+    /// The progress with the counts of earlier rounds of the same endpoint.
+    func following(_ earlier: SyncProgress?) -> SyncProgress {
+        guard let earlier else { return self }
+        var sum = self
+        sum.pages += earlier.pages
+        sum.notModified += earlier.notModified
+        sum.listed += earlier.listed
+        sum.confirmed += earlier.confirmed
+        sum.created += earlier.created
+        sum.updated += earlier.updated
+        sum.unchanged += earlier.unchanged
+        sum.deleted += earlier.deleted
+        sum.bytes += earlier.bytes
+        sum.resumedPages += earlier.resumedPages
+        sum.resumedRecords += earlier.resumedRecords
+        sum.resumedLists += earlier.resumedLists
+        sum.lists += earlier.lists
+        sum.listsDone += earlier.listsDone
+        sum.failures += earlier.failures
+        // The size of the last list is not that of all.
+        (sum.expectedPages, sum.expectedRecords) = (nil, nil)
+        return sum
+    }
+}
+
+extension SyncProgress {
     /// The part of the work that is done, from 0 to 1; nil if the server does not report the total.
     public var fraction: Double? {
         if lists > 1 { return Double(listsDone) / Double(lists) }

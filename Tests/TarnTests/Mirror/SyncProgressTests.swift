@@ -108,4 +108,31 @@ struct SyncProgressTests {
         let end = try #require(told.of("cards").last)
         #expect(end.listsDone == 10 && end.fraction == 1 && end.resumedFraction == part)
     }
+
+    @Test("the rounds of a sync of missing records have one end for each endpoint, with the counts of all")
+    func rounds() async throws {
+        let server = try ScriptedServer { request in
+            let id = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 0
+            let node = #"{"id":\#(id),"next":\#(id < 3 ? "\(id + 1)" : "null")}"#
+            return .init(body: request.target == "/nodes" ? "[\(node)]" : node)
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: '\(server.base)' }
+                entities:
+                  Node: { key: id, attributes: { id: int }, relationships: { next: Node } }
+                endpoints:
+                  nodes: { path: /nodes, entity: Node }
+                  node: { path: '/nodes/{node.id}', for_each: Node, entity: Node }
+                """)
+        _ = try await store.sync(nil, names: ["nodes"])
+        let told = Told(),
+            mirror = try APIMirror(store.description, store: try store.open(), transport: CurlTransport())
+        let report = await mirror.syncMissing(progress: told.add)
+        #expect(report.failures.isEmpty && report.endpoint("node")?.pages == 3, "\(report.failures)")
+        let ends = told.of("node").filter { if case .end = $0.event { true } else { false } }
+        #expect(ends.map(\.pages) == [3] && ends.map(\.created) == [3] && ends.map(\.listsDone) == [3])
+        #expect(told.of("node").filter(Self.isPage).map(\.pages) == [1, 2, 3])
+        #expect(told.of("node").allSatisfy { $0.listsDone <= $0.lists })
+    }
 }

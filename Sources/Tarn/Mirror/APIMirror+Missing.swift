@@ -118,7 +118,7 @@ extension SyncReport {
         endpoints[index].pages += report.pages
         endpoints[index].notModified += report.notModified
         endpoints[index].listed += report.listed
-        endpoints[index].confirmed += report.confirmed
+        endpoints[index].confirmedEntities.merge(report.confirmedEntities, uniquingKeysWith: +)
         endpoints[index].report.add(report.report)
         endpoints[index].skipped += report.skipped
         endpoints[index].ignored += report.ignored

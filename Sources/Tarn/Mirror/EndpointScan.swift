@@ -214,7 +214,7 @@ final class EndpointScan {
         report.skipped += entry.listing.skipped
         if !page.isImported {
             report.notModified += 1
-            report.confirmed += entry.listing.count
+            report.confirm(entry.listing.listed, client.store.catalog)
         }
         measured.count(page)
         var progress = snapshot(requesting: nil)

@@ -19,7 +19,11 @@ public struct SyncReport: Sendable {
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
         /// Records that the pages answered with 304 list: they are unchanged.
-        package var confirmed = 0
+        ///
+        /// Each record of a page counts once, and elements without a record do not count.
+        package var confirmed: Int { confirmedEntities.values.reduce(0, +) }
+        /// The numbers of ``confirmed`` records by root entity.
+        var confirmedEntities: [String: Int] = [:]
         /// The value with which an incremental scan began; nil if it listed everything.
         ///
         /// With several lists it is that of one of them.
@@ -110,6 +114,14 @@ public struct SyncReport: Sendable {
         /// Creates an empty report of an endpoint.
         init(name: String) { self.name = name }
 
+        /// Counts the records of a page that was answered with 304.
+        mutating func confirm(_ listed: [ListedRecord], _ catalog: Catalog) {
+            for record in Set(listed) {
+                guard let entity = catalog.entity(id: record.entity) else { continue }
+                confirmedEntities[entity.name, default: 0] += 1
+            }
+        }
+
         mutating func add(_ report: OrphanReport) {
             var sum = orphans ?? OrphanReport()
             sum.add(report)
@@ -176,6 +188,20 @@ extension SyncReport {
             sum.add(next)
             return sum
         }
+    }
+}
+
+extension SyncReport {
+    /// What the sync did to the records of each entity, also to those of pages answered with 304:
+    /// these are unchanged, and count for the root entity.
+    package var entityCounts: [String: ImportReport.Counts] {
+        var counts = report.entities
+        for endpoint in endpoints {
+            for (entity, confirmed) in endpoint.confirmedEntities {
+                counts[entity, default: ImportReport.Counts()].unchanged += confirmed
+            }
+        }
+        return counts
     }
 }
 

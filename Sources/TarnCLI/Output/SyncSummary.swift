@@ -81,7 +81,7 @@ struct SyncSummary {
 
     /// The counts of each entity, including nested records.
     private var entityLines: [String] {
-        let entities = report.report.entities.sorted { $0.key < $1.key }
+        let entities = report.entityCounts.sorted { $0.key < $1.key }
         guard !entities.isEmpty else { return [] }
         var table = Table(
             ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"],

@@ -147,6 +147,25 @@ struct SyncUnitTests {
         #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
     }
 
+    @Test("of a page that is answered with 304, each stored record counts once as unchanged, also for its entity")
+    func notModified() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML("paginate: single_page"))
+        let list = #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"name":"no key"},{"id":2,"name":"b"}]"#
+        let server = try LocalServer([recording("/items", list, "ETag: \"a\"")])
+        let first = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(first.status == 3 && first.lines.last == "store: 2 records: 2 Item", "\(first.output)\(first.error)")
+        let second = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        let summary = try json(try #require(second.lines.last))
+        let endpoint = try #require((summary["endpoints"] as? [[String: Any]])?.first)
+        #expect(endpoint["not_modified"] as? Int == 1 && endpoint["listed"] as? Int == 4)
+        #expect(endpoint["unchanged"] as? Int == 2 && endpoint["confirmed"] as? Int == 2, "\(second.output)")
+        #expect((summary["entities"] as? [String: [String: Int]])?["Item"]?["unchanged"] == 2)
+        let verbose = try await tarn("sync", "--file", file, "--base", server.base, "--verbose")
+        let row = try #require(verbose.lines.first { $0.hasPrefix("Item ") }).split(separator: " ")
+        #expect(row == ["Item", "0", "0", "2", "0", "0", "0", "0"], "\(verbose.output)")
+    }
+
     @Test("a sync that is killed goes on behind the last batch that was committed", arguments: [2, 3])
     func killed(pages: Int) async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"

@@ -122,16 +122,21 @@ struct SyncSummary {
         func add(_ count: Int, _ text: String) {
             if count > 0 { lines.append("\(countText(count, "record")) \(text)") }
         }
-        add(orphans.deleted, "deleted (no longer listed by the server)" + orphanNames(\.deleted))
-        add(orphans.unlinked, "unlinked (no longer listed there by the server)" + orphanNames(\.unlinked))
-        add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + orphanNames(\.due))
-        add(orphans.waiting, "not listed: a later complete sync decides")
-        add(orphans.existing, "not listed, but still at the server: kept")
-        add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
-        add(orphans.kept, "not listed: kept by the description")
-        add(orphans.vetoed, "not listed: kept by the program")
-        add(orphans.changedLocally, "not listed: kept because of local changes")
-        add(orphans.denied, "not listed: kept by a delete rule")
+        // Several lists may have missed one record: it counts once, for what became of it at last.
+        func add(_ fate: OrphanFate, _ sum: Int, _ text: String) { add(orphans.count(fate, sum: sum), text) }
+        let due = orphans.count(.due, sum: orphans.due)
+        add(orphans.deleted, "deleted (no longer listed by the server)" + orphanNames(\.deleted, orphans.deleted))
+        add(
+            orphans.unlinked,
+            "unlinked (no longer listed there by the server)" + orphanNames(\.unlinked, orphans.unlinked))
+        add(due, "would be deleted or unlinked (no longer listed by the server)" + orphanNames(\.due, due))
+        add(.waiting, orphans.waiting, "not listed: a later complete sync decides")
+        add(.existing, orphans.existing, "not listed, but still at the server: kept")
+        add(.listedElsewhere, orphans.listedElsewhere, "not listed, but listed by other responses: kept")
+        add(.kept, orphans.kept, "not listed: kept by the description")
+        add(.vetoed, orphans.vetoed, "not listed: kept by the program")
+        add(.changedLocally, orphans.changedLocally, "not listed: kept because of local changes")
+        add(.denied, orphans.denied, "not listed: kept by a delete rule")
         for endpoint in report.endpoints {
             for refusal in endpoint.orphans?.refusals ?? [] {
                 lines.append("\(endpoint.name): no orphans looked for: \(refusal)")
@@ -140,12 +145,15 @@ struct SyncSummary {
         return lines
     }
 
-    /// The first orphans of one outcome, and the number of the others.
+    /// The first orphans of one outcome, each once, and the number of the others.
     ///
     /// An endpoint deletes its orphans or unlinks them: its records have one outcome.
-    private func orphanNames(_ count: (OrphanReport) -> Int) -> String {
-        let reports = report.endpoints.compactMap(\.orphans).filter { count($0) > 0 }
-        let names = reports.flatMap(\.records).prefix(20), more = reports.reduce(0) { $0 + count($1) } - names.count
+    private func orphanNames(_ outcome: (OrphanReport) -> Int, _ count: Int) -> String {
+        var names: [String] = []
+        for orphans in report.endpoints.compactMap(\.orphans) where outcome(orphans) > 0 {
+            for name in orphans.records where names.count < 20 && !names.contains(name) { names.append(name) }
+        }
+        let more = count - names.count
         return ": " + names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 

@@ -56,6 +56,38 @@ struct SyncUnitTests {
         #expect(last.lines.contains("1 record deleted (no longer listed by the server): Item 2"), "\(last.output)")
     }
 
+    @Test("a record that several endpoints have missed counts once, for what became of it")
+    func missedByTwo() async throws {
+        let folder = try TemporaryFolder()
+        let endpoint = "entity: Item, paginate: single_page, orphans: after_two_scans }"
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+            endpoints:
+              first: { path: /first, \(endpoint)
+              second: { path: /second, \(endpoint)
+            """)
+        func server(_ ids: [Int]) throws -> LocalServer {
+            let list = "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"
+            return try LocalServer([recording("/first", list), recording("/second", list)])
+        }
+        let full = try server([1, 2]), less = try server([1])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
+        // The order in which the two end decides how many syncs it takes.
+        var told: [[String]] = []
+        while told.count < 5, told.last?.contains(where: { $0.contains("deleted") }) != true {
+            let result = try await tarn("sync", "--file", file, "--base", less.base, "--concurrent", "1")
+            told.append(result.lines.filter { $0.hasPrefix("1 record ") || $0.hasPrefix("2 records ") })
+        }
+        #expect(told.count > 1 && told.allSatisfy { $0.count == 1 }, "\(told)")
+        #expect(told.last == ["1 record deleted (no longer listed by the server): Item 2"])
+        let last = try await tarn("sync", "--file", file, "--base", less.base)
+        #expect(last.lines.count == 4 && last.lines.last == "store: 1 record: 1 Item", "\(last.output)")
+    }
+
     @Test("deleted records and those that only left a list are named apart")
     func deletedAndUnlinked() async throws {
         let folder = try TemporaryFolder()

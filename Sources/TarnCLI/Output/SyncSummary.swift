@@ -174,7 +174,7 @@ struct SyncSummary {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {
                 lines.append(
-                    "  \(attribute.entity).\(attribute.attribute)  (\(countText(attribute.records, "record")))"
+                    "  \(attribute.entity).\(attribute.attribute)  (\(countText(attribute.records, "time")))"
                 )
             }
             if report.absentAttributes.count > 20 {

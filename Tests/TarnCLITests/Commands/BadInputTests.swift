@@ -97,7 +97,7 @@ struct BadInputTests {
                 "Not imported as received:",
                 "  366 times, the first: value.absent at $[0]: Item 1.name: absent, but the schema requires a value; a stored value is kept",
                 "Attributes without a value in any record (check their JSON paths):",
-                "  Item.name  (366 records)",
+                "  Item.name  (366 times)",
             ])
         let summary = try json(try #require(result.lines.last))
         let group = try #require((summary["diagnostic_groups"] as? [[String: Any]])?.first)

@@ -82,6 +82,13 @@ struct StatusCommandTests {
         try await expectSuccess(tarn("sync", "--file", file, "--base", server.base, "--refetch", "--limit", "1"))
         let row = try await row()
         #expect(row[1] == "interrupted" && row.last == "now", "\(row)")
+        // Neither does the scan go on, nor was none complete.
+        let stat = try await tarn("inspect", "stat", folder.path + "/tarn.tarn")
+        #expect(
+            stat.lines.contains {
+                $0.wholeMatch(of: /endpoint items: last complete at [0-9T:.-]+Z, 1 unfinished/) != nil
+            },
+            "\(stat.output)")
     }
 
     @Test("an endpoint without a parent record is complete as soon as the endpoints that may list one are")

@@ -76,10 +76,19 @@ struct SyncUnitTests {
         }
         let full = try server([1, 2]), less = try server([1])
         try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
+        let copy = folder.path + "/copy.tarn", shown = ["--concurrent", "1", "--file", file, "--base", less.base]
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base, "--store", copy))
+        var dry: [String] = []
+        for _ in 1...4 { dry = try await tarn(["sync", "--dry-run-orphans", "--store", copy] + shown).lines }
+        #expect(
+            dry.dropFirst(3) == [
+                "1 record would be deleted or unlinked (no longer listed by the server): Item 2",
+                "store: 2 records: 2 Item",
+            ], "\(dry)")
         // The order in which the two end decides how many syncs it takes.
         var told: [[String]] = []
         while told.count < 5, told.last?.contains(where: { $0.contains("deleted") }) != true {
-            let result = try await tarn("sync", "--file", file, "--base", less.base, "--concurrent", "1")
+            let result = try await tarn(["sync"] + shown)
             told.append(result.lines.filter { $0.hasPrefix("1 record ") || $0.hasPrefix("2 records ") })
         }
         #expect(told.count > 1 && told.allSatisfy { $0.count == 1 }, "\(told)")

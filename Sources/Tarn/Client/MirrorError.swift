@@ -27,8 +27,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     case store(any StoreFailure)
     /// The requests for some parents of a `for_each` failed alike; the others were scanned.
     ///
-    /// With partitions, lists are counted: the entity is `partition`, or `list` if there are parents,
-    /// too.
+    /// With partitions, lists are counted: the entity is `partition`, or `list` if there are
+    /// parents, too.
     case parents(entity: String, count: Int, first: String)
     /// Another sync scans an endpoint into this store; its process, if that is known.
     case busy(endpoint: String, processID: Int32?)

@@ -63,8 +63,8 @@ public struct EndpointStatus: Sendable, Hashable {
     public var position: String?
     /// The pages and records of the last complete scan; nil if there was none.
     ///
-    /// A further scan takes its place with its first page: until it is complete, the counts are nil.
-    /// Of several lists it is the sum of those that are complete.
+    /// A further scan takes its place with its first page: until it is complete, the counts are
+    /// nil. Of several lists it is the sum of those that are complete.
     public var complete: Counts?
     /// The number of lists whose last complete scan is followed by one that is not complete: its
     /// pages and records are no longer known.

@@ -13,7 +13,7 @@ extension OrphanReport {
 
     /// Returns the number of records with a fate: each record counts once.
     ///
-    /// - Parameter sum: the number of candidates with it, which counts if there are too many records.
+    /// - Parameter sum: the number of candidates with it: it counts if there are too many records.
     package func count(_ fate: OrphanFate, sum: Int) -> Int {
         fates.count < OrphanReport.fateLimit ? fates.values.count { $0 == fate } : sum
     }

@@ -65,8 +65,8 @@ struct StatusReport {
     /// Whether every endpoint is complete, and its last attempt did not fail.
     var isGood: Bool { endpoints.allSatisfy { isComplete($0) && $0.failure == nil && $0.unfinished == nil } }
 
-    /// The time as of which the store has the records of the endpoints that were completely scanned:
-    /// that of the earliest scan; nil if there was none.
+    /// The time as of which the store has the records of the endpoints that were completely
+    /// scanned: that of the earliest scan; nil if there was none.
     var asOf: Timestamp? { endpoints.compactMap(\.completedAt).min() }
 
     /// The names of the endpoints that were never completely scanned.

@@ -60,7 +60,7 @@ struct SyncRow {
         facts.append(progress.expectedPages.map { "\(pages)/\($0) pages" } ?? countText(pages, "page"))
         if progress.notModified > 0 { facts.append("\(progress.notModified) not modified") }
         let records = progress.listed + progress.resumedRecords
-        // A total counts the first one of several lists in a response, and the records are those of all.
+        // Of several lists in a response, a total counts the first one, and the records are of all.
         let total = progress.countedPart < 1 ? nil : progress.expectedRecords
         facts.append(total.map { "\(records)/\($0) records" } ?? countText(records, "record"))
         let changes = [

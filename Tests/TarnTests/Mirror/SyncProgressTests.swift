@@ -97,12 +97,12 @@ struct SyncProgressTests {
             guard progress.endpoint == "cards", progress.pages == 5 else { return }
             withUnsafeCurrentTask { $0?.cancel() }
         }
-        // The next commit may be under way when the sync is cancelled.
-        let done = try #require(first.endpoint("cards")?.pages), part = Double(done) / 10
-        #expect(!first.failures.isEmpty && (5...6).contains(done))
+        #expect(!first.failures.isEmpty)
         let told = Told()
         let next = try await store.sync(server.base, options: { $0.concurrency = 1 }, progress: told.add)
-        #expect(next.failures.isEmpty && next.endpoint("cards")?.finishedParents == done)
+        // The next commit may be under way when the sync is cancelled.
+        let done = try #require(next.endpoint("cards")?.finishedParents), part = Double(done) / 10
+        #expect(next.failures.isEmpty && (5...6).contains(done), "\(next.failures)")
         let begin = try #require(told.of("cards").first)
         #expect(begin.lists == 10 && begin.listsDone == done && begin.fraction == part && begin.resumedFraction == part)
         let end = try #require(told.of("cards").last)

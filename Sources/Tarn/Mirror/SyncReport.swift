@@ -192,8 +192,8 @@ extension SyncReport {
 }
 
 extension SyncReport {
-    /// What the sync did to the records of each entity, also to those of pages answered with 304:
-    /// these are unchanged, and count for the root entity.
+    /// The counts of each entity. Records of pages that were answered with 304 are unchanged, and
+    /// count for the root entity.
     package var entityCounts: [String: ImportReport.Counts] {
         var counts = report.entities
         for endpoint in endpoints {

@@ -123,7 +123,7 @@ struct SyncSummary {
             if count > 0 { lines.append("\(countText(count, "record")) \(text)") }
         }
         // Several lists may have missed one record: it counts once, for what became of it at last.
-        func add(_ fate: OrphanFate, _ sum: Int, _ text: String) { add(orphans.count(fate, sum: sum), text) }
+        func add(_ outcome: OrphanOutcome, _ sum: Int, _ text: String) { add(orphans.count(outcome, sum: sum), text) }
         let due = orphans.count(.due, sum: orphans.due)
         add(orphans.deleted, "deleted (no longer listed by the server)" + orphanNames(\.deleted, orphans.deleted))
         add(

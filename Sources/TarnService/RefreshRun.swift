@@ -16,22 +16,32 @@ final class RefreshRun: Sendable {
         var entities: [String: ImportReport.Counts] = [:]
         /// Elements of the pages whose records are not stored.
         var skipped = 0
+        /// Those of the pages that an earlier sync has committed, which the run has continued.
+        var skippedBefore = 0
         /// Lists that ended at a limit or a rule of their requests.
         var cutOff = 0
         /// Records of a `for_each` without a value for the path: their lists were not requested.
         var withoutValue = 0
         /// Lists that the server may have cut off, by the reason.
         var doubts: [String: Int] = [:]
+        /// The endpoints with such lists that the continued sync had finished.
+        var doubtsBefore: Set<String> = []
         /// The beginning of the interrupted sync that the run has continued; nil for none.
         var continuedFrom: Date?
         /// The refusals of a sync that has refreshed all else; nil if it has failed otherwise.
         var refusals: String?
 
+        /// The elements whose records are not stored, of all pages of a continued sync.
+        var allSkipped: Int { skipped + skippedBefore }
+
+        /// The doubt about a list whose reason is not known any more.
+        static let doubt = "a list may go on where the server has ended it"
+
         /// The records that a complete run may lack; nil if it lacks none.
         var finding: String? {
-            var parts = doubts.keys.sorted()
-            if skipped > 0 {
-                parts.insert("skipped \(skipped) record\(skipped == 1 ? "" : "s") that cannot be stored", at: 0)
+            var parts = (doubts.keys + doubtsBefore.map { "\($0): \(Totals.doubt)" }).sorted()
+            if allSkipped > 0 {
+                parts.insert("skipped \(allSkipped) record\(allSkipped == 1 ? "" : "s") that cannot be stored", at: 0)
             }
             return parts.isEmpty ? nil : parts.joined(separator: "; ")
         }
@@ -150,6 +160,8 @@ final class RefreshRun: Sendable {
                     endpoint.pages - endpoint.notModified
                 state.totals.listed += endpoint.listed
                 state.totals.skipped += max(endpoint.skipped, endpoint.report.skipped)
+                state.totals.skippedBefore += endpoint.skippedBefore
+                if endpoint.doubtsBefore > 0 { state.totals.doubtsBefore.insert(endpoint.name) }
                 state.totals.cutOff += endpoint.cutOff
                 state.totals.withoutValue += endpoint.skippedParents.reduce(0) { $0 + $1.count }
                 for (doubt, lists) in endpoint.doubts where !doubt.countsIfRepeated {

@@ -41,7 +41,7 @@ struct RefreshState: Sendable {
         lastComplete = known.completedAt.map { Date(timeIntervalSince1970: Double($0.microseconds) / 1e6) }
         var totals = RefreshRun.Totals()
         totals.skipped = known.skipped
-        if known.mayEndAtLimit { totals.doubts["a list may go on where the server has ended it"] = 1 }
+        if known.mayEndAtLimit { totals.doubts[RefreshRun.Totals.doubt] = 1 }
         finding = totals.finding
     }
 
@@ -55,8 +55,8 @@ struct RefreshState: Sendable {
             state: .complete, plan: "\(refresh.plan.plan) \(scope ?? "?")", scan: completed &+ 1,
             startedAt: Timestamp(startedAt),
             completedAt: Timestamp(completedAt))
-        checkpoint.skipped = totals.skipped
-        checkpoint.mayEndAtLimit = !totals.doubts.isEmpty
+        checkpoint.skipped = totals.allSkipped
+        checkpoint.mayEndAtLimit = !totals.doubts.isEmpty || !totals.doubtsBefore.isEmpty
         return (checkpointName, checkpoint)
     }
 

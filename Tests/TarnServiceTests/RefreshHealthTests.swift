@@ -170,6 +170,34 @@ struct RefreshHealthTests {
         try await mended.end()
     }
 
+    @Test("a sync that continues behind a page with a skipped record is degraded by it")
+    func skippedBefore() async throws {
+        let refuses = Switch()
+        let forge = try ForgeServer { target in
+            switch target {
+            case "/issues":
+                .init(
+                    fields: ["Link: </issues?page=2>; rel=\"next\""],
+                    body: #"[{"id":1,"title":"a"},{"title":"without a key"}]"#)
+            case "/issues?page=2":
+                refuses.isOn
+                    ? .init(status: "400 Bad Request", body: "{}") : .init(body: #"[{"id":2,"title":"b"}]"#)
+            default: nil
+            }
+        }
+        let mirror = try forge.mirror(), first = RefreshRun(NoOpTracer()), second = RefreshRun(NoOpTracer())
+        refuses.turn(on: true)
+        await #expect(throws: MirrorError.self) { _ = try await first.sync(mirror, nil) }
+        #expect(first.totals.skipped == 1 && first.totals.skippedBefore == 0)
+        refuses.turn(on: false)
+        #expect(try await second.sync(mirror, nil))
+        #expect(forge.server.requests.map(\.target) == ["/issues", "/issues?page=2", "/issues?page=2"])
+        #expect(second.totals.skipped == 0 && second.totals.finding == "skipped 1 record that cannot be stored")
+        var item = state(completeBefore: nil)
+        item.note(.complete, second.totals, at: now)
+        #expect(item.health(at: now).status == .degraded)
+    }
+
     @Test("records without a value for the path of their list are counted, and leave the health as it is")
     func withoutValue() async throws {
         let forge = try ForgeServer { target in

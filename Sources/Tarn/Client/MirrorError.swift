@@ -26,6 +26,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// The store failed.
     case store(any StoreFailure)
     /// The requests for some parents of a `for_each` failed alike; the others were scanned.
+    ///
+    /// With partitions, lists are counted: the entity is `partition`, or `list` if there are
+    /// parents, too.
     case parents(entity: String, count: Int, first: String)
     /// Another sync scans an endpoint into this store; its process, if that is known.
     case busy(endpoint: String, processID: Int32?)
@@ -50,7 +53,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .parents(let entity, let count, let first):
             count == 1
                 ? "skipped 1 \(entity): \(first)"
-                : "skipped \(count) \(entity == "partition" ? "partitions" : "records of \(entity)"); the first failure: \(first)"
+                : "skipped \(count) "
+                    + (["partition", "list"].contains(entity) ? entity + "s" : "records of \(entity)")
+                    + "; the first failure: \(first)"
         case .busy(let endpoint, let processID):
             "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") is syncing it into "
                 + "this store; wait for it (--wait), or sync other endpoints"

@@ -31,6 +31,9 @@ public struct OrphanReport: Sendable, Hashable {
     /// The first records that were deleted, unlinked or marked, or are due.
     public var records: [String] = []
 
+    /// The outcome of each candidate, by the hash of its record.
+    package var outcomes: [Int: OrphanOutcome] = [:]
+
     /// The maximum number of records in ``records``.
     static let recordLimit = 20
 
@@ -52,6 +55,7 @@ public struct OrphanReport: Sendable, Hashable {
         changedLocally += other.changedLocally
         denied += other.denied
         existing += other.existing
+        addOutcomes(of: other)
         refusals += other.refusals.filter { !refusals.contains($0) }
         records += other.records.prefix(max(0, OrphanReport.recordLimit - records.count))
     }

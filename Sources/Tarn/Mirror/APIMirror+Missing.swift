@@ -22,6 +22,7 @@ extension APIMirror {
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport(), tried: [String: Set<RecordKey>] = [:]
+        let rounds = SyncRounds(progress)
         do {
             try client.checkNames(names)
             // Of the others, not even the credentials are needed.
@@ -38,7 +39,7 @@ extension APIMirror {
                     let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
                     guard !keys.isEmpty else { continue }
                     tried[entity, default: []].formUnion(keys)
-                    let report = try await scan(request, keys, progress)
+                    let report = try await scan(request, keys, rounds.update)
                     sync.add(report)
                     if report.failures.contains(where: \.endsSync) {
                         isOver = true
@@ -58,6 +59,7 @@ extension APIMirror {
         } catch {
             sync.endpoints.append(failed(error))
         }
+        rounds.end(sync.endpoints.map(\.name))
         await saveBudgets(&sync)
         return sync
     }
@@ -116,7 +118,7 @@ extension SyncReport {
         endpoints[index].pages += report.pages
         endpoints[index].notModified += report.notModified
         endpoints[index].listed += report.listed
-        endpoints[index].confirmed += report.confirmed
+        endpoints[index].confirmedEntities.merge(report.confirmedEntities, uniquingKeysWith: +)
         endpoints[index].report.add(report.report)
         endpoints[index].skipped += report.skipped
         endpoints[index].ignored += report.ignored

@@ -55,7 +55,9 @@ extension EndpointScan {
         (scans[first].report.pages, scans[first].report.listed, scans[first].report.skipped) = (
             before.pages, before.listed, before.skipped
         )
-        (scans[first].report.notModified, scans[first].report.confirmed) = (before.notModified, before.confirmed)
+        (scans[first].report.notModified, scans[first].report.confirmedEntities) = (
+            before.notModified, before.confirmedEntities
+        )
         scans[first].measured = measured
         for (index, batch) in zip(scans.indices, held) {
             for page in batch.pages { scans[index].count(page) }

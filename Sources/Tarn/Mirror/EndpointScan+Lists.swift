@@ -310,6 +310,8 @@ extension EndpointScan {
         hasEarlierPages = true
         hasUnknownList = hasUnknownList || checkpoint.holdsOthers
         if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
+        report.skippedBefore += checkpoint.skipped
+        if checkpoint.mayEndAtLimit { report.doubtsBefore += 1 }
         guard let failure = checkpoint.failure else { return }
         if failure.kind.hasPrefix(EndpointScan.ignored) {
             report.ignored += 1

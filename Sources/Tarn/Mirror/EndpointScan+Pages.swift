@@ -107,6 +107,7 @@ extension EndpointScan {
         hasEarlierPages = hasEarlierPages || checkpoint.pages > 0
         measured.resumedPages += checkpoint.pages
         measured.resumedRecords += checkpoint.records
+        report.skippedBefore += checkpoint.skipped
     }
 
     /// The progress of a list at its beginning.

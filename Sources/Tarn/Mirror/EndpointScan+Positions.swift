@@ -41,6 +41,7 @@ extension EndpointScan {
         list.begin(as: other)
         measured.resumedPages = max(0, measured.resumedPages - given.pages)
         measured.resumedRecords = max(0, measured.resumedRecords - given.records)
+        report.skippedBefore = max(0, report.skippedBefore - given.skipped)
         if !endpoint.hasSeveralLists { report.isResumed = false }
     }
 

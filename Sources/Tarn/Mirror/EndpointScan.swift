@@ -185,7 +185,7 @@ final class EndpointScan {
         // Several elements may contain one record: only different values show a lack in the key.
         if endpoint.listsContainedRecords, report.report.conflicts == 0 { report.repeated = nil }
         if endpoint.hasSeveralLists {
-            report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
+            report.failures.insert(contentsOf: passedBy.failures(of: endpoint), at: 0)
         }
     }
 
@@ -214,7 +214,7 @@ final class EndpointScan {
         report.skipped += entry.listing.skipped
         if !page.isImported {
             report.notModified += 1
-            report.confirmed += entry.listing.count
+            report.confirm(entry.listing.listed, client.store.catalog)
         }
         measured.count(page)
         var progress = snapshot(requesting: nil)
@@ -244,6 +244,7 @@ final class EndpointScan {
         progress.unchanged = imported.unchanged
         progress.deleted = imported.deleted
         progress.failures = report.failures.count
+        progress.resumedLists = report.finishedParents
         measured.add(to: &progress)
         return progress
     }

@@ -63,8 +63,12 @@ public struct EndpointStatus: Sendable, Hashable {
     public var position: String?
     /// The pages and records of the last complete scan; nil if there was none.
     ///
-    /// Of several lists it is the sum of those that are complete.
+    /// A further scan takes its place with its first page: until it is complete, the counts are
+    /// nil. Of several lists it is the sum of those that are complete.
     public var complete: Counts?
+    /// The number of lists whose last complete scan is followed by one that is not complete: its
+    /// pages and records are no longer known.
+    package internal(set) var rescannedLists = 0
     /// The value from which the next incremental scan continues; nil without one, and with
     /// `for_each`.
     public var since: String?
@@ -107,6 +111,7 @@ public struct EndpointStatus: Sendable, Hashable {
             completeLists += 1
             if checkpoint.isCutOff { cutOffLists += 1 }
             if checkpoint.mayEndAtLimit { doubtfulLists += 1 }
+            if checkpoint.state == .underWay { rescannedLists += 1 }
             completedAt = min(completedAt ?? time, time)
         }
         guard checkpoint.state == .underWay else {

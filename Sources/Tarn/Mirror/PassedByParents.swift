@@ -44,10 +44,14 @@ struct PassedByParents {
     mutating func succeeded() { inARow = 0 }
 
     /// One failure for each kind, in the order in which the kinds first occurred.
-    func failures(of entity: String) -> [MirrorError] {
-        kinds.map { kind in
+    ///
+    /// With partitions, several lists of one parent may have failed: lists are counted.
+    func failures(of endpoint: Endpoint) -> [MirrorError] {
+        let parent = endpoint.forEach?.entity, lists = endpoint.partitions.isEmpty ? parent : "list"
+        return kinds.map { kind in
             .parents(
-                entity: entity, count: kind.count, first: kind.first + PassedByParents.wayOut(kind.kind, entity))
+                entity: parent == nil ? "partition" : lists ?? "list", count: kind.count,
+                first: kind.first + PassedByParents.wayOut(kind.kind, parent))
         }
     }
 
@@ -55,8 +59,10 @@ struct PassedByParents {
     ///
     /// It may have deleted the record without a scan that would have found it as an orphan. The
     /// records of the list refer to it, and keep it.
-    private static func wayOut(_ kind: String, _ entity: String) -> String {
-        guard ["404", "410"].contains(kind), entity != "partition" else { return "" }
+    ///
+    /// - Parameter entity: the entity of the parents; nil for partitions.
+    private static func wayOut(_ kind: String, _ entity: String?) -> String {
+        guard ["404", "410"].contains(kind), let entity else { return "" }
         return "; if the server has deleted the \(entity), and no sync removes it: tarn cache purge --prefix URL, "
             + "with that of the list, then tarn cache collect --roots ENTITY,… without \(entity)"
     }

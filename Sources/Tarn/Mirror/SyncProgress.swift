@@ -54,9 +54,16 @@ public struct SyncProgress: Sendable {
     /// The pages of the list as the server reports them; nil if it does not.
     public var expectedPages: Int?
     /// The records of the list as the server reports them; nil if it does not.
+    ///
+    /// Of several lists in a response, they are those of the first one.
     public var expectedRecords: Int?
+    /// The part of ``listed`` that the server's total counts, from 0 to 1: the records of the first
+    /// one of several lists in a response.
+    package var countedPart = 1.0
     /// The number of lists that are done, and of all; 1 without `for_each`.
     package var listsDone = 0, lists = 1
+    /// The number of lists that the interrupted sync had completed or passed by.
+    package var resumedLists = 0
     /// The number of failures so far.
     package var failures = 0
     /// The URL that is being requested; nil after a page is committed.
@@ -72,20 +79,49 @@ public struct SyncProgress: Sendable {
 }
 
 extension SyncProgress {
+    /// The progress with the counts of earlier rounds of the same endpoint.
+    func following(_ earlier: SyncProgress?) -> SyncProgress {
+        guard let earlier else { return self }
+        var sum = self
+        sum.pages += earlier.pages
+        sum.notModified += earlier.notModified
+        sum.listed += earlier.listed
+        sum.confirmed += earlier.confirmed
+        sum.created += earlier.created
+        sum.updated += earlier.updated
+        sum.unchanged += earlier.unchanged
+        sum.deleted += earlier.deleted
+        sum.bytes += earlier.bytes
+        sum.resumedPages += earlier.resumedPages
+        sum.resumedRecords += earlier.resumedRecords
+        sum.resumedLists += earlier.resumedLists
+        sum.lists += earlier.lists
+        sum.listsDone += earlier.listsDone
+        sum.failures += earlier.failures
+        // The size of the last list is not that of all.
+        (sum.expectedPages, sum.expectedRecords) = (nil, nil)
+        return sum
+    }
+}
+
+extension SyncProgress {
     /// The part of the work that is done, from 0 to 1; nil if the server does not report the total.
     public var fraction: Double? {
         if lists > 1 { return Double(listsDone) / Double(lists) }
-        return part(listed, resumedRecords, of: expectedRecords) ?? part(pages, resumedPages, of: expectedPages)
+        return part(counted(listed), counted(resumedRecords), of: expectedRecords)
+            ?? part(Double(pages), Double(resumedPages), of: expectedPages)
     }
 
     /// The part that an interrupted sync has done; nil as ``fraction``.
     package var resumedFraction: Double? {
-        if lists > 1 { return 0 }
-        return part(0, resumedRecords, of: expectedRecords) ?? part(0, resumedPages, of: expectedPages)
+        if lists > 1 { return min(1, Double(resumedLists) / Double(lists)) }
+        return part(0, counted(resumedRecords), of: expectedRecords) ?? part(0, Double(resumedPages), of: expectedPages)
     }
 
-    private func part(_ done: Int, _ resumed: Int, of total: Int?) -> Double? {
+    private func counted(_ records: Int) -> Double { Double(records) * countedPart }
+
+    private func part(_ done: Double, _ resumed: Double, of total: Int?) -> Double? {
         guard let total, total > 0 else { return nil }
-        return min(1, (Double(done) + Double(resumed)) / Double(total))
+        return min(1, (done + resumed) / Double(total))
     }
 }

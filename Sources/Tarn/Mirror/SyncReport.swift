@@ -19,7 +19,11 @@ public struct SyncReport: Sendable {
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
         /// Records that the pages answered with 304 list: they are unchanged.
-        package var confirmed = 0
+        ///
+        /// Each record of a page counts once, and elements without a record do not count.
+        package var confirmed: Int { confirmedEntities.values.reduce(0, +) }
+        /// The numbers of ``confirmed`` records by root entity.
+        var confirmedEntities: [String: Int] = [:]
         /// The value with which an incremental scan began; nil if it listed everything.
         ///
         /// With several lists it is that of one of them.
@@ -48,6 +52,11 @@ public struct SyncReport: Sendable {
         public var report = ImportReport()
         /// Elements of the pages whose records are unknown, also those of confirmed pages.
         package var skipped = 0
+        /// Such elements of the pages that an earlier sync has committed, which this one continues.
+        package var skippedBefore = 0
+        /// Lists that this sync has not requested, because the interrupted one had finished them,
+        /// and that may go on where they ended.
+        package var doubtsBefore = 0
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         package var skippedParents: [SkippedParents] = []
         /// Lists that ended without an error at the limit of the endpoint: the server has more.
@@ -104,6 +113,14 @@ public struct SyncReport: Sendable {
 
         /// Creates an empty report of an endpoint.
         init(name: String) { self.name = name }
+
+        /// Counts the records of a page that was answered with 304.
+        mutating func confirm(_ listed: [ListedRecord], _ catalog: Catalog) {
+            for record in Set(listed) {
+                guard let entity = catalog.entity(id: record.entity) else { continue }
+                confirmedEntities[entity.name, default: 0] += 1
+            }
+        }
 
         mutating func add(_ report: OrphanReport) {
             var sum = orphans ?? OrphanReport()
@@ -171,6 +188,20 @@ extension SyncReport {
             sum.add(next)
             return sum
         }
+    }
+}
+
+extension SyncReport {
+    /// The counts of each entity. Records of pages that were answered with 304 are unchanged, and
+    /// count for the root entity.
+    package var entityCounts: [String: ImportReport.Counts] {
+        var counts = report.entities
+        for endpoint in endpoints {
+            for (entity, confirmed) in endpoint.confirmedEntities {
+                counts[entity, default: ImportReport.Counts()].unchanged += confirmed
+            }
+        }
+        return counts
     }
 }
 

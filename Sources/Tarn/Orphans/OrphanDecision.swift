@@ -135,6 +135,7 @@ struct OrphanDecision: Sendable {
             if outcome.due + outcome.deleted + outcome.unlinked + outcome.marked > 0 {
                 outcome.records = ["\(record.entity) \(record.key)"]
             }
+            outcome.noteOutcome(of: candidate.record.hashValue)
             report.add(outcome)
         }
         return (candidates.count, nil)

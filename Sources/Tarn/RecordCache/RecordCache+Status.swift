@@ -31,6 +31,7 @@ extension RecordCache {
             if let until = stored.freshUntil { status.freshUntil = min(status.freshUntil ?? until, until) }
             guard let next else {
                 (status.completedAt, status.completeLists) = (oldest, 1)
+                status.complete = EndpointStatus.Counts(pages: read.pages, records: read.records)
                 break
             }
             // A list that stops at a page which does not follow is not complete.

@@ -45,7 +45,10 @@ struct MissingCommand: ParsableCommand {
                     + "\(side.field); for the missing records that it refers to: "
                     + "tarn missing \(side.entity) \(side.field)")
         }
-        if format.format == .table { Output.note("\(missing.targets.count) missing") }
+        if format.format == .table {
+            let shown = missing.targets.count, isWhole = missing.next == nil && after == nil && limit != 0
+            Output.note(isWhole ? "\(shown) missing" : "\(shown) shown\(missing.next == nil ? "" : "; there are more")")
+        }
         Output.next(missing.next)
     }
 

@@ -132,12 +132,15 @@ struct StatCommand: InspectingCommand {
         {
             // An endpoint with `for_each` has a checkpoint for each parent record.
             let name = walks[0].name.prefix { $0 != " " }, complete = walks.filter { $0.checkpoint.state == .complete }
-            let times = complete.compactMap(\.checkpoint.completedAt)
-            let state = times.max().map { "complete at \($0)" } ?? "not complete yet"
-            let underWay = walks.count - complete.count
+            let last = complete.compactMap(\.checkpoint.completedAt).max()
+            // A further scan may have been interrupted: its progress keeps the time.
+            let before = walks.compactMap(\.checkpoint.completedAt).max()
+            let state =
+                last.map { "complete at \($0)" } ?? before.map { "last complete at \($0)" } ?? "not complete yet"
+            let unfinished = walks.count - complete.count
             Output.line(
                 "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) scans " : "") + state
-                    + (underWay > 0 ? ", \(underWay) in progress" : ""))
+                    + (unfinished > 0 ? ", \(unfinished) unfinished" : ""))
         }
         Output.line("")
     }

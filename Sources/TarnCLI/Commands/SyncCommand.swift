@@ -185,11 +185,12 @@ struct SyncCommand: AsyncParsableCommand {
             try APIClient(own, store: store, options: client, transport: transports), options: options)
         let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)
         refused.note(report)
+        let stored = report.isOffline ? try? await statusOfStore(names, own, store, client) : nil
         do {
             try progress.write {
                 show(report, summary)
                 if !quiet { SyncScopeNotes(report, scope, names, description).lines.forEach(Output.note) }
-                try conclude(report, summary, progress)
+                try conclude(report, summary, progress, stored)
             }
         } catch let failure as Failure {
             // A watch goes on for the other APIs.
@@ -198,6 +199,16 @@ struct SyncCommand: AsyncParsableCommand {
             }
             throw Failure(.partly, failure.message)
         }
+    }
+
+    /// The status of endpoints in the store, without their credentials: only freshness needs these.
+    private func statusOfStore(
+        _ names: Set<String>?, _ description: Description, _ store: Store, _ options: APIClient.Options
+    ) async throws -> StatusReport {
+        var own = description
+        own.changeAPIs { $1.authentication = .none }
+        let client = try APIClient(own, store: store, transport: NoTransport(), options: options)
+        return try await StatusReport.read(names, client, own)
     }
 
     /// Prints the summary of a sync, and its warnings.
@@ -330,7 +341,10 @@ struct SyncCommand: AsyncParsableCommand {
         return report
     }
 
-    private func conclude(_ report: SyncReport, _ summary: SyncSummary, _ progress: SyncDisplay) throws {
+    /// - Parameter stored: the status of the endpoints, if no server could be reached.
+    private func conclude(
+        _ report: SyncReport, _ summary: SyncSummary, _ progress: SyncDisplay, _ stored: StatusReport?
+    ) throws {
         guard let first = report.failures.first else { return try conclude(summary.omissionFailure) }
         // An interrupt ends the syncs of all APIs of a watch.
         let isCancelled = report.failures.allSatisfy { if case .cancelled = $0 { true } else { false } }
@@ -351,9 +365,13 @@ struct SyncCommand: AsyncParsableCommand {
             }
             throw Failure(.limited, "")
         }
-        if first.isUnreachable, report.pages == 0, !report.hasFinishedBefore {
-            if let asOf = summary.completedAt {
-                Output.note("offline: the store has the records as of \(asOf); `tarn list`, `get` and `related` work")
+        if report.isOffline {
+            if let asOf = stored?.asOf {
+                let incomplete = stored?.incomplete ?? []
+                Output.note(
+                    "offline: the store has the records as of \(asOf)"
+                        + (incomplete.isEmpty ? "" : "; never completely synced: \(incomplete.joined(separator: ", "))")
+                        + "; `tarn list`, `get` and `related` work")
             }
             throw Failure(.noNetwork, "")
         }
@@ -366,6 +384,11 @@ extension Store.Permissions: ExpressibleByArgument {}
 extension SyncReport {
     /// Whether an earlier run of this sync has finished an endpoint, or the lists of some parents.
     fileprivate var hasFinishedBefore: Bool { endpoints.contains { $0.wasFinished || $0.finishedParents > 0 } }
+
+    /// Whether no server could be reached, and nothing was requested before.
+    fileprivate var isOffline: Bool {
+        (failures.first?.isUnreachable ?? false) && pages == 0 && !hasFinishedBefore
+    }
 
     /// The texts of all failures, each once; those of credentials name the API, if there are
     /// several.

@@ -65,6 +65,10 @@ struct StatusReport {
     /// Whether every endpoint is complete, and its last attempt did not fail.
     var isGood: Bool { endpoints.allSatisfy { isComplete($0) && $0.failure == nil && $0.unfinished == nil } }
 
+    /// The time as of which the store has the records of the endpoints that were completely
+    /// scanned: that of the earliest scan; nil if there was none.
+    var asOf: Timestamp? { endpoints.compactMap(\.completedAt).min() }
+
     /// The names of the endpoints that were never completely scanned.
     var incomplete: [String] { endpoints.filter { !isComplete($0) }.map(\.name) }
 
@@ -100,8 +104,7 @@ struct StatusReport {
                     status.completedAt.map { $0.wholeSeconds(isLocal: isLocal) }
                         ?? (status.lists == 0 ? "no parents" : "never"),
                     status.age.map(StatusReport.age) ?? "",
-                    fresh(status), due(status), "\(status.complete?.pages ?? 0)",
-                    "\(status.complete?.records ?? 0)",
+                    fresh(status), due(status), count(status, \.pages), count(status, \.records),
                 ])
         }
         for (index, line) in table.lines(width: Output.summaryWidth).enumerated() {
@@ -158,6 +161,11 @@ struct StatusReport {
             lines.append("\(status.name): failed \(age) ago: \(failure.message)")
         }
         return lines
+    }
+
+    /// The pages or records of the last complete scan; empty if they are no longer known.
+    private func count(_ status: EndpointStatus, _ count: (EndpointStatus.Counts) -> Int) -> String {
+        status.rescannedLists > 0 ? "" : "\(status.complete.map(count) ?? 0)"
     }
 
     /// How long the first page is fresh: the next sync sends no request for it until then.

@@ -22,7 +22,8 @@ final class SyncDisplay: Sendable {
 
     private struct State: @unchecked Sendable {
         var rows: [SyncRow] = []
-        var ended = 0
+        /// The endpoints whose scans are over: one may be scanned in several rounds.
+        var ended: Set<String> = []
         /// The syncs that are under way.
         var syncs = 0
         /// The wait of all requests to an origin.
@@ -56,9 +57,10 @@ final class SyncDisplay: Sendable {
         guard form != .none else { return }
         state.withLock { state in
             startTimer(&state)
+            state.ended.remove(progress.endpoint)
             if case .end = progress.event {
                 state.rows.removeAll { $0.progress.endpoint == progress.endpoint }
-                state.ended += 1
+                state.ended.insert(progress.endpoint)
             } else if let index = state.rows.firstIndex(where: { $0.progress.endpoint == progress.endpoint }) {
                 state.rows[index].update(progress)
             } else {
@@ -114,7 +116,7 @@ final class SyncDisplay: Sendable {
             guard state.syncs == 0 else { return }
             state.timer?.cancel()
             state.timer = nil
-            (state.rows, state.ended, state.wait) = ([], 0, nil)
+            (state.rows, state.ended, state.wait) = ([], [], nil)
         }
     }
 
@@ -173,7 +175,9 @@ final class SyncDisplay: Sendable {
                 state.wait = nil
             }
         }
-        if state.ended > 0 { lines.append(StyledText("\(countText(state.ended, "endpoint")) done", .faint)) }
+        if !state.ended.isEmpty {
+            lines.append(StyledText("\(countText(state.ended.count, "endpoint")) done", .faint))
+        }
         guard !lines.isEmpty || state.drawn > 0 else { return }
         Output.draw(lines, over: state.drawn)
         state.drawn = lines.count

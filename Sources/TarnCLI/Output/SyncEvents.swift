@@ -77,7 +77,10 @@ final class SyncEvents: Sendable {
             text += ",\"bytes\":\(progress.bytes),\"failures\":\(progress.failures)"
             if progress.resumedPages > 0 { text += ",\"resumed_pages\":\(progress.resumedPages)" }
             if let count = progress.expectedPages { text += ",\"expected_pages\":\(count)" }
-            if let count = progress.expectedRecords { text += ",\"expected_records\":\(count)" }
+            // The total of the first one of several lists in a response is none of `listed`.
+            if let count = progress.expectedRecords, progress.countedPart >= 1 {
+                text += ",\"expected_records\":\(count)"
+            }
             if progress.lists > 1 { text += ",\"lists\":\(progress.lists),\"lists_done\":\(progress.listsDone)" }
         }
         if let wait { text += ",\"wait\":" + json(wait) }

@@ -60,7 +60,9 @@ struct SyncRow {
         facts.append(progress.expectedPages.map { "\(pages)/\($0) pages" } ?? countText(pages, "page"))
         if progress.notModified > 0 { facts.append("\(progress.notModified) not modified") }
         let records = progress.listed + progress.resumedRecords
-        facts.append(progress.expectedRecords.map { "\(records)/\($0) records" } ?? countText(records, "record"))
+        // Of several lists in a response, a total counts the first one, and the records are of all.
+        let total = progress.countedPart < 1 ? nil : progress.expectedRecords
+        facts.append(total.map { "\(records)/\($0) records" } ?? countText(records, "record"))
         let changes = [
             (progress.created, "new"), (progress.updated, "changed"), (progress.unchanged + progress.confirmed, "same"),
             (progress.deleted, "deleted"),

@@ -127,7 +127,7 @@ extension SyncSummary {
     /// Appends what the sync did to the records of each entity.
     private func appendImportCounts(to text: inout String) {
         text += ",\"entities\":{"
-        for (index, (name, counts)) in report.report.entities.sorted(by: { $0.key < $1.key }).enumerated() {
+        for (index, (name, counts)) in report.entityCounts.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { text += "," }
             text.appendJSONString(name)
             text += ":{\"created\":\(counts.created),\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged)"

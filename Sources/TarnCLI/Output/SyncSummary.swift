@@ -5,23 +5,11 @@ import Tarn
 struct SyncSummary {
     let report: SyncReport
     let records: RecordCounts
-    /// The time at which the last complete scan of any endpoint finished.
-    let completedAt: Timestamp?
 
     init(_ report: SyncReport, _ store: Store) {
         self.report = report
-        var records = RecordCounts(), completedAt: Timestamp?
         // An unreadable store is reported elsewhere.
-        try? store.read { reader in
-            records = try RecordCounts(reader)
-            try reader.forEachCheckpoint { _, checkpoint in
-                if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) {
-                    completedAt = time
-                }
-            }
-        }
-        self.records = records
-        self.completedAt = completedAt
+        records = (try? store.read { try RecordCounts($0) }) ?? RecordCounts()
     }
 
     /// The failure of a sync that has skipped records or left out values, and has not failed
@@ -76,14 +64,14 @@ struct SyncSummary {
         return endpoint.wasFinished ? "(finished before) " : endpoint.isResumed ? "(resumed) " : ""
     }
 
-    /// The endpoints and parents that were not requested again after an interrupted sync.
+    /// The endpoints and lists that were not requested again after an interrupted sync.
     private var resumptionLines: [String] {
         guard let began = report.resumed else { return [] }
         let endpoints = report.endpoints.filter(\.wasFinished).count
-        let parents = report.endpoints.filter { $0.finishedParents > 0 }.map {
-            "\(countText($0.finishedParents, "parent")) of \($0.name)"
+        let lists = report.endpoints.filter { $0.finishedParents > 0 }.map {
+            "\(countText($0.finishedParents, "list")) of \($0.name)"
         }
-        let finished = (endpoints > 0 ? [countText(endpoints, "endpoint")] : []) + parents
+        let finished = (endpoints > 0 ? [countText(endpoints, "endpoint")] : []) + lists
         guard !finished.isEmpty else { return [] }
         return [
             "resumed the interrupted sync of \(began); not requested again: "
@@ -93,7 +81,7 @@ struct SyncSummary {
 
     /// The counts of each entity, including nested records.
     private var entityLines: [String] {
-        let entities = report.report.entities.sorted { $0.key < $1.key }
+        let entities = report.entityCounts.sorted { $0.key < $1.key }
         guard !entities.isEmpty else { return [] }
         var table = Table(
             ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"],
@@ -134,25 +122,39 @@ struct SyncSummary {
         func add(_ count: Int, _ text: String) {
             if count > 0 { lines.append("\(countText(count, "record")) \(text)") }
         }
-        let named = orphans.records.joined(separator: ", ")
-        let more = orphans.deleted + orphans.unlinked + orphans.due - orphans.records.count
-        let names = ": " + named + (more > 0 ? " and \(more) more" : "")
-        add(orphans.deleted, "deleted (no longer listed by the server)" + (orphans.deleted > 0 ? names : ""))
-        add(orphans.unlinked, "unlinked (no longer listed there by the server)" + (orphans.deleted > 0 ? "" : names))
-        add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + names)
-        add(orphans.waiting, "not listed: a later complete sync decides")
-        add(orphans.existing, "not listed, but still at the server: kept")
-        add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
-        add(orphans.kept, "not listed: kept by the description")
-        add(orphans.vetoed, "not listed: kept by the program")
-        add(orphans.changedLocally, "not listed: kept because of local changes")
-        add(orphans.denied, "not listed: kept by a delete rule")
+        // Several lists may have missed one record: it counts once, for what became of it at last.
+        func add(_ outcome: OrphanOutcome, _ sum: Int, _ text: String) { add(orphans.count(outcome, sum: sum), text) }
+        let due = orphans.count(.due, sum: orphans.due)
+        add(orphans.deleted, "deleted (no longer listed by the server)" + orphanNames(\.deleted, orphans.deleted))
+        add(
+            orphans.unlinked,
+            "unlinked (no longer listed there by the server)" + orphanNames(\.unlinked, orphans.unlinked))
+        add(due, "would be deleted or unlinked (no longer listed by the server)" + orphanNames(\.due, due))
+        add(.waiting, orphans.waiting, "not listed: a later complete sync decides")
+        add(.existing, orphans.existing, "not listed, but still at the server: kept")
+        add(.listedElsewhere, orphans.listedElsewhere, "not listed, but listed by other responses: kept")
+        add(.kept, orphans.kept, "not listed: kept by the description")
+        add(.vetoed, orphans.vetoed, "not listed: kept by the program")
+        add(.changedLocally, orphans.changedLocally, "not listed: kept because of local changes")
+        add(.denied, orphans.denied, "not listed: kept by a delete rule")
         for endpoint in report.endpoints {
             for refusal in endpoint.orphans?.refusals ?? [] {
                 lines.append("\(endpoint.name): no orphans looked for: \(refusal)")
             }
         }
         return lines
+    }
+
+    /// The first orphans of one outcome, each once, and the number of the others.
+    ///
+    /// An endpoint deletes its orphans or unlinks them: its records have one outcome.
+    private func orphanNames(_ outcome: (OrphanReport) -> Int, _ count: Int) -> String {
+        var names: [String] = []
+        for orphans in report.endpoints.compactMap(\.orphans) where outcome(orphans) > 0 {
+            for name in orphans.records where names.count < 20 && !names.contains(name) { names.append(name) }
+        }
+        let more = count - names.count
+        return ": " + names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
     var warnings: [String] {
@@ -172,7 +174,7 @@ struct SyncSummary {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {
                 lines.append(
-                    "  \(attribute.entity).\(attribute.attribute)  (\(countText(attribute.records, "record")))"
+                    "  \(attribute.entity).\(attribute.attribute)  (\(countText(attribute.records, "time")))"
                 )
             }
             if report.absentAttributes.count > 20 {

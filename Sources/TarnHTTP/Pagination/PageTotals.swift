@@ -12,15 +12,17 @@ package struct PageTotals: Sendable, Hashable {
     package init() {}
 
     /// Adds the facts about a page. A page without totals leaves the known ones.
-    package mutating func add(_ facts: PageFacts) {
+    ///
+    /// - Parameter ordinal: the number of pages up to this one, with it.
+    package mutating func add(_ facts: PageFacts, ordinal: Int) {
         let counts = PageEvidence.counts(facts).filter { PageEvidence.meaning(of: $0.name) != .count }
         if let total = counts.last(where: { !$0.isPages })?.count { records = total }
         if let total = counts.last(where: \.isPages)?.count { pages = total }
-        addLastLink(facts)
+        addLastLink(facts, ordinal)
     }
 
     /// The parameters that tell the link to the last page from that to the next one.
-    private mutating func addLastLink(_ facts: PageFacts) {
+    private mutating func addLastLink(_ facts: PageFacts, _ ordinal: Int) {
         guard let last = LinkHeader.target(relation: "last", in: facts.headers),
             let other = LinkHeader.target(relation: "next", in: facts.headers)
         else { return }
@@ -31,7 +33,8 @@ package struct PageTotals: Sendable, Hashable {
             else { continue }
             let word = name.lowercased()
             if word.contains("page") || word == "p" {
-                pages = number
+                // Some servers count from 0: the pages from the next one on follow those so far.
+                pages = ordinal + (number - next + 1)
             } else if ["offset", "start", "skip", "startat", "from"].contains(word) {
                 // The last page is taken to be as long as this one.
                 records = records ?? number + facts.recordCount

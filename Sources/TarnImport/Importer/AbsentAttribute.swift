@@ -4,7 +4,7 @@ package struct AbsentAttribute: Sendable, Hashable {
     package var entity: String
     /// The attribute's name.
     package var attribute: String
-    /// The number of listed records that were examined.
+    /// The number of listed records that were examined. A record that is listed again counts again.
     package var records: Int
 
     /// Creates a description of an absent attribute.

@@ -97,7 +97,7 @@ struct BadInputTests {
                 "Not imported as received:",
                 "  366 times, the first: value.absent at $[0]: Item 1.name: absent, but the schema requires a value; a stored value is kept",
                 "Attributes without a value in any record (check their JSON paths):",
-                "  Item.name  (366 records)",
+                "  Item.name  (366 times)",
             ])
         let summary = try json(try #require(result.lines.last))
         let group = try #require((summary["diagnostic_groups"] as? [[String: Any]])?.first)
@@ -151,6 +151,36 @@ struct BadInputTests {
         let pattern = /offline: the store has the records as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
         #expect(result.errorLines.last?.wholeMatch(of: pattern) != nil, "\(result.error)")
         #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
+    }
+
+    @Test("off line, the store has the records as of the earliest endpoint, without those that were never complete")
+    func offLineWithSeveralEndpoints() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            itemsYAML(
+                "paginate: header_link\n  others: { path: /others, entity: Item }\n  last: { path: /last, entity: Item }"
+            ))
+        let server = try LocalServer(itemPages + [recording("/others", "[]")])
+        var times: [String] = []
+        for name in ["items", "others"] {
+            try await expectSuccess(tarn("sync", name, "--file", file, "--base", server.base))
+            let status = try json(try await tarn("status", name, "--file", file, "--json").line(0))
+            let endpoint = try #require((status["endpoints"] as? [[String: Any]])?.first)
+            times.append(try #require(endpoint["completed_at"] as? String))
+        }
+        #expect(times[0] < times[1])
+        let dead = DeadPort()
+        func note(_ names: String...) async throws -> String? {
+            try await tarn(["sync"] + names + ["--file", file, "--base", "http://127.0.0.1:\(dead.port)"])
+                .errorLines.last
+        }
+        let end = "; `tarn list`, `get` and `related` work"
+        #expect(
+            try await note()
+                == "offline: the store has the records as of \(times[0]); never completely synced: last\(end)")
+        #expect(try await note("others") == "offline: the store has the records as of \(times[1])\(end)")
+        #expect(try await note("last")?.hasPrefix("offline:") == false)
     }
 
     @Test("a token that is not set is exit 4 and names the variable; a token never shows in what is printed")

@@ -94,6 +94,19 @@ struct QueryCommandTests {
         #expect(try await run("missing", "Issue", "autor").status == 2)
     }
 
+    @Test("the count below a part of the missing keys is none of all of them")
+    func partOfMissing() async throws {
+        let result = try await run("missing", "Comment", "author", "--format", "table"), all = result.lines.count
+        #expect(result.errorLines.last == "\(all) missing", "\(result.error)")
+        let part = try await run("missing", "Comment", "author", "--format", "table", "--limit", "1")
+        #expect(part.lines.count == 1 && all > 1)
+        #expect(part.errorLines.contains("1 shown; there are more"), "\(part.error)")
+        #expect(!part.error.contains("missing"), "\(part.error)")
+        let token = try #require(part.errorLines.last?.firstMatch(of: /--after ([^`]+)`/)?.1)
+        let rest = try await run("missing", "Comment", "author", "--format", "table", "--after", String(token))
+        #expect(rest.lines.count == all - 1 && rest.errorLines.last == "\(all - 1) shown", "\(rest.error)")
+    }
+
     @Test("explain, and list --explain, show the plan and no record")
     func explain() async throws {
         let result = try await run(

@@ -69,6 +69,28 @@ struct StatusCommandTests {
         #expect(text.lines.contains { $0.hasPrefix("labels: failed ") && $0.contains("404") })
     }
 
+    @Test("pages and records of a complete scan are shown until a further one takes their place, and then none")
+    func rescanned() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML()), server = try LocalServer(itemPages)
+        func row() async throws -> [Substring] {
+            let lines = try await tarn("status", "--file", file).lines
+            return try #require(lines.first { $0.hasPrefix("items ") }).split(separator: " ")
+        }
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
+        #expect(try await row().suffix(2) == ["3", "3"])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base, "--refetch", "--limit", "1"))
+        let row = try await row()
+        #expect(row[1] == "interrupted" && row.last == "now", "\(row)")
+        // Neither does the scan go on, nor was none complete.
+        let stat = try await tarn("inspect", "stat", folder.path + "/tarn.tarn")
+        #expect(
+            stat.lines.contains {
+                $0.wholeMatch(of: /endpoint items: last complete at [0-9T:.-]+Z, 1 unfinished/) != nil
+            },
+            "\(stat.output)")
+    }
+
     @Test("an endpoint without a parent record is complete as soon as the endpoints that may list one are")
     func withoutParents() async throws {
         let folder = try TemporaryFolder()

@@ -56,6 +56,83 @@ struct SyncUnitTests {
         #expect(last.lines.contains("1 record deleted (no longer listed by the server): Item 2"), "\(last.output)")
     }
 
+    @Test("a record that several endpoints have missed counts once, for what became of it")
+    func missedByTwo() async throws {
+        let folder = try TemporaryFolder()
+        let endpoint = "entity: Item, paginate: single_page, orphans: after_two_scans }"
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+            endpoints:
+              first: { path: /first, \(endpoint)
+              second: { path: /second, \(endpoint)
+            """)
+        func server(_ ids: [Int]) throws -> LocalServer {
+            let list = "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"
+            return try LocalServer([recording("/first", list), recording("/second", list)])
+        }
+        let full = try server([1, 2]), less = try server([1])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
+        let copy = folder.path + "/copy.tarn", shown = ["--concurrent", "1", "--file", file, "--base", less.base]
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base, "--store", copy))
+        var dry: [String] = []
+        for _ in 1...4 { dry = try await tarn(["sync", "--dry-run-orphans", "--store", copy] + shown).lines }
+        #expect(
+            dry.dropFirst(3) == [
+                "1 record would be deleted or unlinked (no longer listed by the server): Item 2",
+                "store: 2 records: 2 Item",
+            ], "\(dry)")
+        // The order in which the two end decides how many syncs it takes.
+        var told: [[String]] = []
+        while told.count < 5, told.last?.contains(where: { $0.contains("deleted") }) != true {
+            let result = try await tarn(["sync"] + shown)
+            told.append(result.lines.filter { $0.hasPrefix("1 record ") || $0.hasPrefix("2 records ") })
+        }
+        #expect(told.count > 1 && told.allSatisfy { $0.count == 1 }, "\(told)")
+        #expect(told.last == ["1 record deleted (no longer listed by the server): Item 2"])
+        let last = try await tarn("sync", "--file", file, "--base", less.base)
+        #expect(last.lines.count == 4 && last.lines.last == "store: 1 record: 1 Item", "\(last.output)")
+    }
+
+    @Test("deleted records and those that only left a list are named apart")
+    func deletedAndUnlinked() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              User: { key: id, attributes: { id: int } }
+              Item: { key: id, attributes: { id: int } }
+              Note: { key: id, attributes: { id: int }, relationships: { user: User } }
+            endpoints:
+              users: { path: /users, entity: User }
+              items: { path: /items, entity: Item, orphans: after_one_scan }
+              notes:
+                path: '/users/{user.id}/notes'
+                for_each: { entity: User, parent: user }
+                entity: Note
+                orphans: { after: one_scan, then: unlink }
+            """)
+        func server(_ ids: [Int]) throws -> LocalServer {
+            let list = "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"
+            return try LocalServer([
+                recording("/users", #"[{"id":1}]"#), recording("/items", list), recording("/users/1/notes", list),
+            ])
+        }
+        let full = try server([1, 2, 3]), less = try server([1])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
+        let result = try await tarn("sync", "--file", file, "--base", less.base)
+        #expect(result.lines.contains("2 records deleted (no longer listed by the server): Item 2, Item 3"))
+        #expect(
+            result.lines.contains("2 records unlinked (no longer listed there by the server): Note 2, Note 3"),
+            "\(result.output)\(result.error)")
+        #expect(result.lines.last == "store: 5 records: 1 User, 1 Item, 3 Note")
+    }
+
     @Test("--verbose says what happened to the records of each entity")
     func verbose() async throws {
         let folder = try TemporaryFolder()
@@ -109,6 +186,25 @@ struct SyncUnitTests {
         // The fifth is listed no more; in the scan before one record could not be read, so nothing
         // was looked for then.
         #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
+    }
+
+    @Test("of a page that is answered with 304, each stored record counts once as unchanged, also for its entity")
+    func notModified() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML("paginate: single_page"))
+        let list = #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"name":"no key"},{"id":2,"name":"b"}]"#
+        let server = try LocalServer([recording("/items", list, "ETag: \"a\"")])
+        let first = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(first.status == 3 && first.lines.last == "store: 2 records: 2 Item", "\(first.output)\(first.error)")
+        let second = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        let summary = try json(try #require(second.lines.last))
+        let endpoint = try #require((summary["endpoints"] as? [[String: Any]])?.first)
+        #expect(endpoint["not_modified"] as? Int == 1 && endpoint["listed"] as? Int == 4)
+        #expect(endpoint["unchanged"] as? Int == 2 && endpoint["confirmed"] as? Int == 2, "\(second.output)")
+        #expect((summary["entities"] as? [String: [String: Int]])?["Item"]?["unchanged"] == 2)
+        let verbose = try await tarn("sync", "--file", file, "--base", server.base, "--verbose")
+        let row = try #require(verbose.lines.first { $0.hasPrefix("Item ") }).split(separator: " ")
+        #expect(row == ["Item", "0", "0", "2", "0", "0", "0", "0"], "\(verbose.output)")
     }
 
     @Test("a sync that is killed goes on behind the last batch that was committed", arguments: [2, 3])

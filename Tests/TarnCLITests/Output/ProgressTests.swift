@@ -108,6 +108,34 @@ struct ProgressTests {
         #expect(verbose.errorLines.count == 7)
     }
 
+    @Test("an endpoint that --missing requests in several rounds is one endpoint")
+    func rounds() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            // Lines are drawn at most every 80 milliseconds.
+            Thread.sleep(forTimeInterval: 0.12)
+            let id = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 0
+            let node = #"{"id":\#(id),"next":\#(id < 6 ? "\(id + 1)" : "null")}"#
+            return .init(body: request.target == "/nodes" ? "[\(node)]" : node)
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: '\(server.base)' }
+            entities:
+              Node: { key: id, attributes: { id: int }, relationships: { next: Node } }
+            endpoints:
+              nodes: { path: /nodes, entity: Node }
+              node: { path: '/nodes/{node.id}', for_each: Node, entity: Node }
+            """)
+        try await expectSuccess(tarn("sync", "nodes", "--file", file))
+        let result = try await onTerminal(["sync", "--missing", "--file", file], folder)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        #expect(server.targets == ["/nodes"] + (1...6).map { "/nodes/\($0)" })
+        let updates = updates(result)
+        #expect(updates.contains { $0.hasPrefix("node ") } && !updates.contains("2 endpoints done"), "\(updates)")
+    }
+
     // MARK: One line
 
     private func progress(_ change: (inout SyncProgress) -> Void) -> SyncProgress {
@@ -129,6 +157,10 @@ struct ProgressTests {
             row.line(nameColumns: 8).plain
                 == "issues    7/9 pages, 1 not modified, 350/440 records, 7 new 2 changed 141 same 1 deleted, 3.0 MiB  1 failure"
         )
+        // A total of one list, and records of several ones.
+        let several = SyncRow(
+            progress { ($0.pages, $0.listed, $0.expectedRecords, $0.countedPart) = (1, 30, 40, 1.0 / 3) })
+        #expect(several.line(nameColumns: 6).plain == "issues  1 page, 30 records")
         let many = SyncRow(
             progress { ($0.lists, $0.listsDone, $0.requesting) = (12, 5, "https://x.example/\u{1B}[2J") })
         let line = many.line(nameColumns: 6)

@@ -241,6 +241,7 @@ struct EndpointStatusTests {
         fixture.clock.pass(5)
         status = try await cache.status(of: request)
         #expect(status.failure == nil && status.unfinished == nil && status.completeLists == 1 && status.age == 15)
+        #expect(status.complete?.pages == 2 && status.complete?.records == 3)
         let now = Timestamp(fixture.clock.source.now())
         // The first page is fresh for 60 seconds, the second one for 30.
         #expect(status.freshUntil.map { $0.microseconds - now.microseconds } == 25_000_000)

@@ -64,6 +64,33 @@ struct MirrorFailureTests {
             says: ["/v1/items: the server returned 500: <h1> x", "…"]),
     ]
 
+    @Test("with partitions for each record, the lists are counted that were skipped")
+    func listsOfPartitions() async throws {
+        let server = try ScriptedServer { request in
+            request.target == "/boards"
+                ? .init(body: #"[{"id":1},{"id":2}]"#)
+                : .init(status: "404 Not Found", body: #"{"message":"no"}"#)
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Board: { key: id, attributes: { id: int } }
+                  Card: { key: id, attributes: { id: int } }
+                endpoints:
+                  boards: { path: /boards, entity: Board }
+                  cards:
+                    path: '/boards/{board.id}/{state}'
+                    for_each: Board
+                    partitions: { state: [open, closed] }
+                    entity: Card
+                """)
+        let report = try await store.sync(server.base)
+        let failure = try #require(report.endpoint("cards")?.failures.first)
+        #expect("\(failure)".hasPrefix("skipped 4 lists; the first failure: "), "\(failure)")
+        #expect("\(failure)".hasSuffix("--roots ENTITY,… without Board"), "\(failure)")
+    }
+
     @Test("an answer that cannot be used is one line that names the request, and stores nothing", arguments: refused)
     func unusableAnswerIsAnError(_ each: Case) async throws {
         let server = try LocalServer([each.answer])

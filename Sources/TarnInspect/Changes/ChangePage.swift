@@ -6,6 +6,8 @@ package struct ChangePage: Sendable {
     package internal(set) var changes: [Change] = []
     /// The position before which the next page begins; nil after the oldest change.
     package internal(set) var next: [UInt8]?
+    /// The incarnation of the store; empty if it is unreadable.
+    package internal(set) var incarnation = ""
     /// The newest commit of the store.
     package internal(set) var sequence: UInt64 = 0
     /// The newest commit whose changes were trimmed, all or some; 0 if none were.

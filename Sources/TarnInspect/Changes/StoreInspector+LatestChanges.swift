@@ -13,6 +13,7 @@ extension StoreInspector {
         try open { file in
             try checkIsReadable(file)
             var page = ChangePage()
+            page.incarnation = file.text(MetaKey.incarnation) ?? ""
             page.sequence = file.number(MetaKey.sequence) ?? 0
             page.trimmed = file.number(MetaKey.trimmedChanges) ?? 0
             let cursor = TableCursor(file, TableName.changes, in: KeyInterval(below: position), reversed: true)

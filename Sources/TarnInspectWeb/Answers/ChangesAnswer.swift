@@ -11,6 +11,8 @@ struct ChangesAnswer: Encodable {
     /// The most changes of an answer.
     private static let limit = 200
 
+    /// The incarnation: another store in its place may have as many commits.
+    var incarnation: String
     /// The newest commit of the store.
     var newest: String
     /// The newest commit whose changes were trimmed.
@@ -22,6 +24,7 @@ struct ChangesAnswer: Encodable {
 
     init(_ inspector: StoreInspector, before position: [UInt8]?) throws {
         let page = try inspector.latestChanges(before: position, limit: Self.limit)
+        incarnation = page.incarnation
         (newest, trimmed) = (String(page.sequence), String(page.trimmed))
         next = page.next.map(Hexadecimal.text)
         changes = page.changes.map { change in

@@ -12,8 +12,8 @@ struct PageUseState: BackgroundState {
     var pages = 0
     var total = 0
     var pageSize = 0
-    /// The LMDB transaction whose state was read.
-    var transaction = 0
+    /// The LMDB transaction whose state was read, and the incarnation of the store.
+    var transaction = 0, incarnation = ""
     var freePages = 0
     var reusablePages = 0
     var tables: [Table] = []
@@ -30,7 +30,7 @@ struct PageUseState: BackgroundState {
         let use = try inspector.pageUse(cells: cells) { progress($0.pages, $0.total) }
         var state = PageUseState()
         (state.pageSize, state.total) = (use.pageSize, use.usedRange)
-        state.transaction = Int(clamping: use.transaction)
+        (state.transaction, state.incarnation) = (Int(clamping: use.transaction), use.incarnation)
         (state.freePages, state.reusablePages) = (use.free.pages, use.free.reusable)
         state.tables = use.tables.map {
             Table(

@@ -13,6 +13,8 @@ struct VerificationState: BackgroundState {
     /// The LMDB transaction and the commit whose state was checked; 0 if the file is no store.
     var transaction = 0
     var sequence = "0"
+    /// The incarnation: another store in its place may have as many transactions.
+    var incarnation = ""
     var isSound: Bool?
     var findings: [String] = []
     var findingCount = 0
@@ -30,6 +32,7 @@ struct VerificationState: BackgroundState {
         (state.transaction, state.sequence) = (Int(clamping: report.transaction), String(report.sequence))
         state.isSound = report.isSound
         state.findings = report.findings.prefix(findings).map { "\($0.code.rawValue) \($0.place): \($0.detail)" }
+        state.incarnation = report.incarnation
         state.findingCount = report.total
         state.records = Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first }
         state.seconds = (ContinuousClock.now - started) / .seconds(1)

@@ -12,8 +12,9 @@ export async function changes(parameters, isCurrent) {
     const log = await request("changes", { before });
     if (!isCurrent()) return;
     // A live view is drawn again only after a commit.
-    if (log.newest + " " + log.trimmed !== shown) {
-      shown = log.newest + " " + log.trimmed;
+    const state = [log.incarnation, log.newest, log.trimmed].join(" ");
+    if (state !== shown) {
+      shown = state;
       replace(box, part(log, before), log.changes.filter((one) => newest !== null && BigInt(one.sequence) > newest).length);
       newest = BigInt(log.newest);
     }

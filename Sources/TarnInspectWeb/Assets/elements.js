@@ -128,6 +128,11 @@ export async function request(view, parameters = {}) {
   return response.json();
 }
 
+/** Whether a result is that of a store as it is now. Another store in its place may have as many transactions. */
+export function isOf(store, result) {
+  return result.transaction === store.lastTransaction && result.incarnation === store.incarnation;
+}
+
 /** The address of a view in this page. */
 export function address(view, parameters = {}) {
   return "#/" + view + search(parameters);

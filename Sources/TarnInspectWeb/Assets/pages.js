@@ -1,6 +1,6 @@
 // The map of a file's pages, and the use of pages by table.
 
-import { bytes, data, element, findings, number, plain, request, shape, table } from "./elements.js";
+import { bytes, data, element, findings, isOf, number, plain, request, shape, table } from "./elements.js";
 
 /** The largest file, in bytes, whose pages the overview reads without being asked. */
 const unasked = 512 * 1024 * 1024;
@@ -29,7 +29,7 @@ export function pageMap(store, isCurrent, isWhole = false) {
   }
   async function show(start) {
     const state = await request("pages", { start: start ? "yes" : null });
-    const isOld = state.phase === "done" && state.transaction !== (await request("overview")).lastTransaction;
+    const isOld = state.phase === "done" && !isOf(await request("overview"), state);
     if (!isCurrent()) return;
     const starts = !start && mayStart && (state.phase === "idle" || isOld);
     if (start || starts || state.phase === "running") mayStart = false;

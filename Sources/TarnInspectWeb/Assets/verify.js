@@ -1,6 +1,6 @@
 // The view of a check of the whole store, with its progress.
 
-import { data, element, findings, number, request, table } from "./elements.js";
+import { data, element, findings, isOf, number, request, table } from "./elements.js";
 
 export async function verify(parameters, isCurrent) {
   const box = element("div", { "aria-live": "polite" });
@@ -8,7 +8,7 @@ export async function verify(parameters, isCurrent) {
   async function show(start) {
     const state = await request("verify", { start: start ? "yes" : null });
     // A damaged file may have no overview; its check has a result nevertheless.
-    const last = state.phase === "done" ? await request("overview").then((store) => store.lastTransaction, () => null) : null;
+    const last = state.phase === "done" ? await request("overview").catch(() => null) : null;
     if (!isCurrent()) return;
     button.disabled = state.phase === "running";
     box.replaceChildren(...parts(state, last));
@@ -30,7 +30,7 @@ export async function verify(parameters, isCurrent) {
 /** The commit and the time that a result is about; the store may be another one since. */
 function place(state, last) {
   const commit = state.transaction > 0 ? `commit ${number(BigInt(state.sequence))}, ` : "";
-  const isOld = last !== null && state.transaction !== last;
+  const isOld = last !== null && !isOf(last, state);
   return element("p", { class: isOld ? "bad" : "quiet", id: "place" },
     `As of ${commit}${new Date(1000 * state.began).toTimeString().slice(0, 8)}.`, isOld ? " The store has changed since." : "");
 }

@@ -12,6 +12,8 @@ package struct ChangePage: Sendable {
     package internal(set) var sequence: UInt64 = 0
     /// The newest commit whose changes were trimmed, all or some; 0 if none were.
     package internal(set) var trimmed: UInt64 = 0
+    /// The number of changes that are left out: those of entities that the catalog does not have.
+    package internal(set) var unknown = 0
     /// The unreadable entries and pages.
     package internal(set) var damages: [StoreInspector.Damage] = []
 }

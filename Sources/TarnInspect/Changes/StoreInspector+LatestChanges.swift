@@ -30,8 +30,10 @@ extension StoreInspector {
                         guard read < limit else { return page.next = last }
                         read += 1
                         last = entry.position
-                        // A change of an entity that the catalog no longer has.
-                        guard let entity = file.catalog.entity(id: entry.entity) else { continue }
+                        guard let entity = file.catalog.entity(id: entry.entity) else {
+                            page.unknown += 1
+                            continue
+                        }
                         guard let change = Change(entry, of: entity, in: file) else {
                             page.damages.append(entry.damage)
                             continue

@@ -66,8 +66,8 @@ struct InspectViews: Sendable {
         }
         let limit = request.number("limit", default: 20, in: 0...1000)
         do {
-            let found = try inspector.record(entity, limit: limit, most: Self.entries) { _ in key }
-            return try .json(RecordAnswer(found, try inspector.storedCatalog()))
+            let found = try inspector.record(entity, limit: limit + 1, most: Self.entries) { _ in key }
+            return try .json(RecordAnswer(found, limit: limit, try inspector.storedCatalog()))
         } catch let error as StoreError {
             guard case .unknownEntity = error else { throw error }
             return .failure(404, "\(error)")

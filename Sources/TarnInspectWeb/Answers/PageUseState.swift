@@ -21,6 +21,8 @@ struct PageUseState: BackgroundState {
     var map: [String?] = []
     var pagesPerCell = 1
     var findings: [String] = []
+    /// The number of all findings: not all are listed.
+    var findingCount = 0
     var failure: String?
 
     /// The most parts of the map, and the most findings that are shown.
@@ -38,6 +40,7 @@ struct PageUseState: BackgroundState {
                 fragmentation: $0.fragmentation)
         }
         (state.map, state.pagesPerCell) = (use.map, use.pagesPerCell)
+        state.findingCount = use.findingCount
         state.findings = use.findings.prefix(findings).map { "\($0.place): \($0.detail)" }
         return state
     }

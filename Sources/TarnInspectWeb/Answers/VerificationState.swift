@@ -17,7 +17,12 @@ struct VerificationState: BackgroundState {
     var incarnation = ""
     var isSound: Bool?
     var findings: [String] = []
+    /// The number of all findings: not all are listed.
     var findingCount = 0
+    /// The comparisons that were impossible because one side is unreadable.
+    var notCompared: [String] = []
+    /// The reason why no read transaction held the state; nil if one did.
+    var readWithoutLocks: String?
     var records: [String: Int] = [:]
     var failure: String?
 
@@ -33,7 +38,8 @@ struct VerificationState: BackgroundState {
         state.isSound = report.isSound
         state.findings = report.findings.prefix(findings).map { "\($0.code.rawValue) \($0.place): \($0.detail)" }
         state.incarnation = report.incarnation
-        state.findingCount = report.total
+        (state.findingCount, state.notCompared) = (report.total, report.notCompared)
+        state.readWithoutLocks = report.aloneBecause
         state.records = Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first }
         state.seconds = (ContinuousClock.now - started) / .seconds(1)
         return state

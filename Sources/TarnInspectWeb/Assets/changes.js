@@ -1,6 +1,6 @@
 // The view of the change log, the newest changes first: live, or the older ones page by page.
 
-import { address, data, element, findings, link, request, table } from "./elements.js";
+import { address, data, element, findings, link, number, request, table } from "./elements.js";
 
 /** The milliseconds between two looks at the log. */
 const interval = 1000;
@@ -50,7 +50,8 @@ function part(log, before) {
   ]);
   return [
     element("p", { class: "quiet" }, `The newest commit is ${log.newest}. `, before === null ? "" : element("a", { href: address("changes") }, "Newest changes")),
-    ...findings(log.damages),
+    ...findings(log.damages, log.moreDamages),
+    log.unknown > 0 ? element("p", {}, `${number(log.unknown)} ${log.unknown === 1 ? "change" : "changes"} of entities that the store no longer has: left out.`) : "",
     isEmpty ? element("p", {}, "The log has no change here.") : table(heads, rows),
     log.next ? element("p", { class: "pager" }, element("a", { id: "next", class: "button", href: address("changes", { before: log.next }) }, "Older changes"))
       : BigInt(log.trimmed) > 0n ? element("p", { class: "quiet" }, `The changes up to commit ${log.trimmed} were trimmed.`) : "",

@@ -72,11 +72,13 @@ export function list(pairs) {
     [element("dt", {}, name), element("dd", {}, typeof value === "number" ? number(value) : value)]));
 }
 
-/** Creates a line of damages; nothing if there are none. */
-export function findings(texts) {
-  if (texts.length === 0) return [];
-  return [element("section", { class: "damage" }, element("h2", {}, `${number(texts.length)} ${texts.length === 1 ? "finding" : "findings"}`),
-    element("ul", {}, texts.map((text) => element("li", {}, data(text)))))];
+/** Creates a list of damages, with the number of those that are not listed; nothing if there are none. */
+export function findings(texts, more = 0) {
+  const count = texts.length + more;
+  if (count === 0) return [];
+  return [element("section", { class: "damage" }, element("h2", {}, `${number(count)} ${count === 1 ? "finding" : "findings"}`),
+    element("ul", {}, texts.map((text) => element("li", {}, data(text))),
+      more > 0 ? element("li", {}, `${number(more)} ${texts.length > 0 ? "more are" : count === 1 ? "is" : "are"} not listed.`) : null))];
 }
 
 /** Creates a bar of parts, each a share from 0 to 1 with a class. */

@@ -53,7 +53,7 @@ function mapParts(state, isWhole) {
   const owners = new Map(state.tables.slice(0, colors).map((one, index) => [one.name, "owner" + index]));
   const pieces = state.pagesPerCell === 1 ? "A square is a page" : `A square is ${number(state.pagesPerCell)} pages, in the color of most`;
   return [
-    ...findings(state.findings),
+    ...findings(state.findings, state.findingCount - state.findings.length),
     drawing(state, owners),
     element("p", { class: "quiet" }, `${number(state.total)} pages of ${number(state.pageSize)} bytes; ${number(state.freePages)} free. ${pieces}.`),
     ...(isWhole ? uses(state, owners) : [legend(state, owners)]),

@@ -2,8 +2,8 @@
 
 import { address, data, element, findings, link, number, request, table, value } from "./elements.js";
 
-/** The most records of a page. */
-const most = 50;
+/** The most records of a page, and the most damages that are listed. */
+const most = 50, listed = 200;
 
 export async function records(parameters, isCurrent) {
   const { entities } = await request("schema");
@@ -11,14 +11,16 @@ export async function records(parameters, isCurrent) {
   const entity = parameters.get("entity") ?? names[0] ?? "";
   const wanted = { entity };
   for (const name of ["text", "where", "order", "reversed"]) wanted[name] = parameters.get(name);
-  const found = { records: [], damages: [], examined: 0, sortable: [], next: parameters.get("after") };
+  const found = { records: [], damages: new Set(), moreDamages: 0, examined: 0, sortable: [], next: parameters.get("after") };
   const box = element("div");
   const isFiltered = Boolean(wanted.text || wanted.where);
 
   async function read() {
     const page = await request("records", { ...wanted, after: found.next, limit: most - found.records.length });
     found.records.push(...page.records);
-    found.damages.push(...page.damages);
+    // Each answer names the faults of the file again.
+    for (const damage of page.damages) found.damages.add(damage);
+    found.moreDamages += page.moreDamages;
     found.examined += page.examined;
     Object.assign(found, { next: page.next, sortable: page.sortable, keyField: page.keyField });
   }
@@ -92,7 +94,7 @@ function list(found, wanted, after, isReading) {
   return [
     element("p", { class: "quiet" }, count, isReading ? ", reading on …" : ".",
       after ? [" ", element("a", { href: address("records", wanted) }, "First page")] : ""),
-    ...findings(found.damages),
+    ...findings([...found.damages].slice(0, listed), found.moreDamages + Math.max(0, found.damages.size - listed)),
     rows.length > 0 ? table([order("Key", null, wanted), ...names.map((name) => order(name, name, wanted, found.sortable))], rows, { class: "records" })
       : element("p", {}, isReading ? "" : "No record fits here."),
     next ? element("p", { class: "pager" }, element("a", { href: next, id: "next", class: "button" }, "Next page"))

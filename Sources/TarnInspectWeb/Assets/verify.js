@@ -11,7 +11,7 @@ export async function verify(parameters, isCurrent) {
     const last = state.phase === "done" ? await request("overview").catch(() => null) : null;
     if (!isCurrent()) return;
     button.disabled = state.phase === "running";
-    box.replaceChildren(...parts(state, last));
+    box.replaceChildren(...parts(state, last).filter((part) => part !== null));
     if (state.phase === "running") setTimeout(() => isCurrent() && show(false).catch(failed), 200);
   }
   function failed(failure) {
@@ -35,6 +35,19 @@ function place(state, last) {
     `As of ${commit}${new Date(1000 * state.began).toTimeString().slice(0, 8)}.`, isOld ? " The store has changed since." : "");
 }
 
+function verdict(state) {
+  if (state.isSound) return "The store is sound";
+  if (state.findingCount === 0) return "Some parts could not be compared";
+  return `${number(state.findingCount)} ${state.findingCount === 1 ? "finding" : "findings"}`;
+}
+
+/** The comparisons that were impossible: their parts may have faults that are no finding. */
+function notCompared(parts) {
+  if (parts.length === 0) return [];
+  return [element("section", { class: "damage" }, element("h2", {}, "Not compared"),
+    element("ul", {}, parts.map((part) => element("li", {}, data(part)))))];
+}
+
 function parts(state, last) {
   switch (state.phase) {
     case "running": {
@@ -47,9 +60,11 @@ function parts(state, last) {
     case "done":
       return [
         element("p", { class: "result " + (state.isSound ? "good" : "bad"), id: "result" },
-          (state.isSound ? "The store is sound" : `${number(state.findingCount)} ${state.findingCount === 1 ? "finding" : "findings"}`) + `; ${state.seconds.toFixed(1)} s`),
+          `${verdict(state)}; ${state.seconds.toFixed(1)} s`),
         place(state, last),
-        ...findings(state.findings),
+        state.readWithoutLocks ? element("p", { class: "quiet" }, "Read without locks: ", data(state.readWithoutLocks)) : null,
+        ...findings(state.findings, state.findingCount - state.findings.length),
+        ...notCompared(state.notCompared),
         table(["Entity", "Records"], Object.entries(state.records).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => [data(name), count])),
       ];
     case "failed": return [element("p", { class: "bad" }, data(state.failure))];

@@ -54,6 +54,71 @@ struct WebDamageTests {
         RecordKey(number).storageKey.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    @Test("a check has the number of findings that are not listed, and the parts that were not compared")
+    func findings() async throws {
+        let path = try makeStore("rows.tarn")
+        try change(path) { data in
+            var start = data.startIndex
+            while let range = data.range(of: Data("quaint".utf8), in: start..<data.endIndex) {
+                data[range.lowerBound] ^= 1
+                start = range.upperBound
+            }
+        }
+        let verify = try await tarn("inspect", "verify", path, "--json")
+        let report = try json(verify.output), page = InspectPage(store: path)
+        _ = try object(page, "verify?start=yes")
+        try await eventually { (try? object(page, "verify")["phase"] as? String) == "done" }
+        let state = try object(page, "verify")
+        let counts = try #require(report["counts"] as? [String: Int])
+        #expect(counts == ["row.checksum": 300])
+        #expect(state["findingCount"] as? Int == 300 && (state["findings"] as? [Any])?.count == 100)
+        let parts = try #require(state["notCompared"] as? [String])
+        #expect(parts == report["notCompared"] as? [String] && parts.contains { $0.contains("Thing.kind") })
+        // The list of records names as many, and counts the others.
+        let list = try object(page, "records?entity=Thing")
+        #expect((list["damages"] as? [Any])?.count == 100 && list["moreDamages"] as? Int == 200)
+    }
+
+    @Test("a record on a damaged page is not reported as missing")
+    func unreadable() throws {
+        let path = try makeStore("page.tarn")
+        try change(path) { data in
+            let name = Data("thing 150,".utf8)
+            var count = 0
+            for start in stride(from: 2 * 4096, to: data.count, by: 4096) {
+                let page = start..<start + 4096, number = UInt8(start / 4096 & 0xFF)
+                let isLeaf = data[start] == number && data[start + 10] == 2
+                guard isLeaf, data[page].range(of: name) != nil else { continue }
+                data.replaceSubrange(page, with: Data(count: 4096))
+                count += 1
+            }
+            try #require(count > 0)
+        }
+        let page = InspectPage(store: path)
+        let record = try object(page, "record?entity=Thing&key=\(key(150))")
+        #expect(record["isStored"] as? Bool == false && record["isUnreadable"] as? Bool == true)
+        let missing = try object(page, "record?entity=Thing&key=\(key(4711))")
+        #expect(missing["isStored"] as? Bool == false && missing["isUnreadable"] as? Bool == false)
+    }
+
+    @Test("changes of an entity that the store no longer has are counted")
+    func removedEntity() throws {
+        let path = try makeStore("removed.tarn")
+        let store = try Store.open(at: path, schema: nil, options: .init(durability: .relaxed))
+        #expect(try store.remove(entity: "Other") == 1)
+        let page = InspectPage(store: path)
+        var unknown = 0, known = 0, before = ""
+        while true {
+            let log = try object(page, "changes" + before)
+            unknown += log["unknown"] as? Int ?? 0
+            known += (log["changes"] as? [Any])?.count ?? 0
+            guard let next = log["next"] as? String else { break }
+            before = "?before=\(next)"
+        }
+        #expect(unknown == 2 && known == 300)
+        withExtendedLifetime(store) {}
+    }
+
     @Test("a check of a store is not one of another store in its place that has as many transactions")
     func replaced() async throws {
         let path = try makeStore("first.tarn"), other = try makeStore("second.tarn"), page = InspectPage(store: path)

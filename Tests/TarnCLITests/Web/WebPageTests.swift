@@ -168,6 +168,19 @@ struct WebPageTests {
         #expect(rest.examined == 230 && rest.last == nil)
     }
 
+    @Test("a record's view says whether other responses list it, and whether it has other changes")
+    func cutLists() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        let issues = try object(page, "records?entity=Issue&limit=1")["records"] as? [[String: Any]]
+        let id = try #require(issues?.first?["id"] as? String)
+        for (limit, isCut) in [(0, true), (1000, false)] {
+            let record = try object(page, "record?entity=Issue&key=\(id)&limit=\(limit)")
+            #expect(record["hasMoreListings"] as? Bool == isCut && record["hasMoreChanges"] as? Bool == isCut)
+            #expect(((record["listings"] as? [Any])?.isEmpty ?? false) == isCut)
+            #expect(((record["changes"] as? [Any])?.isEmpty ?? false) == isCut)
+        }
+    }
+
     @Test("a check runs beside other requests, and has the result of inspect verify")
     func verification() async throws {
         let page = InspectPage(store: try await Forge.store)

@@ -27,18 +27,24 @@ export async function changes(parameters, isCurrent) {
   }
   const live = element("span", { class: "live" }, "live");
   await show();
-  return [element("h1", {}, "Changes", before === null ? live : ""), box];
+  return [element("h1", { "data-title": "Changes" }, "Changes", before === null ? live : ""), box];
 }
 
 /** Replaces the rows; the current one stays current below those that are new. */
 function replace(box, parts, added) {
   const rows = () => [...box.querySelectorAll("tbody tr")];
   const index = rows().findIndex((row) => row.classList.contains("current"));
-  const hasFocus = box.contains(document.activeElement);
+  const focused = box.contains(document.activeElement) ? document.activeElement : null;
+  const links = () => [...box.querySelectorAll("a")];
+  // A link keeps the focus: it has the same target, or is the one to the older changes, whose target moves on.
+  const isFocused = (link) => (focused.id ? link.id === focused.id : link.hash === focused.hash);
+  const place = focused?.nodeName === "A" ? links().filter(isFocused).indexOf(focused) : -1;
   box.replaceChildren(...parts);
   const row = index < 0 ? null : rows()[Math.min(index + added, rows().length - 1)];
   row?.classList.add("current");
-  if (hasFocus) row?.focus({ preventScroll: true });
+  if (!focused) return;
+  const same = place < 0 ? [] : links().filter(isFocused);
+  (same[Math.min(place, same.length - 1)] ?? row)?.focus({ preventScroll: true });
 }
 
 function part(log, before) {

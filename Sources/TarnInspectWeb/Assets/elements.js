@@ -60,10 +60,17 @@ export function table(heads, rows, options = {}) {
       ? value
       : element("td", { class: typeof value === "number" ? "number" : null }, typeof value === "number" ? number(value) : value);
   const isRight = (index) => typeof rows[0]?.[index] === "number" || rows[0]?.[index]?.className === "number";
-  const head = element("tr", {}, heads.map((one, index) => element("th", { class: isRight(index) ? "number" : null }, one)));
+  const head = element("tr", {}, heads.map((one, index) =>
+    element("th", { class: isRight(index) ? "number" : null, "aria-sort": sorted(one) }, one)));
   const body = rows.map((cells) => element("tr", { tabindex: "-1" }, cells.map(cell)));
   return element("div", { class: "scroll" },
     element("table", { class: options.class ?? null }, element("thead", {}, head), element("tbody", {}, body)));
+}
+
+/** The order that a head gives to its column; null for none. */
+function sorted(head) {
+  const order = head.dataset?.order;
+  return order ? (order === "up" ? "ascending" : "descending") : null;
 }
 
 /** Creates a list of names and values; missing values are left out. */

@@ -26,8 +26,8 @@ struct InspectViews: Sendable {
         case "schema": try .json(SchemaAnswer(inspector.storedCatalog()))
         case "records": try records(request)
         case "record": try record(request)
-        case "responses": try .json(ResponsesAnswer(inspector, before: request.query["after"].flatMap { UInt64($0) }))
-        case "changes": try .json(ChangesAnswer(inspector, before: request.query["before"].flatMap(Hexadecimal.bytes)))
+        case "responses": try .json(ResponsesAnswer(inspector, before: request.id("after")))
+        case "changes": try .json(ChangesAnswer(inspector, before: request.position("before")))
         case "pages": try .json(pageUse.state(starting: request.query["start"] != nil))
         case "verify": try .json(verification.state(starting: request.query["start"] != nil))
         default: nil
@@ -45,7 +45,7 @@ struct InspectViews: Sendable {
         let catalog = try inspector.storedCatalog()
         do {
             let page = try inspector.recordPage(
-                of: entity, by: request.query["order"], after: request.query["after"].flatMap(Hexadecimal.bytes),
+                of: entity, by: request.query["order"], after: request.position("after"),
                 reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500),
                 most: Self.rows, condition: request.query["where"] ?? ""
             ) { record in text.isEmpty || FieldText.contains(text, record) }

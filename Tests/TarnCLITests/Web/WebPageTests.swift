@@ -168,6 +168,23 @@ struct WebPageTests {
         #expect(rest.examined == 230 && rest.last == nil)
     }
 
+    @Test("a position that is none is refused, instead of taken for the beginning")
+    func positions() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        for target in [
+            "records?entity=Issue&after=zz", "records?entity=Issue&after=", "changes?before=zz", "changes?before=1",
+            "responses?after=x", "responses?after=-1",
+        ] {
+            let answer = page.answer("GET", page.path + "api/" + target, host: "localhost:\(port)", port: port)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 400 && text.contains("is not a position"), "\(target): \(answer.status) \(text)")
+        }
+        // A tab of an earlier run has another token.
+        let former = page.answer(
+            "GET", "/3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f/api/overview", host: "localhost:\(port)", port: port)
+        #expect(former.status == 404 && String(decoding: former.body, as: UTF8.self).contains("an earlier run"))
+    }
+
     @Test("a record's view says whether other responses list it, and whether it has other changes")
     func cutLists() async throws {
         let page = InspectPage(store: try await Forge.store)

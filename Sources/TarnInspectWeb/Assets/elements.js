@@ -18,8 +18,9 @@ export function shape(name, attributes = {}, ...children) {
   return node;
 }
 
-// Characters that a terminal or a browser would obey or hide: controls, marks of direction, and spaces without width.
-const hidden = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// Characters that a terminal or a browser would obey or hide: controls, marks of direction, spaces without width, soft
+// hyphens, and marks of annotations.
+const hidden = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** Creates a text of the store, isolated from the direction of others, with hidden characters visible. */
 export function data(text) {
@@ -109,6 +110,8 @@ export function value(field, most) {
     return element("span", {}, links(field.targets, most, count));
   }
   if (field.kind === "null") return element("span", { class: "quiet" }, "null");
+  // An empty text is not a missing value.
+  if (field.kind === "text" && field.text === "") return element("span", { class: "quiet" }, '""');
   const cut = field.cut ? element("span", { class: "quiet" }, ` … ${number(field.cut)} characters`) : null;
   return element("span", {}, data(field.text ?? ""), cut);
 }

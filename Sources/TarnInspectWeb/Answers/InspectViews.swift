@@ -8,6 +8,8 @@ struct InspectViews: Sendable {
     /// The most rows that a list reads for one answer, and the most entries of an index or of the
     /// change log for one record: an answer takes a bounded time in a store of any size.
     private static let rows = 5000, entries = 10_000
+    /// The time after which a list reads no further row for one answer: rows may have any size.
+    private static let time: Duration = .seconds(2)
 
     let inspector: StoreInspector
     private let verification: BackgroundRun<VerificationState>
@@ -47,7 +49,7 @@ struct InspectViews: Sendable {
             let page = try inspector.recordPage(
                 of: entity, by: request.query["order"], after: request.position("after"),
                 reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500),
-                most: Self.rows, condition: request.query["where"] ?? ""
+                most: Self.rows, time: Self.time, condition: request.query["where"] ?? ""
             ) { record in text.isEmpty || FieldText.contains(text, record) }
             return try .json(RecordsAnswer(page, of: entity, catalog))
         } catch {

@@ -134,7 +134,7 @@ function search(parameters) {
 /** Asks the server for the data of a view. */
 export async function request(view, parameters = {}) {
   const response = await fetch("api/" + view + search(parameters)).catch(() => {
-    throw new Error("The program has ended: start tarn inspect web again, and open the address that it prints.");
+    throw new Error("The program does not answer. If it has ended, start tarn inspect web again, and open the address that it prints.");
   });
   if (!response.ok) throw new Error((await response.text()).trim() || "status " + response.status);
   return response.json();

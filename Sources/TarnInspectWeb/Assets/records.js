@@ -24,9 +24,10 @@ export async function records(parameters, isCurrent) {
     found.examined += page.examined;
     Object.assign(found, { next: page.next, sortable: page.sortable, keyField: page.keyField });
   }
-  const hasMore = () => isFiltered && found.next && found.records.length < most;
+  const hasMore = () => found.next && found.records.length < most;
   const draw = () => box.replaceChildren(...list(found, wanted, parameters.get("after"), hasMore()));
-  // An answer reads a limited number of rows: a filter that few records meet needs several.
+  // An answer reads a limited number of rows: a filter that few records meet needs several, and so
+  // do damaged rows, and an entity with few of the rows that its root has.
   async function readOn() {
     while (hasMore() && isCurrent()) {
       await read();

@@ -168,6 +168,20 @@ struct WebPageTests {
         #expect(rest.examined == 230 && rest.last == nil)
     }
 
+    @Test("a list whose time is over after each row has every record, a page at a time")
+    func time() async throws {
+        let inspector = StoreInspector(at: try await Forge.store)
+        let whole = try inspector.recordPage(of: "Issue", limit: 500)
+        var found: [[UInt8]] = [], position: [UInt8]?, isFirst = true
+        while isFirst || position != nil {
+            let page = try inspector.recordPage(of: "Issue", after: position, limit: 500, time: .zero)
+            #expect(page.examined <= 1)
+            found += page.records.map(\.storageKey)
+            (position, isFirst) = (page.last, false)
+        }
+        #expect(found == whole.records.map(\.storageKey) && found.count == 330)
+    }
+
     @Test("a position that is none is refused, instead of taken for the beginning")
     func positions() async throws {
         let page = InspectPage(store: try await Forge.store)
@@ -336,7 +350,10 @@ struct WebPageTests {
             let answer = try object(page, view)
             let read = try Self.bytesRead() - before
             #expect(read < size / 8, "\(view): \(read) of \(size) bytes")
-            if view.contains("text=") { #expect(answer["examined"] as? Int == 5000 && answer["next"] is String) }
+            // On a slow machine, its time is over before.
+            if view.contains("text=") {
+                #expect(1...5000 ~= answer["examined"] as? Int ?? 0 && answer["next"] is String)
+            }
             if view.contains("Group") {
                 let referrers = try #require((answer["referrers"] as? [[String: Any]])?.first)
                 #expect(referrers["count"] as? Int == 10_000 && referrers["isCountWhole"] as? Bool == false)

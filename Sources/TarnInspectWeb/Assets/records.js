@@ -81,6 +81,8 @@ function list(found, wanted, after, isReading) {
   }
   // The column that gives the order is the first one.
   if (names.includes(wanted.order)) names.unshift(...names.splice(names.indexOf(wanted.order), 1));
+  // Records without a value come first: the column stays, for the order to be seen and reversed.
+  else if (found.sortable.includes(wanted.order) && wanted.order !== found.keyField) names.unshift(wanted.order);
   const rows = found.records.map((one) => [
     element("td", { class: "first" }, link({ entity: one.entity, key: one.key, id: one.id }),
       one.isPartial ? element("span", { class: "tag" }, "partial") : "",

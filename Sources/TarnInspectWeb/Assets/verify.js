@@ -8,7 +8,7 @@ export async function verify(parameters, isCurrent) {
   async function show(start) {
     const state = await request("verify", { start: start ? "yes" : null });
     // A damaged file may have no overview; its check has a result nevertheless.
-    const last = state.phase === "done" ? await request("overview").catch(() => null) : null;
+    const last = state.phase === "done" ? await request("overview").catch((failure) => ({ failure: failure.message })) : null;
     if (!isCurrent()) return;
     button.disabled = state.phase === "running";
     box.replaceChildren(...parts(state, last).filter((part) => part !== null));
@@ -31,8 +31,9 @@ export async function verify(parameters, isCurrent) {
 function place(state, last) {
   const commit = state.transaction > 0 ? `commit ${number(BigInt(state.sequence))}, ` : "";
   const isOld = last !== null && !isOf(last, state);
+  const note = !isOld ? "" : last.failure ? [" The store cannot be read now: ", data(last.failure)] : " The store has changed since.";
   return element("p", { class: isOld ? "bad" : "quiet", id: "place" },
-    `As of ${commit}${new Date(1000 * state.began).toTimeString().slice(0, 8)}.`, isOld ? " The store has changed since." : "");
+    `As of ${commit}${new Date(1000 * state.began).toTimeString().slice(0, 8)}.`, note);
 }
 
 function verdict(state) {

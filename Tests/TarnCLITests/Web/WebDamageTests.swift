@@ -140,4 +140,28 @@ struct WebDamageTests {
         #expect(try !isOf("verify", second) && !isOf("pages", second))
         #expect(try object(page, "changes")["incarnation"] as? String == second["incarnation"] as? String)
     }
+
+    @Test(
+        "the result of a check says that the store cannot be read any more",
+        .enabled(if: BrowserPage.isInstalled, "chromium is not installed: tools/test installs it"))
+    func gone() async throws {
+        let path = try makeStore("gone.tarn"), page = try await RunningPage(path)
+        let outside = try ScriptedServer { _ in .init(status: "502 Bad Gateway") }
+        let browser = try await BrowserPage(proxy: outside.base)
+        let place = "document.getElementById('place').innerText"
+        do {
+            try await browser.open(page.url + "#/verify")
+            _ = try await browser.value("document.querySelector('main button').click()")
+            try await browser.wait("document.getElementById('result')?.innerText.includes('The store is sound')")
+            #expect(try await !browser.value(place).contains("cannot be read"))
+            try FileManager.default.moveItem(atPath: path, toPath: folder("moved.tarn"))
+            try await browser.open(page.url + "#/verify")
+            #expect(try await browser.value(place).contains("The store cannot be read now: "))
+            #expect(try await browser.value(place).contains("no such store"))
+        } catch {
+            Issue.record(error)
+        }
+        await browser.close()
+        #expect(await page.end().status == 143)
+    }
 }

@@ -39,7 +39,10 @@ public struct InspectPage: Sendable {
         guard let host = host?.lowercased(), Self.names(port).contains(host) else {
             return .failure(403, "the field Host does not name this server")
         }
-        guard let first = request.path.first, hasToken(first) else { return .failure(404, "not found") }
+        guard let first = request.path.first, hasToken(first) else {
+            return .failure(
+                404, "not found: open the address that tarn inspect web printed; an earlier run had another one")
+        }
         // The page's own links are relative to the path with a slash at its end.
         guard request.path.count > 1 else {
             return PageAnswer(status: 308, type: "text/plain; charset=utf-8", location: path, body: [])
@@ -48,6 +51,8 @@ public struct InspectPage: Sendable {
         guard rest.hasPrefix("api/") else { return PageAssets.answer(rest) ?? .failure(404, "not found") }
         do {
             return try views.answer(String(rest.dropFirst(4)), request) ?? .failure(404, "not found")
+        } catch let error as ParameterError {
+            return .failure(400, "\(error)")
         } catch {
             return .failure(500, "\(error)")
         }

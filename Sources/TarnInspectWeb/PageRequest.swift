@@ -26,6 +26,24 @@ struct PageRequest: Sendable {
         (self.path, self.query) = (path, query)
     }
 
+    /// A position that an earlier answer has named; nil if it is missing, for the beginning.
+    ///
+    /// - Throws: `ParameterError` for another text: the beginning would pass for the wanted page.
+    func position(_ name: String) throws(ParameterError) -> [UInt8]? {
+        guard let text = query[name] else { return nil }
+        guard let bytes = Hexadecimal.bytes(text), !bytes.isEmpty else { throw ParameterError(name: name) }
+        return bytes
+    }
+
+    /// The id of a response that an earlier answer has named; nil if it is missing.
+    ///
+    /// - Throws: As ``position(_:)``.
+    func id(_ name: String) throws(ParameterError) -> UInt64? {
+        guard let text = query[name] else { return nil }
+        guard let id = UInt64(text) else { throw ParameterError(name: name) }
+        return id
+    }
+
     /// A whole number of the query within bounds; the default if it is missing or malformed.
     func number(_ name: String, default value: Int, in bounds: ClosedRange<Int>) -> Int {
         min(max(query[name].flatMap { Int($0) } ?? value, bounds.lowerBound), bounds.upperBound)

@@ -97,6 +97,8 @@ private final class WebHandler: ChannelInboundHandler {
     private let threads: NIOThreadPool
     private let trust: (any Channel) -> Void
     private var head: HTTPRequestHead?
+    /// Whether an answer is being made. A long one is no idle connection.
+    private var isAnswering = false
 
     /// - Parameter trust: called with a connection whose request had the token.
     init(_ page: InspectPage, _ threads: NIOThreadPool, trust: @escaping (any Channel) -> Void) {
@@ -109,13 +111,14 @@ private final class WebHandler: ChannelInboundHandler {
         case .body: context.close(promise: nil)
         case .end:
             guard let head else { return }
-            self.head = nil
+            (self.head, isAnswering) = (nil, true)
             let port = context.localAddress?.port ?? 0, hosts = head.headers["Host"]
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             threads.runIfActive(eventLoop: context.eventLoop) { [page] in
                 page.answer(head.method.rawValue, head.uri, host: hosts.count == 1 ? hosts[0] : nil, port: port)
             }.whenComplete { result in
                 let (handler, context) = bound.value
+                handler.isAnswering = false
                 guard case .success(let answer) = result else { return context.close(promise: nil) }
                 handler.write(answer, to: head, context)
             }
@@ -140,7 +143,7 @@ private final class WebHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        if event is IdleStateHandler.IdleStateEvent, !isAnswering { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

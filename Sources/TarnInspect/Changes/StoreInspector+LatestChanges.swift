@@ -13,6 +13,7 @@ extension StoreInspector {
         try open { file in
             try checkIsReadable(file)
             var page = ChangePage()
+            page.incarnation = file.text(MetaKey.incarnation) ?? ""
             page.sequence = file.number(MetaKey.sequence) ?? 0
             page.trimmed = file.number(MetaKey.trimmedChanges) ?? 0
             let cursor = TableCursor(file, TableName.changes, in: KeyInterval(below: position), reversed: true)
@@ -29,8 +30,10 @@ extension StoreInspector {
                         guard read < limit else { return page.next = last }
                         read += 1
                         last = entry.position
-                        // A change of an entity that the catalog no longer has.
-                        guard let entity = file.catalog.entity(id: entry.entity) else { continue }
+                        guard let entity = file.catalog.entity(id: entry.entity) else {
+                            page.unknown += 1
+                            continue
+                        }
                         guard let change = Change(entry, of: entity, in: file) else {
                             page.damages.append(entry.damage)
                             continue

@@ -29,7 +29,7 @@ extension RecordInspection {
         let key = storageKey.withUnsafeBytes { StoreInspector.hexadecimal($0) }
         var flags = header.isPartial ? ["partial"] : []
         if header.isWide { flags.append("wide directory") }
-        let checksum = hexadecimal(header.checksum) + (header.isChecksumRight ? "" : " (wrong)")
+        let checksum = RecordInspection.hexadecimal(header.checksum) + (header.isChecksumRight ? "" : " (wrong)")
         var lines = [
             "row", "  table \(table), key \(key)",
             "  format \(header.format), entity \(header.entity), version \(header.version), checksum \(checksum)"
@@ -44,7 +44,8 @@ extension RecordInspection {
         return lines
     }
 
-    private func hexadecimal(_ number: UInt32) -> String {
+    /// Returns a checksum as eight digits.
+    package static func hexadecimal(_ number: UInt32) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
@@ -94,7 +95,7 @@ extension RecordInspection {
         let key = storageKey.withUnsafeBytes { StoreInspector.hexadecimal($0) }
         var text = "{\"table\":\"\(table)\",\"storageKey\":\"\(key)\",\"format\":\(header.format)"
         text += ",\"partial\":\(header.isPartial),\"wide\":\(header.isWide),\"entity\":\(header.entity)"
-        text += ",\"version\":\(header.version),\"checksum\":\"\(hexadecimal(header.checksum))\""
+        text += ",\"version\":\(header.version),\"checksum\":\"\(RecordInspection.hexadecimal(header.checksum))\""
         text += ",\"checksumRight\":\(header.isChecksumRight),\"compression\":\"\(header.compression)\""
         text += ",\"dictionary\":\(header.dictionary),\"storedSize\":\(header.storedSize)"
         if let size = header.wholeSize { text += ",\"wholeSize\":\(size)" }

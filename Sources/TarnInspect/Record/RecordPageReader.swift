@@ -7,15 +7,20 @@ struct RecordPageReader {
     let order: RecordOrder
     let filter: RecordFilter?
 
-    /// Reads records behind a position, until there are enough, or until enough rows were read.
+    /// Reads records behind a position, until there are enough, or until enough rows were read or
+    /// the time is over.
     func page(
-        after position: [UInt8]?, reversed: Bool, limit: Int, most: Int, where isWanted: (Record) -> Bool
+        after position: [UInt8]?, reversed: Bool, limit: Int, most: Int, time: Duration?,
+        where isWanted: (Record) -> Bool
     ) -> RecordPage {
         var page = RecordPage()
+        let end = time.map { ContinuousClock.now + $0 }
+        // At least one row is read: each page continues behind the one before it.
+        func isOver() -> Bool { page.examined > 0 && (end.map { $0 <= .now } ?? false) }
         // Keys that continue the last one with a zero byte follow it.
         let interval = reversed ? KeyInterval(below: position) : KeyInterval(from: position.map { $0 + [0] })
         let cursor = TableCursor(file, order.table(of: entity), in: interval, reversed: reversed)
-        while page.records.count < limit, page.examined < most {
+        while page.records.count < limit, page.examined < most, !isOver() {
             guard cursor.next() else {
                 page.last = nil
                 break

@@ -13,13 +13,15 @@ extension StoreInspector {
     ///   - limit: The most records.
     ///   - most: The most rows that are read. With a condition that few records meet, the page may
     ///     have fewer records than the limit, or none, and still not be the last.
+    ///   - time: The time after which no further row is read; nil for any time.
     ///   - condition: A condition as `tarn list --where` takes it; empty for none.
     ///   - isWanted: A further condition.
     /// - Throws: `RecordSelectionError.noOrder`; `QueryTextError` or `StoreError` for a condition
     ///   that is not valid; otherwise as ``dumpRecords(of:withVersions:line:damaged:)``.
     package func recordPage(
         of name: String, by attribute: String? = nil, after: [UInt8]? = nil, reversed: Bool = false, limit: Int = 50,
-        most: Int = 20_000, condition: String = "", where isWanted: (Record) -> Bool = { _ in true }
+        most: Int = 20_000, time: Duration? = nil, condition: String = "",
+        where isWanted: (Record) -> Bool = { _ in true }
     ) throws -> RecordPage {
         try open { file in
             try checkIsReadable(file)
@@ -40,7 +42,7 @@ extension StoreInspector {
                 ? nil
                 : try RecordFilter(Condition(text: condition, entity: name, catalog: file.catalog), of: entity, file)
             return RecordPageReader(file: file, entity: entity, order: order, filter: filter)
-                .page(after: after, reversed: reversed, limit: limit, most: most, where: isWanted)
+                .page(after: after, reversed: reversed, limit: limit, most: most, time: time, where: isWanted)
         }
     }
 }

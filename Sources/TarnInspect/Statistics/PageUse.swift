@@ -62,7 +62,11 @@ package struct PageUse: Sendable {
     /// The number of pages of the file.
     package internal(set) var filePages = 0
     package internal(set) var transaction: UInt64 = 0
+    /// The incarnation of the store; empty if it is unreadable, or if the file is no store.
+    package internal(set) var incarnation = ""
     package internal(set) var findings: [Finding] = []
+    /// The number of findings, including those that are not in ``findings``.
+    package internal(set) var findingCount = 0
     package internal(set) var aloneBecause: String?
 
     /// A map of the used range in its order: consecutive parts of `pagesPerCell` pages, each with
@@ -136,9 +140,10 @@ private struct PageUseScan {
         use.pageSize = meta.pageSize
         use.usedRange = Int(clamping: meta.lastPage == .max ? .max : meta.lastPage + 1)
         use.filePages = Int(clamping: snapshot.file.pageCount)
-        use.transaction = meta.transaction
+        (use.transaction, use.incarnation) = (meta.transaction, file.text(MetaKey.incarnation) ?? "")
         // The scan finds the faults of pages again, but not those of the file.
         use.findings = file.findings.list.filter(\.code.isOfFile) + findings.list
+        use.findingCount = use.findings.count + findings.total - findings.list.count
         use.aloneBecause = file.aloneBecause
         return use
     }

@@ -24,6 +24,8 @@ public struct StoreVerification: Sendable {
     public let aloneBecause: String?
     /// The LMDB transaction id of the checked state.
     public let transaction: UInt64
+    /// The incarnation of the store; empty if it is unreadable, or if the file is no store.
+    package let incarnation: String
     /// The commit sequence of the store.
     public let sequence: UInt64
     /// The size of a page, in bytes.
@@ -56,6 +58,7 @@ public struct StoreVerification: Sendable {
         isHeld = file.aloneBecause == nil
         aloneBecause = file.aloneBecause
         transaction = file.snapshot.meta.transaction
+        incarnation = file.text(MetaKey.incarnation) ?? ""
         sequence = file.number(MetaKey.sequence) ?? 0
         pageSize = file.snapshot.meta.pageSize
         pages = file.snapshot.meta.lastPage &+ 1
@@ -73,6 +76,7 @@ public struct StoreVerification: Sendable {
         notCompared = []
         isHeld = false
         aloneBecause = nil
+        incarnation = ""
         (transaction, sequence, pageSize, pages, freePages, records, indexEntries, responses, changes) = (
             0, 0, 0, 0, 0, [], 0, 0, 0
         )

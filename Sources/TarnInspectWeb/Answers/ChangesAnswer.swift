@@ -11,6 +11,8 @@ struct ChangesAnswer: Encodable {
     /// The most changes of an answer.
     private static let limit = 200
 
+    /// The incarnation: another store in its place may have as many commits.
+    var incarnation: String
     /// The newest commit of the store.
     var newest: String
     /// The newest commit whose changes were trimmed.
@@ -19,9 +21,14 @@ struct ChangesAnswer: Encodable {
     /// The position before which the next page begins; nil after the oldest change.
     var next: String?
     var damages: [String]
+    /// The number of damages that are not listed.
+    var moreDamages: Int
+    /// The number of changes that are left out: those of entities that the store no longer has.
+    var unknown: Int
 
     init(_ inspector: StoreInspector, before position: [UInt8]?) throws {
         let page = try inspector.latestChanges(before: position, limit: Self.limit)
+        incarnation = page.incarnation
         (newest, trimmed) = (String(page.sequence), String(page.trimmed))
         next = page.next.map(Hexadecimal.text)
         changes = page.changes.map { change in
@@ -30,6 +37,7 @@ struct ChangesAnswer: Encodable {
                 key: change.key.description, id: Hexadecimal.text(change.key.storageKey),
                 fields: change.fields?.map(\.name))
         }
-        damages = page.damages.map(\.description)
+        let found = DamageTexts(page.damages)
+        (damages, moreDamages, unknown) = (found.texts, found.more, page.unknown)
     }
 }

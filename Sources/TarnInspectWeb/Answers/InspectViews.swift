@@ -8,6 +8,8 @@ struct InspectViews: Sendable {
     /// The most rows that a list reads for one answer, and the most entries of an index or of the
     /// change log for one record: an answer takes a bounded time in a store of any size.
     private static let rows = 5000, entries = 10_000
+    /// The time after which a list reads no further row for one answer: rows may have any size.
+    private static let time: Duration = .seconds(2)
 
     let inspector: StoreInspector
     private let verification: BackgroundRun<VerificationState>
@@ -26,8 +28,8 @@ struct InspectViews: Sendable {
         case "schema": try .json(SchemaAnswer(inspector.storedCatalog()))
         case "records": try records(request)
         case "record": try record(request)
-        case "responses": try .json(ResponsesAnswer(inspector, before: request.query["after"].flatMap { UInt64($0) }))
-        case "changes": try .json(ChangesAnswer(inspector, before: request.query["before"].flatMap(Hexadecimal.bytes)))
+        case "responses": try .json(ResponsesAnswer(inspector, before: request.id("after")))
+        case "changes": try .json(ChangesAnswer(inspector, before: request.position("before")))
         case "pages": try .json(pageUse.state(starting: request.query["start"] != nil))
         case "verify": try .json(verification.state(starting: request.query["start"] != nil))
         default: nil
@@ -45,9 +47,9 @@ struct InspectViews: Sendable {
         let catalog = try inspector.storedCatalog()
         do {
             let page = try inspector.recordPage(
-                of: entity, by: request.query["order"], after: request.query["after"].flatMap(Hexadecimal.bytes),
+                of: entity, by: request.query["order"], after: request.position("after"),
                 reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500),
-                most: Self.rows, condition: request.query["where"] ?? ""
+                most: Self.rows, time: Self.time, condition: request.query["where"] ?? ""
             ) { record in text.isEmpty || FieldText.contains(text, record) }
             return try .json(RecordsAnswer(page, of: entity, catalog))
         } catch {
@@ -66,8 +68,8 @@ struct InspectViews: Sendable {
         }
         let limit = request.number("limit", default: 20, in: 0...1000)
         do {
-            let found = try inspector.record(entity, limit: limit, most: Self.entries) { _ in key }
-            return try .json(RecordAnswer(found, try inspector.storedCatalog()))
+            let found = try inspector.record(entity, limit: limit + 1, most: Self.entries) { _ in key }
+            return try .json(RecordAnswer(found, limit: limit, try inspector.storedCatalog()))
         } catch let error as StoreError {
             guard case .unknownEntity = error else { throw error }
             return .failure(404, "\(error)")

@@ -12,8 +12,8 @@ struct PageUseState: BackgroundState {
     var pages = 0
     var total = 0
     var pageSize = 0
-    /// The LMDB transaction whose state was read.
-    var transaction = 0
+    /// The LMDB transaction whose state was read, and the incarnation of the store.
+    var transaction = 0, incarnation = ""
     var freePages = 0
     var reusablePages = 0
     var tables: [Table] = []
@@ -21,6 +21,8 @@ struct PageUseState: BackgroundState {
     var map: [String?] = []
     var pagesPerCell = 1
     var findings: [String] = []
+    /// The number of all findings: not all are listed.
+    var findingCount = 0
     var failure: String?
 
     /// The most parts of the map, and the most findings that are shown.
@@ -30,7 +32,7 @@ struct PageUseState: BackgroundState {
         let use = try inspector.pageUse(cells: cells) { progress($0.pages, $0.total) }
         var state = PageUseState()
         (state.pageSize, state.total) = (use.pageSize, use.usedRange)
-        state.transaction = Int(clamping: use.transaction)
+        (state.transaction, state.incarnation) = (Int(clamping: use.transaction), use.incarnation)
         (state.freePages, state.reusablePages) = (use.free.pages, use.free.reusable)
         state.tables = use.tables.map {
             Table(
@@ -38,6 +40,7 @@ struct PageUseState: BackgroundState {
                 fragmentation: $0.fragmentation)
         }
         (state.map, state.pagesPerCell) = (use.map, use.pagesPerCell)
+        state.findingCount = use.findingCount
         state.findings = use.findings.prefix(findings).map { "\($0.place): \($0.detail)" }
         return state
     }

@@ -17,24 +17,35 @@ struct RecordAnswer: Encodable {
 
     var entity: String, key: String
     var isStored: Bool, isChangedLocally: Bool
+    /// Whether a damaged page is on the way to the row, or to the mark of local changes. Both may
+    /// exist.
+    var isUnreadable: Bool, isMarkUnreadable: Bool
     var damage: String?
     var row: Row?
     var fields: [FieldText]
     var referrers: [Referrers]
-    var listings: [Listing]
-    var changes: [Change]
+    /// The oldest responses that list it, and whether others do.
+    var listings: [Listing], hasMoreListings: Bool
+    /// The newest changes, and whether the searched part of the log has others.
+    var changes: [Change], hasMoreChanges: Bool
     /// Whether the whole change log was searched for them, or as much as they needed.
     var isLogWhole: Bool
     var missingIndexEntries: [String]
+    /// The indexes with a damaged page on the way to the record's entry, which may exist.
+    var unreadableIndexEntries: [String]
 
-    init(_ found: RecordInspection, _ catalog: Catalog) {
+    /// - Parameters:
+    ///   - found: The record, looked up with a higher limit.
+    ///   - limit: The most referrers of each relationship, responses and changes.
+    init(_ found: RecordInspection, limit: Int, _ catalog: Catalog) {
         let entity = catalog.entity(found.record?.entity ?? found.entity)
         self.entity = found.entity
         key = found.key.description
         (isStored, isChangedLocally, damage) = (found.isStored, found.isChangedLocally, found.damage)
+        (isUnreadable, isMarkUnreadable) = (found.isUnreadable, found.isMarkUnreadable)
         row = found.header.map {
             Row(
-                version: String($0.version), checksum: String($0.checksum, radix: 16),
+                version: String($0.version), checksum: RecordInspection.hexadecimal($0.checksum),
                 isChecksumRight: $0.isChecksumRight, compression: $0.compression, storedSize: $0.storedSize,
                 wholeSize: $0.wholeSize, isPartial: $0.isPartial)
         }
@@ -43,21 +54,23 @@ struct RecordAnswer: Encodable {
             let owner = String(referrers.relationship.prefix { $0 != "." })
             return Referrers(
                 relationship: referrers.relationship, count: referrers.count, isCountWhole: referrers.isCountWhole,
-                records: zip(referrers.keys, referrers.storageKeys).map {
+                records: zip(referrers.keys, referrers.storageKeys).prefix(limit).map {
                     FieldText.Target(entity: owner, key: $0, id: Hexadecimal.text($1))
                 })
         }
-        listings = found.listings.map { listing in
+        (hasMoreListings, hasMoreChanges) = (found.listings.count > limit, found.changes.count > limit)
+        listings = found.listings.prefix(limit).map { listing in
             Listing(
                 request: listing.request.map { "\($0.method) \(Redaction.url($0.url))" }
                     ?? "response \(listing.response), unreadable",
                 validatedAt: listing.validatedAt?.description, index: listing.index)
         }
-        changes = found.changes.map {
+        changes = found.changes.prefix(limit).map {
             Change(sequence: String($0.sequence), operation: $0.operation, fields: $0.fields?.map(\.name) ?? [])
         }
         isLogWhole = found.isLogWhole
         missingIndexEntries = found.indexEntries.filter { !$0.isPresent && !$0.isUnreadable && !$0.isBuilding }.map(
             \.index)
+        unreadableIndexEntries = found.indexEntries.filter(\.isUnreadable).map(\.index)
     }
 }

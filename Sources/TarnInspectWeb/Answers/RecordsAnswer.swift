@@ -17,6 +17,8 @@ struct RecordsAnswer: Encodable {
     /// The field that is the whole key; nil if the key has several fields.
     var keyField: String?
     var damages: [String]
+    /// The number of damages that are not listed.
+    var moreDamages: Int
 
     init(_ page: RecordPage, of entity: String, _ catalog: Catalog) {
         records = page.records.map { id, record in
@@ -32,6 +34,7 @@ struct RecordsAnswer: Encodable {
             keyField = entity.fields.first { $0.id == entity.key[0] }?.name
         }
         sortable = catalog.entity(entity).map(RecordOrder.fields) ?? []
-        damages = page.damages.map(\.description)
+        let found = DamageTexts(page.damages)
+        (damages, moreDamages) = (found.texts, found.more)
     }
 }

@@ -19,10 +19,12 @@ struct ResponsesAnswer: Encodable {
     /// The id before which the next page begins; nil after the last response.
     var next: String?
     var damages: [String] = []
+    /// The number of damages that are not listed.
+    var moreDamages = 0
 
     init(_ inspector: StoreInspector, before id: UInt64?) throws {
         let now = Int(Date().timeIntervalSince1970)
-        var responses: [Response] = [], damages: [String] = []
+        var responses: [Response] = [], damages = DamageTexts()
         let next = try inspector.responses(
             before: id, limit: Self.limit,
             { id, entry in
@@ -34,8 +36,8 @@ struct ResponsesAnswer: Encodable {
                         age: found.freshness.age, lifetime: found.freshness.lifetime,
                         remaining: found.freshness.remaining, validators: found.validatorTexts, records: found.records,
                         bytes: found.bytes, keeper: found.keeper.rawValue))
-            }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
-        (self.responses, self.damages) = (responses, damages)
+            }, damaged: { damages.append($0) })
+        (self.responses, self.damages, moreDamages) = (responses, damages.texts, damages.more)
         self.next = next.map { String($0) }
     }
 }

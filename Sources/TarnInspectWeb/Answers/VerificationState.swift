@@ -13,9 +13,16 @@ struct VerificationState: BackgroundState {
     /// The LMDB transaction and the commit whose state was checked; 0 if the file is no store.
     var transaction = 0
     var sequence = "0"
+    /// The incarnation: another store in its place may have as many transactions.
+    var incarnation = ""
     var isSound: Bool?
     var findings: [String] = []
+    /// The number of all findings: not all are listed.
     var findingCount = 0
+    /// The comparisons that were impossible because one side is unreadable.
+    var notCompared: [String] = []
+    /// The reason why no read transaction held the state; nil if one did.
+    var readWithoutLocks: String?
     var records: [String: Int] = [:]
     var failure: String?
 
@@ -30,7 +37,9 @@ struct VerificationState: BackgroundState {
         (state.transaction, state.sequence) = (Int(clamping: report.transaction), String(report.sequence))
         state.isSound = report.isSound
         state.findings = report.findings.prefix(findings).map { "\($0.code.rawValue) \($0.place): \($0.detail)" }
-        state.findingCount = report.total
+        state.incarnation = report.incarnation
+        (state.findingCount, state.notCompared) = (report.total, report.notCompared)
+        state.readWithoutLocks = report.aloneBecause
         state.records = Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first }
         state.seconds = (ContinuousClock.now - started) / .seconds(1)
         return state

@@ -18,8 +18,9 @@ export function shape(name, attributes = {}, ...children) {
   return node;
 }
 
-// Characters that a terminal or a browser would obey or hide: controls, marks of direction, and spaces without width.
-const hidden = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// Characters that a terminal or a browser would obey or hide: controls, marks of direction, spaces without width, soft
+// hyphens, and marks of annotations.
+const hidden = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** Creates a text of the store, isolated from the direction of others, with hidden characters visible. */
 export function data(text) {
@@ -60,10 +61,17 @@ export function table(heads, rows, options = {}) {
       ? value
       : element("td", { class: typeof value === "number" ? "number" : null }, typeof value === "number" ? number(value) : value);
   const isRight = (index) => typeof rows[0]?.[index] === "number" || rows[0]?.[index]?.className === "number";
-  const head = element("tr", {}, heads.map((one, index) => element("th", { class: isRight(index) ? "number" : null }, one)));
+  const head = element("tr", {}, heads.map((one, index) =>
+    element("th", { class: isRight(index) ? "number" : null, "aria-sort": sorted(one) }, one)));
   const body = rows.map((cells) => element("tr", { tabindex: "-1" }, cells.map(cell)));
   return element("div", { class: "scroll" },
     element("table", { class: options.class ?? null }, element("thead", {}, head), element("tbody", {}, body)));
+}
+
+/** The order that a head gives to its column; null for none. */
+function sorted(head) {
+  const order = head.dataset?.order;
+  return order ? (order === "up" ? "ascending" : "descending") : null;
 }
 
 /** Creates a list of names and values; missing values are left out. */
@@ -72,11 +80,13 @@ export function list(pairs) {
     [element("dt", {}, name), element("dd", {}, typeof value === "number" ? number(value) : value)]));
 }
 
-/** Creates a line of damages; nothing if there are none. */
-export function findings(texts) {
-  if (texts.length === 0) return [];
-  return [element("section", { class: "damage" }, element("h2", {}, `${number(texts.length)} ${texts.length === 1 ? "finding" : "findings"}`),
-    element("ul", {}, texts.map((text) => element("li", {}, data(text)))))];
+/** Creates a list of damages, with the number of those that are not listed; nothing if there are none. */
+export function findings(texts, more = 0) {
+  const count = texts.length + more;
+  if (count === 0) return [];
+  return [element("section", { class: "damage" }, element("h2", {}, `${number(count)} ${count === 1 ? "finding" : "findings"}`),
+    element("ul", {}, texts.map((text) => element("li", {}, data(text))),
+      more > 0 ? element("li", {}, `${number(more)} ${texts.length > 0 ? "more are" : count === 1 ? "is" : "are"} not listed.`) : null))];
 }
 
 /** Creates a bar of parts, each a share from 0 to 1 with a class. */
@@ -100,6 +110,8 @@ export function value(field, most) {
     return element("span", {}, links(field.targets, most, count));
   }
   if (field.kind === "null") return element("span", { class: "quiet" }, "null");
+  // An empty text is not a missing value.
+  if (field.kind === "text" && field.text === "") return element("span", { class: "quiet" }, '""');
   const cut = field.cut ? element("span", { class: "quiet" }, ` … ${number(field.cut)} characters`) : null;
   return element("span", {}, data(field.text ?? ""), cut);
 }
@@ -122,10 +134,15 @@ function search(parameters) {
 /** Asks the server for the data of a view. */
 export async function request(view, parameters = {}) {
   const response = await fetch("api/" + view + search(parameters)).catch(() => {
-    throw new Error("The program has ended: start tarn inspect web again, and open the address that it prints.");
+    throw new Error("The program does not answer. If it has ended, start tarn inspect web again, and open the address that it prints.");
   });
   if (!response.ok) throw new Error((await response.text()).trim() || "status " + response.status);
   return response.json();
+}
+
+/** Whether a result is that of a store as it is now. Another store in its place may have as many transactions. */
+export function isOf(store, result) {
+  return result.transaction === store.lastTransaction && result.incarnation === store.incarnation;
 }
 
 /** The address of a view in this page. */

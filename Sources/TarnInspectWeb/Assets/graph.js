@@ -68,11 +68,15 @@ export function recordGraph(found) {
   const before = found.referrers.map((one) => group(one.relationship, one.records, one.count, one.isCountWhole));
   const after = found.fields.filter((field) => (field.targets?.length ?? 0) > 0).map((field) =>
     group(field.name, field.targets, field.more ?? field.targets.length, true));
-  if (lines.length === 0) return element("p", { class: "quiet" }, "It refers to no record, and none refers to it.");
+  // An unreadable row may refer to any records.
+  const isUnknown = found.isUnreadable || (found.isStored && found.fields.length === 0);
+  if (lines.length === 0) {
+    return element("p", { class: "quiet" }, isUnknown ? "The records that it refers to are unreadable, and none is known to refer to it." : "It refers to no record, and none refers to it.");
+  }
   const graph = element("div", { class: "graph", role: "group", "aria-label": "References of the record" },
     element("div", { class: "side" }, element("h2", {}, "Referred to by"), before.length > 0 ? before : element("p", { class: "quiet" }, "no record")),
     element("div", { class: "side self-side" }, middle),
-    element("div", { class: "side" }, element("h2", {}, "Refers to"), after.length > 0 ? after : element("p", { class: "quiet" }, "no record")));
+    element("div", { class: "side" }, element("h2", {}, "Refers to"), after.length > 0 ? after : element("p", { class: "quiet" }, isUnknown ? "unreadable" : "no record")));
   connect(graph, lines);
   return graph;
 }

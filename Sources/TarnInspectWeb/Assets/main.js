@@ -1,6 +1,6 @@
 // The page: the view that the part of the address behind `#/` names, and the keys.
 
-import { data, element, request } from "./elements.js";
+import { data, element, plain, request } from "./elements.js";
 import { changes } from "./changes.js";
 import { name, overview } from "./overview.js";
 import { pages } from "./pages.js";
@@ -11,14 +11,18 @@ import { schema } from "./schema.js";
 import { verify } from "./verify.js";
 
 const views = { "": overview, records, record, responses, changes, schema, pages, verify };
-let current = 0;
+/** The longest part of a title, in UTF-16 units. */
+const longest = 80;
+let current = 0, store = "";
 
 async function show() {
   const run = (current += 1);
   const [wanted, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
   const isKnown = Object.hasOwn(views, wanted);
   for (const one of document.querySelectorAll("nav a")) {
-    one.toggleAttribute("aria-current", one.getAttribute("href") === "#/" + (wanted === "record" ? "records" : wanted));
+    // Without a value, the attribute means "no".
+    if (one.getAttribute("href") === "#/" + (wanted === "record" ? "records" : wanted)) one.setAttribute("aria-current", "page");
+    else one.removeAttribute("aria-current");
   }
   let parts;
   try {
@@ -30,11 +34,22 @@ async function show() {
   if (run !== current) return;
   const view = document.getElementById("view");
   view.replaceChildren(...parts.flat(Infinity).filter((part) => part !== null && part !== undefined));
+  describe();
   view.dataset.view = isKnown && wanted ? wanted : "overview";
   // The number tells a program that drives the page which address the view belongs to.
   view.dataset.run = run;
   view.focus({ preventScroll: true });
   scrollTo(0, 0);
+}
+
+/** Names the view and the store in the title: the names of tabs, of bookmarks and of the steps back are titles. */
+function describe() {
+  const parts = [document.querySelector("main h1")?.dataset.title ?? document.querySelector("main h1")?.textContent, store];
+  document.title = [...new Set(parts.filter(Boolean).map(shortened)), "Tarn inspector"].join(" · ");
+}
+
+function shortened(text) {
+  return text.length > longest ? text.slice(0, longest) + "…" : text;
 }
 
 function move(step) {
@@ -82,4 +97,8 @@ document.addEventListener("keydown", (event) => {
 document.getElementById("help").addEventListener("click", toggleKeys);
 addEventListener("hashchange", show);
 show();
-request("overview").then((store) => document.getElementById("store").replaceChildren(data(name(store.path))), () => {});
+request("overview").then(({ path }) => {
+  store = plain(name(path));
+  document.getElementById("store").replaceChildren(data(name(path)));
+  describe();
+}, () => {});

@@ -1,6 +1,6 @@
 // The map of a file's pages, and the use of pages by table.
 
-import { bytes, data, element, findings, number, plain, request, shape, table } from "./elements.js";
+import { bytes, data, element, findings, isOf, number, plain, request, shape, table } from "./elements.js";
 
 /** The largest file, in bytes, whose pages the overview reads without being asked. */
 const unasked = 512 * 1024 * 1024;
@@ -29,7 +29,7 @@ export function pageMap(store, isCurrent, isWhole = false) {
   }
   async function show(start) {
     const state = await request("pages", { start: start ? "yes" : null });
-    const isOld = state.phase === "done" && state.transaction !== (await request("overview")).lastTransaction;
+    const isOld = state.phase === "done" && !isOf(await request("overview"), state);
     if (!isCurrent()) return;
     const starts = !start && mayStart && (state.phase === "idle" || isOld);
     if (start || starts || state.phase === "running") mayStart = false;
@@ -53,7 +53,7 @@ function mapParts(state, isWhole) {
   const owners = new Map(state.tables.slice(0, colors).map((one, index) => [one.name, "owner" + index]));
   const pieces = state.pagesPerCell === 1 ? "A square is a page" : `A square is ${number(state.pagesPerCell)} pages, in the color of most`;
   return [
-    ...findings(state.findings),
+    ...findings(state.findings, state.findingCount - state.findings.length),
     drawing(state, owners),
     element("p", { class: "quiet" }, `${number(state.total)} pages of ${number(state.pageSize)} bytes; ${number(state.freePages)} free. ${pieces}.`),
     ...(isWhole ? uses(state, owners) : [legend(state, owners)]),

@@ -7,11 +7,14 @@ export async function record(parameters) {
   const entity = parameters.get("entity") ?? "";
   const found = await request("record", { entity, key: parameters.get("key") });
   const notes = [];
-  if (!found.isStored) notes.push(element("p", { class: "bad" }, "The store has no such record."));
+  if (found.isUnreadable) notes.push(element("p", { class: "bad" }, "A damaged page is on the way to the record: the store may have it."));
+  else if (!found.isStored) notes.push(element("p", { class: "bad" }, "The store has no such record."));
   if (found.damage) notes.push(element("p", { class: "bad" }, data(found.damage)));
   if (found.isChangedLocally) notes.push(element("p", {}, "It has local changes that the server does not have."));
+  if (found.isMarkUnreadable) notes.push(element("p", { class: "bad" }, "Whether it has local changes is unknown: a page is damaged."));
   if (found.row?.isPartial) notes.push(element("p", {}, "It is partial: no response had all of it."));
-  const missing = found.missingIndexEntries.map((name) => `index ${name} lacks the record`);
+  const missing = found.missingIndexEntries.map((name) => `index ${name} lacks the record`)
+    .concat(found.unreadableIndexEntries.map((name) => `index ${name} has a damaged page on the way to the record's entry`));
   return [
     element("h1", {}, element("a", { href: address("records", { entity }) }, data(entity)), " ", data(found.key)),
     ...notes, ...findings(missing),
@@ -36,7 +39,8 @@ function responses(found) {
   return element("section", {}, element("h2", {}, "Responses that list it"),
     table(["Request", "Validated", "Position"], found.listings.map((one) => [
       element("td", { class: "value" }, data(one.request)), one.validatedAt ?? "", one.index ?? "",
-    ])));
+    ])),
+    found.hasMoreListings ? element("p", { class: "quiet" }, `These are the oldest ${number(found.listings.length)}: others list it, too.`) : null);
 }
 
 function changes(found) {
@@ -45,7 +49,8 @@ function changes(found) {
   return element("section", {}, element("h2", {}, "Last changes"), note,
     found.changes.length === 0 ? null : table(["Commit", "Operation", "Fields"], found.changes.map((one) => [
       one.sequence, one.operation, element("td", { class: "value" }, data(one.fields.join(", "))),
-    ])));
+    ])),
+    found.hasMoreChanges ? element("p", { class: "quiet" }, "The log has older changes of it.") : null);
 }
 
 function row(row) {

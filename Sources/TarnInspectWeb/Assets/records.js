@@ -2,8 +2,8 @@
 
 import { address, data, element, findings, link, number, request, table, value } from "./elements.js";
 
-/** The most records of a page. */
-const most = 50;
+/** The most records of a page, and the most damages that are listed. */
+const most = 50, listed = 200;
 
 export async function records(parameters, isCurrent) {
   const { entities } = await request("schema");
@@ -11,20 +11,23 @@ export async function records(parameters, isCurrent) {
   const entity = parameters.get("entity") ?? names[0] ?? "";
   const wanted = { entity };
   for (const name of ["text", "where", "order", "reversed"]) wanted[name] = parameters.get(name);
-  const found = { records: [], damages: [], examined: 0, sortable: [], next: parameters.get("after") };
+  const found = { records: [], damages: new Set(), moreDamages: 0, examined: 0, sortable: [], next: parameters.get("after") };
   const box = element("div");
   const isFiltered = Boolean(wanted.text || wanted.where);
 
   async function read() {
     const page = await request("records", { ...wanted, after: found.next, limit: most - found.records.length });
     found.records.push(...page.records);
-    found.damages.push(...page.damages);
+    // Each answer names the faults of the file again.
+    for (const damage of page.damages) found.damages.add(damage);
+    found.moreDamages += page.moreDamages;
     found.examined += page.examined;
     Object.assign(found, { next: page.next, sortable: page.sortable, keyField: page.keyField });
   }
-  const hasMore = () => isFiltered && found.next && found.records.length < most;
+  const hasMore = () => found.next && found.records.length < most;
   const draw = () => box.replaceChildren(...list(found, wanted, parameters.get("after"), hasMore()));
-  // An answer reads a limited number of rows: a filter that few records meet needs several.
+  // An answer reads a limited number of rows: a filter that few records meet needs several, and so
+  // do damaged rows, and an entity with few of the rows that its root has.
   async function readOn() {
     while (hasMore() && isCurrent()) {
       await read();
@@ -78,6 +81,8 @@ function list(found, wanted, after, isReading) {
   }
   // The column that gives the order is the first one.
   if (names.includes(wanted.order)) names.unshift(...names.splice(names.indexOf(wanted.order), 1));
+  // Records without a value come first: the column stays, for the order to be seen and reversed.
+  else if (found.sortable.includes(wanted.order) && wanted.order !== found.keyField) names.unshift(wanted.order);
   const rows = found.records.map((one) => [
     element("td", { class: "first" }, link({ entity: one.entity, key: one.key, id: one.id }),
       one.isPartial ? element("span", { class: "tag" }, "partial") : "",
@@ -92,7 +97,7 @@ function list(found, wanted, after, isReading) {
   return [
     element("p", { class: "quiet" }, count, isReading ? ", reading on …" : ".",
       after ? [" ", element("a", { href: address("records", wanted) }, "First page")] : ""),
-    ...findings(found.damages),
+    ...findings([...found.damages].slice(0, listed), found.moreDamages + Math.max(0, found.damages.size - listed)),
     rows.length > 0 ? table([order("Key", null, wanted), ...names.map((name) => order(name, name, wanted, found.sortable))], rows, { class: "records" })
       : element("p", {}, isReading ? "" : "No record fits here."),
     next ? element("p", { class: "pager" }, element("a", { href: next, id: "next", class: "button" }, "Next page"))

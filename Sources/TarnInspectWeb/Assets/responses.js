@@ -8,7 +8,7 @@ export async function responses(parameters) {
   return [
     element("h1", {}, "Responses"),
     element("p", { class: "quiet" }, "Stored answers of the server, the newest first, with their freshness now."),
-    ...findings(page.damages),
+    ...findings(page.damages, page.moreDamages),
     page.responses.length === 0 ? element("p", {}, "The store has no response here.") :
       table(["Request", "Status", "Freshness", "Age", "Fresh for", "Validators", "Records", "Size", "Of"], page.responses.map((one) => [
         element("td", { class: "value" }, one.method + " ", data(one.url)), one.status,

@@ -228,7 +228,7 @@ struct WebBrowserTests {
     @Test("markup, escape sequences and marks of direction in names and values stay text")
     func hostile() async throws {
         let markup = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
-        let text = markup + HostileTextTests.argument, folder = try TemporaryFolder()
+        let text = markup + HostileTextTests.argument + "\u{AD}", folder = try TemporaryFolder()
         var quoted = ""
         quoted.appendJSONString(text)
         let body = "[{\"id\":1,\"name\":\(quoted),\"link\":\"javascript:document.title='run'\"}]"
@@ -252,13 +252,122 @@ struct WebBrowserTests {
             let filtered = "#/records?entity=Thing&text=\(wanted)"
             for view in ["#/", "#/records?entity=Thing", filtered, record, "#/schema", "#/changes", "#/responses"] {
                 let found = try await document(browser, url + view)
-                #expect(found.contains("<title>Tarn inspector</title>") && !found.contains("<img"), "\(view)")
+                #expect(found.contains("Tarn inspector</title>") && !found.contains("<img"), "\(view)")
+                #expect(!found.contains("<title>run"))
                 #expect(found.components(separatedBy: "<script").count == 2 && !found.contains("href=\"javascript:"))
                 if view.contains("entity") {
                     #expect(found.contains("&lt;script&gt;") && found.contains("\\u001b") && found.contains("\\u202e"))
-                    #expect(!found.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" || $0 == "\u{61C}" })
+                    let hidden: Set<Unicode.Scalar> = ["\u{1B}", "\u{202E}", "\u{61C}", "\u{AD}"]
+                    #expect(!found.unicodeScalars.contains { hidden.contains($0) })
                 }
             }
         }
+    }
+
+    @Test("the current view, the order of a list, and the record of a tab are told to assistive programs and in titles")
+    func names() async throws {
+        try await browse(Forge.store) { browser, url in
+            let current = "[...document.querySelectorAll('nav [aria-current=page]')].map((one) => one.innerText).join()"
+            try await browser.open(url + "#/records?entity=Issue&order=number&reversed=yes")
+            #expect(try await browser.value(current) == "Records")
+            let sorted =
+                "[...document.querySelectorAll('th[aria-sort]')].map((one) => one.innerText + one.ariaSort).join()"
+            #expect(try await browser.value(sorted) == "numberdescending")
+            let name = (try await Forge.store as NSString).lastPathComponent
+            try await browser.wait("document.title === 'Issue · \(name) · Tarn inspector'")
+            let link = try await browser.value("document.querySelector('td.first a').hash")
+            let key = try await browser.value("document.querySelector('td.first a').innerText")
+            try await browser.open(url + link)
+            try await browser.wait("document.title === 'Issue \(key) · \(name) · Tarn inspector'")
+            #expect(try await browser.value(current) == "Records")
+            try await browser.open(url + "#/verify")
+            try await browser.wait("document.title === 'Verify · \(name) · Tarn inspector'")
+            #expect(try await browser.value(current) == "Verify")
+        }
+        let page = try await RunningPage(Forge.store), port = try page.port
+        let connection = try RawConnection(port: port)
+        let path = page.url.replacing("http://127.0.0.1:\(port)", with: "")
+        try connection.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+        #expect(String(decoding: try connection.message().body, as: UTF8.self).contains("<noscript>"))
+        #expect(await page.end().status == 143)
+    }
+
+    @Test("a link of the live change log keeps the focus when new changes come in")
+    func focus() async throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn")
+        let schema = Schema([EntityDefinition("Thing", key: ["id"], attributes: [.init("id", .int)])])
+        let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+        try await store.write { writer in
+            for number: Int64 in 1...300 { try writer.put("Thing", RecordKey(number), []) }
+        }
+        try await browse(path) { browser, url in
+            try await browser.open(url + "#/changes")
+            for (script, focused) in [
+                ("document.getElementById('next')", "document.activeElement.id === 'next'"),
+                (
+                    "document.querySelectorAll('tbody a')[1]",
+                    "document.activeElement === document.querySelectorAll('tbody a')[2]"
+                ),
+            ] {
+                _ = try await browser.value("\(script).focus()")
+                let shown = try await browser.value("document.querySelector('td').innerText")
+                let number = 1000 + (Int64(shown) ?? 0)
+                try await store.write { try $0.put("Thing", RecordKey(number), []) }
+                try await browser.wait("document.querySelector('tbody tr').innerText.includes('\(number)')")
+                #expect(try await browser.value(focused) == "true", "\(script)")
+            }
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("an empty text is not shown as a missing value; a kind with few of many rows is read on without a click")
+    func sparse() async throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn")
+        let schema = Schema([
+            EntityDefinition(
+                "Event", key: ["id"], attributes: [.init("id", .int), .init("note", .string, optional: true)]),
+            EntityDefinition("Push", parent: "Event", attributes: [.init("branch", .string, optional: true)]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+        try await store.write { writer in
+            for number: Int64 in 1...5200 { try writer.put("Event", RecordKey(number), []) }
+            try writer.put("Push", RecordKey(9998), [.init("note", .string(""))])
+            try writer.put("Push", RecordKey(9999), [.init("branch", .string("main"))])
+        }
+        try await browse(path) { browser, url in
+            try await browser.open(url + "#/records?entity=Push")
+            try await browser.wait("document.body.innerText.includes('2 records of 5,202 read.')")
+            let cells = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[1].innerText).join('|')"
+            #expect(try await browser.value(cells) == "\"\"|")
+            #expect(
+                try await browser.value("document.body.innerText.includes('These are the last records.')") == "true")
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("a list keeps the column that gives its order, also if no record of the page has a value in it")
+    func orderWithoutValues() async throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn")
+        let schema = Schema([
+            EntityDefinition(
+                "Thing", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("name", .string), .init("closed", .string, optional: true, indexed: true),
+                ])
+        ])
+        let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+        try await store.write { writer in
+            for number: Int64 in 1...60 { try writer.put("Thing", RecordKey(number), [.init("name", .string("n"))]) }
+            try writer.put("Thing", RecordKey(61), [.init("name", .string("n")), .init("closed", .string("yes"))])
+        }
+        try await browse(path) { browser, url in
+            try await browser.open(url + "#/records?entity=Thing&order=closed")
+            let sorted = "document.querySelector('th[aria-sort=ascending]').innerText"
+            #expect(try await browser.value(sorted) == "closed")
+            _ = try await browser.value("document.querySelector(\"[aria-label='Sort by closed']\").click()")
+            try await browser.wait("document.querySelector('tbody tr').innerText.includes('yes')")
+            #expect(try await browser.value("document.querySelector('td.first').innerText") == "61")
+        }
+        withExtendedLifetime(store) {}
     }
 }

@@ -168,6 +168,50 @@ struct WebPageTests {
         #expect(rest.examined == 230 && rest.last == nil)
     }
 
+    @Test("a list whose time is over after each row has every record, a page at a time")
+    func time() async throws {
+        let inspector = StoreInspector(at: try await Forge.store)
+        let whole = try inspector.recordPage(of: "Issue", limit: 500)
+        var found: [[UInt8]] = [], position: [UInt8]?, isFirst = true
+        while isFirst || position != nil {
+            let page = try inspector.recordPage(of: "Issue", after: position, limit: 500, time: .zero)
+            #expect(page.examined <= 1)
+            found += page.records.map(\.storageKey)
+            (position, isFirst) = (page.last, false)
+        }
+        #expect(found == whole.records.map(\.storageKey) && found.count == 330)
+    }
+
+    @Test("a position that is none is refused, instead of taken for the beginning")
+    func positions() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        for target in [
+            "records?entity=Issue&after=zz", "records?entity=Issue&after=", "changes?before=zz", "changes?before=1",
+            "responses?after=x", "responses?after=-1",
+        ] {
+            let answer = page.answer("GET", page.path + "api/" + target, host: "localhost:\(port)", port: port)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 400 && text.contains("is not a position"), "\(target): \(answer.status) \(text)")
+        }
+        // A tab of an earlier run has another token.
+        let former = page.answer(
+            "GET", "/3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f/api/overview", host: "localhost:\(port)", port: port)
+        #expect(former.status == 404 && String(decoding: former.body, as: UTF8.self).contains("an earlier run"))
+    }
+
+    @Test("a record's view says whether other responses list it, and whether it has other changes")
+    func cutLists() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        let issues = try object(page, "records?entity=Issue&limit=1")["records"] as? [[String: Any]]
+        let id = try #require(issues?.first?["id"] as? String)
+        for (limit, isCut) in [(0, true), (1000, false)] {
+            let record = try object(page, "record?entity=Issue&key=\(id)&limit=\(limit)")
+            #expect(record["hasMoreListings"] as? Bool == isCut && record["hasMoreChanges"] as? Bool == isCut)
+            #expect(((record["listings"] as? [Any])?.isEmpty ?? false) == isCut)
+            #expect(((record["changes"] as? [Any])?.isEmpty ?? false) == isCut)
+        }
+    }
+
     @Test("a check runs beside other requests, and has the result of inspect verify")
     func verification() async throws {
         let page = InspectPage(store: try await Forge.store)
@@ -306,7 +350,10 @@ struct WebPageTests {
             let answer = try object(page, view)
             let read = try Self.bytesRead() - before
             #expect(read < size / 8, "\(view): \(read) of \(size) bytes")
-            if view.contains("text=") { #expect(answer["examined"] as? Int == 5000 && answer["next"] is String) }
+            // On a slow machine, its time is over before.
+            if view.contains("text=") {
+                #expect(1...5000 ~= answer["examined"] as? Int ?? 0 && answer["next"] is String)
+            }
             if view.contains("Group") {
                 let referrers = try #require((answer["referrers"] as? [[String: Any]])?.first)
                 #expect(referrers["count"] as? Int == 10_000 && referrers["isCountWhole"] as? Bool == false)

@@ -4,11 +4,11 @@ import Tarn
 
 /// Chooses the fields that identify the objects of a shape.
 struct KeyChoice {
-    private let shape: ObjectShape
+    let shape: ObjectShape
     /// The words of the object's name in the singular, such as `order`, `line`.
     private let name: [String]
     /// The samples without those that are equal to another one.
-    private let distinct: [JSONValue]
+    let distinct: [JSONValue]
 
     /// The maximum number of samples that are compared.
     private static let comparisonLimit = 5000
@@ -179,25 +179,6 @@ struct KeyChoice {
             alternatives: Array(vague.filter { $0 != named }.prefix(3)))
     }
 
-    /// Names of the times by which tables of measurements have their rows.
-    private static let timeNames: Set = [
-        "time", "date", "day", "timestamp", "datetime", "t", "month", "week", "year", "hour", "period",
-    ]
-
-    /// Returns the first column of a table if it is a time that ascends or descends from row to
-    /// row; nil for other records. A position would be that of another time after the next change.
-    private func timeOfTable() -> String? {
-        guard shape.isTable, distinct.count >= 3, let first = shape.names.first, isUsable(first), isUnique([first]),
-            EnglishName.words(of: first).last.map(KeyChoice.timeNames.contains) ?? false
-        else { return nil }
-        let texts = distinct.compactMap { $0[first]?.scalarText }, numbers = texts.compactMap { Double($0) }
-        func isOrdered<T: Comparable>(_ values: [T]) -> Bool {
-            let pairs = zip(values, values.dropFirst())
-            return pairs.allSatisfy { $0 < $1 } || pairs.allSatisfy { $0 > $1 }
-        }
-        return (numbers.count == distinct.count ? isOrdered(numbers) : isOrdered(texts)) ? first : nil
-    }
-
     /// The number of samples that confirm an id whose name is not that of the object.
     private static let confirmingCount = 20
 
@@ -352,7 +333,7 @@ struct KeyChoice {
     ///
     /// - Parameter isNullable: whether a specification may declare it as nullable. The records that
     ///   servers return have their key.
-    private func isUsable(_ field: String, isNullable: Bool = false) -> Bool {
+    func isUsable(_ field: String, isNullable: Bool = false) -> Bool {
         guard let value = shape.fields[field]?.key, value.isScalar else { return false }
         guard value.count > 0 else {
             guard let declared = value.declared else { return false }
@@ -378,7 +359,7 @@ struct KeyChoice {
     }
 
     /// Whether fields together differ in all samples.
-    private func isUnique(_ fields: [String]) -> Bool {
+    func isUnique(_ fields: [String]) -> Bool {
         guard !distinct.isEmpty else { return shape.samples.isEmpty }
         var seen: Set<[ExactText]> = []
         return distinct.allSatisfy { seen.insert(value(fields, $0)).inserted }

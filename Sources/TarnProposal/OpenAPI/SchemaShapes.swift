@@ -7,10 +7,13 @@ final class SchemaShapes {
     private let document: OpenAPIDocument
     private var named: [String: ObjectShape] = [:]
     private var count = 0
+    /// Whether values beyond the limit are without a type.
+    var isTruncated: Bool { count > SchemaShapes.countLimit }
     /// The schemas that refer to a schema by `allOf`, by its name.
     private lazy var heirs = SchemaShapes.heirs(in: document)
 
-    private static let countLimit = 100_000
+    /// The maximum number of values of all schemas.
+    static let countLimit = 500_000
     private static let depthLimit = 24
     /// The maximum number of alternatives, or of kinds, of a schema.
     private static let kindLimit = 60

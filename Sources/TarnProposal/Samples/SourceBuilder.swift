@@ -75,6 +75,7 @@ struct SourceBuilder {
                 if !list.isList || ListFinder.hasList(page.json, list) { pages[list, default: 0] += 1 }
                 shape.beginList()
                 shape.columns = list.columns
+                if ListFinder.isMapOfLists(page.json, list) { shape.isInNamedLists = true }
                 shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }

@@ -152,6 +152,14 @@ struct SpecificationSources {
             else { continue }
             source.headers.append(SpecificationSources.placeholder(parameter))
         }
+        for parameter in operation.parameters where parameter.place == .cookie && parameter.isRequired {
+            guard !isCredential(parameter) else { continue }
+            let name = YAMLText.comment(YAMLText.scalar(parameter.name), limit: 40)
+            source.gaps.append(
+                "`\(name)` is a required cookie, which this file does not send: write it under `auth`, or `headers: { Cookie: … }`."
+            )
+            source.notes.append(source.gaps[source.gaps.count - 1])
+        }
         for parameter in operation.parameters where parameter.place == .query && parameter.isRequired {
             guard parameter.name != StyleGuess.limitOfAll, !isCredential(parameter) else { continue }
             guard !declared.style.parameters.contains(parameter.name),
@@ -345,7 +353,7 @@ struct SpecificationSources {
         let listed = Set(lists.compactMap(\.records.schemaName))
         for operation in operations where operation.list == nil && !operation.isDetail && !operation.isDeprecated {
             guard !operation.segments.contains(where: { Operation.variable($0) != nil }),
-                !operation.parameters.contains(where: { $0.isRequired && $0.values.isEmpty }),
+                !operation.parameters.contains(where: { $0.isRequired && $0.values.isEmpty && $0.place != .cookie }),
                 sources.count < SpecificationSources.limit, operation.records.fields["id"]?.isScalar == true,
                 operation.records.schemaName.map({ !listed.contains($0) }) ?? true
             else { continue }

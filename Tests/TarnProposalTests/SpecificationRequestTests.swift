@@ -63,4 +63,29 @@ struct SpecificationRequestTests {
         let scheme = #"{"type":"apiKey","in":"cookie","name":"session"}"#
         #expect(try proposal(scheme: scheme, parameters: cookie).uncertain == [])
     }
+
+    @Test("without a scheme of the whole API, the one that most lists require is the credential")
+    func ofOperations() throws {
+        func list(_ security: String) -> String {
+            TestSpecification.get(TestSpecification.list("Item")).replacing(
+                #""get":{"#, with: #""get":{"security":\#(security),"#)
+        }
+        let schemes =
+            #"{"a":{"type":"http","scheme":"bearer"},"k":{"type":"apiKey","in":"query","name":"key"},"#
+            + #""d":{"type":"apiKey","in":"header","name":"X-App"}}"#
+        func text(_ paths: [String], _ security: String = "[]") throws -> String {
+            let items = paths.enumerated().map { "\"/items\($0)\":\(list($1))" }.joined(separator: ",")
+            let text =
+                #"{"openapi":"3.0.3","info":{"title":"Shop","version":"1"},"servers":[{"url":"https://a.example"}],"#
+                + #""security":\#(security),"paths":{\#(items)},"components":{"securitySchemes":\#(schemes),"#
+                + #""schemas":{"Item":\#(TestSpecification.item["Item"] ?? "")}}}"#
+            return try Proposal([], specification: try OpenAPIDocument(Array(text.utf8), name: "openapi.json")).text
+        }
+        let mixed = [#"[{"a":[]}]"#, #"[{"k":[],"d":[]}]"#, #"[{"k":[],"d":[]}]"#, "[]"]
+        let key = try text(mixed)
+        #expect(key.contains("auth: { api_key: { key: { env: SHOP_KEY }, query: key } }"), "\(key)")
+        #expect(key.replacing("\n  #", with: "").contains("k and d are needed together"), "\(key)")
+        #expect(try text(mixed, #"[{"a":[]}]"#).contains("auth: { bearer:"))
+        #expect(try text(["[]"]).contains("auth: { bearer:"))
+    }
 }

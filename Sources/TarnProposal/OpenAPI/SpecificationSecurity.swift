@@ -8,13 +8,16 @@ enum SpecificationSecurity {
     static func authentication(_ document: OpenAPIDocument) -> (text: String?, comment: String) {
         let schemes = document.root.value(at: ["components", "securitySchemes"])?.members ?? []
         guard !schemes.isEmpty else { return (nil, "") }
-        // The schemes that the whole API requires come first.
-        let required = (document.root["security"]?.elements ?? []).flatMap(\.members).map(\.key)
-        let order = schemes.sorted { a, b in
-            (required.firstIndex(of: a.key) ?? .max) < (required.firstIndex(of: b.key) ?? .max)
-        }
+        // The schemes that the whole API requires come first, or those that most of its lists do.
+        let common = document.root["security"]?.elements ?? []
+        let requirements = common.isEmpty ? mostFrequentSecurity(document) : common
+        let required = requirements.flatMap(\.members).map(\.key)
+        let order = schemes.enumerated().sorted { a, b in
+            let places = [a, b].map { required.firstIndex(of: $0.element.key) ?? required.count }
+            return (places[0], a.offset) < (places[1], b.offset)
+        }.map(\.element)
         // The schemes of one requirement are needed together.
-        let together = (document.root["security"]?.elements.first?.members ?? []).map(\.key)
+        let together = (requirements.first?.members ?? []).map(\.key)
         let all =
             together.count > 1
             ? "; \(together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")) are needed together: add what the others send under `headers` or `with`"
@@ -40,8 +43,22 @@ enum SpecificationSecurity {
         return (nil, "The specification declares a security scheme that tarn does not know: see `auth`.")
     }
 
-    /// Whether a scheme is a key in the header field `Authorization`. A word such as `Bearer` stands
-    /// before the key, and OpenAPI has no place for it.
+    /// Returns the requirements that most GETs declare, of those that declare any.
+    private static func mostFrequentSecurity(_ document: OpenAPIDocument) -> [JSONValue] {
+        var counts: [JSONValue: Int] = [:], order: [JSONValue] = []
+        for path in document.root["paths"]?.members ?? [] {
+            guard let security = document.resolve(path.value)?.value["get"]?["security"], !security.elements.isEmpty
+            else { continue }
+            if counts[security] == nil { order.append(security) }
+            counts[security, default: 0] += 1
+        }
+        let most = counts.values.max()
+        return order.first { counts[$0] == most }?.elements ?? []
+    }
+
+    /// Whether a scheme is a key in the header field `Authorization`.
+    ///
+    /// A word such as `Bearer` is before the key, and OpenAPI has no place for it.
     private static func isAuthorization(_ scheme: JSONValue) -> Bool {
         scheme["type"]?.scalarText == "apiKey" && scheme["in"]?.scalarText == "header"
             && scheme["name"]?.scalarText?.lowercased() == "authorization"

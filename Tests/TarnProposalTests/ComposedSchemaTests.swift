@@ -192,4 +192,17 @@ struct ComposedSchemaTests {
         mirror.expectClean()
         #expect(mirror.proposal.text.contains("type: enum"), "\(mirror.proposal.text)")
     }
+
+    @Test("a property whose schema is write-only by reference is not in the records")
+    func writeOnly() async throws {
+        let secret = Specification.reference("Secret")
+        let mirror = try await mirror(
+            [
+                "Secret": #"{"type":"string","writeOnly":true}"#,
+                "Item": #"{"type":"object","required":["id","password","pin"],"properties":{"id":{"type":"integer"},"#
+                    + #""password":\#(secret),"pin":{"allOf":[\#(secret)]}}}"#,
+            ], #"[{"id":1}]"#)
+        mirror.expectClean()
+        #expect(!mirror.proposal.text.contains("password:"), "\(mirror.proposal.text)")
+    }
 }

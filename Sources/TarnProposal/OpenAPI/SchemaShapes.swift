@@ -351,13 +351,21 @@ final class SchemaShapes {
         }
         let required = Set(schema["required"]?.elements.compactMap(\.scalarText) ?? [])
         for property in schema["properties"]?.members.prefix(ObjectShape.fieldLimit) ?? [] {
-            guard property.value["writeOnly"] != .bool(true) else { continue }
+            guard !isWriteOnly(property.value) else { continue }
             let inner = value(property.value, isRequired: required.contains(property.key), depth: depth + 1)
             shape.shape(of: property.key)?.addDeclarations(of: inner)
         }
         addAlternatives(of: schema, to: shape, parts, depth: depth)
         // `required` may be beside the `allOf` that has the properties.
         for name in required { shape.fields[name]?.declared?.isRequired = true }
+    }
+
+    /// Whether a response has no value of a schema, which says so itself or is a reference to one.
+    private func isWriteOnly(_ schema: JSONValue) -> Bool {
+        let parts = schema["allOf"]?.elements ?? []
+        return ([schema] + parts).contains { part in
+            part["writeOnly"] == .bool(true) || document.resolve(part)?.value["writeOnly"] == .bool(true)
+        }
     }
 
     /// Adds the properties of the alternatives beside those that all objects have.

@@ -52,6 +52,40 @@ struct OmittedListTests {
         #expect(proposal.uncertain.last == "GET /a159 is not described: it is beyond the limit of 150 lists.")
     }
 
+    @Test("paths without a GET do not count for the limit of paths, and those beyond it are counted in a remark")
+    func paths() async throws {
+        let post = #"{"post":{"responses":{"204":{"description":""}}}}"#
+        let named = Specification.get(Specification.reference("Item"), Specification.path("id"))
+        var specification = Specification(
+            paths: (0..<5000).map { ("/act\($0)", post) }, server: "https://a.example")
+        specification.paths.append(("/items", Specification.get(Specification.list("Item"))))
+        let proposal = try await specification.proposal()
+        #expect(proposal.endpoints == ["items"] && proposal.uncertain == [], "\(proposal.uncertain)")
+        specification.paths += (0..<5001).map { ("/a\($0)/{id}", named) }
+        let remarks = try await specification.proposal().uncertain
+        #expect(
+            remarks == ["2 more paths are not looked at: a specification has at most 5000 with a GET."], "\(remarks)")
+    }
+
+    @Test("schemas with more values than the limit are named, and lists behind 100,000 values are described")
+    func values() async throws {
+        func object(_ value: String) -> String {
+            Specification.object((0..<100).map { "\"f\($0)\":\(value)" }.joined(separator: ","))
+        }
+        let large = Specification.get(object(object("{}")))
+        func specification(_ count: Int) -> Specification {
+            Specification(
+                paths: (0..<count).map { ("/a\($0)", large) } + [
+                    ("/items", Specification.get(Specification.list("Item")))
+                ], server: "https://a.example")
+        }
+        let proposal = try await specification(12).proposal()
+        #expect(proposal.endpoints == ["items"] && proposal.uncertain == [], "\(proposal.uncertain)")
+        await #expect { try await specification(51).proposal() } throws: {
+            "\($0)".contains("The schemas have more than 500000 values")
+        }
+    }
+
     @Test("a specification without lists states the reasons")
     func nothingToDescribe() async throws {
         let specification = Specification(

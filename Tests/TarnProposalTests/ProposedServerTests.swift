@@ -38,6 +38,30 @@ struct ProposedServerTests {
         #expect(proposal.text.contains("base: \(server.base)   # where the answers came from"), "\(proposal.text)")
     }
 
+    @Test(
+        "a server that is not known is named, and its path is kept; so are variables whose values may be examples",
+        arguments: [
+            (#"{"url":"/v1"}"#, "https://api.example.org/v1   # CHANGE THIS: the specification names the server /v1"),
+            (
+                #"{"url":"https://{tenant}.example/v1"}"#,
+                "https://api.example.org   # CHANGE THIS: the specification names the server https://{tenant}.example/v1"
+            ),
+            (
+                #"{"url":"https://{tenant}.example/{v}","variables":{"tenant":{"default":"demo"},"v":{"enum":["v2"]},"x":{"default":"y"}}}"#,
+                "https://demo.example/v2   # with the value that the specification has for `tenant`, `v`"
+            ),
+        ])
+    func unknownServer(server: String, expected: String) throws {
+        let text =
+            #"{"openapi":"3.0.3","info":{"title":"t","version":"1"},"servers":[\#(server)],"paths":{"/items":"#
+            + Specification.get(Specification.list("Item")) + #"},"components":{"schemas":{"Item":"#
+            + (Specification.item["Item"] ?? "") + "}}}"
+        let proposal = try Proposal([], specification: OpenAPIDocument(Array(text.utf8), name: "spec"))
+        let lines = proposal.text.replacing("\n  # ", with: " ")
+        let parts = expected.split(separator: "   # ")
+        #expect(lines.contains("base: \(parts[0])") && lines.contains(parts[1]), "\(proposal.text)")
+    }
+
     @Test("live lists below the path of the server are proposed once")
     func livePath() async throws {
         let server = try ScriptedServer { request in

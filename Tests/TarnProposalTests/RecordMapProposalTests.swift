@@ -131,6 +131,38 @@ struct RecordMapProposalTests {
         }
     }
 
+    @Test(
+        "the name of a list in a map is no key of its records, of which it may have several",
+        arguments: [
+            (#""sku":{"type":"string"},"amount":{"type":"string"}"#, "key: [id, sku]", ""),
+            (#""amount":{"type":"number"}"#, "key: position", ""),
+            (#""id":{"type":"integer"},"amount":{"type":"string"}"#, "key: id", "unique only within one"),
+        ])
+    func namedLists(properties: String, key: String, doubt: String) async throws {
+        let body = #"""
+            {"eur":[{"id":1,"sku":"a","amount":1.5},{"id":2,"sku":"b","amount":2.5}],"usd":[{"id":3,"sku":"a","amount":3}]}
+            """#
+        let server = try ScriptedServer { _ in .init(body: body) }
+        let schema = #"{"type":"object","additionalProperties":\#(TestSpecification.list("Price"))}"#
+        let proposal = try await TestSpecification(
+            paths: [("/prices", TestSpecification.get(schema))],
+            schemas: ["Price": #"{"type":"object","properties":{\#(properties)}}"#], server: server.base
+        ).proposal()
+        #expect(proposal.text.contains(key + " ") || proposal.text.contains(key + "\n"), "\(proposal.text)")
+        #expect(proposal.uncertain.count == (doubt.isEmpty ? 0 : 1), "\(proposal.uncertain)")
+        #expect(proposal.uncertain.allSatisfy { $0.contains(doubt) })
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(mirror.report.failures.isEmpty)
+        #expect(try mirror.count("Price") == 3, "\(proposal.text)")
+    }
+
+    @Test("a sample whose lists have one record each does not prove that their name is a key")
+    func singleRecords() throws {
+        let lists = (1...4).map { #""2025-01-0\#($0)":[{"file":"a\#($0)","size":\#($0),"slug":"s\#($0)"}]"# }
+        let text = try proposal(#"{"days":{\#(lists.joined(separator: ","))}}"#).text
+        #expect(text.contains("records: 'days.*'") && text.contains("key: [id, slug]"), "\(text)")
+    }
+
     @Test("a list in one of the few records of a further page is no list of the answer")
     func fewRecords() async throws {
         @Sendable func page(_ range: Range<Int>) -> String {

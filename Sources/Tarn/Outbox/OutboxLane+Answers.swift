@@ -339,6 +339,7 @@ extension OutboxLane {
         do { lent = try outbox.importers.take(client.store) } catch { return .unreadable("\(error)") }
         var context = ImportContext()
         context.source = Redaction.shown(message.message.url)
+        if entity == sent.operation.entity { context.parameters = parameters(ofKeyOf: sent.operation) }
         lent.value.conceal(secretsOf: response)
         do throws(ImportError) {
             let added = try lent.value.add(response.body, records: message.records, entity: entity, context: context)

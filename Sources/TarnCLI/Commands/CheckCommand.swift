@@ -11,7 +11,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Check the description: by itself, against the store, and with --online against the server.",
         discussion: """
             Shows every problem with its line and column, what the next sync would change in the schema of the store, \
-            and entities that nothing leads to. With --online it fetches the first page of each endpoint into a \
+            entities that nothing leads to, endpoints that a sync never requests, and sources without a value, such as \
+            @memberName without a *. With --online it fetches the first page of each endpoint into a \
             temporary store (for_each and partitions: of one list), and shows the pagination, JSON that is not mapped, and attributes that no record has. \
             Nothing is changed. The exit code is 0 without errors, and 2 with one; warnings do not count.
 

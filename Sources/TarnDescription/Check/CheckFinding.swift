@@ -28,6 +28,10 @@ package struct CheckFinding: Sendable, Hashable {
         case entityNested = "entity.nested"
         /// Records of a relationship's destination are never fetched.
         case relationshipUnreachable = "relationship.unreachable"
+        /// Every source of a field is outside of the records, and none of them has a value.
+        case sourceUnreachable = "source.unreachable"
+        /// No endpoint stores the records that another one is requested for.
+        case endpointUnreachable = "endpoint.unreachable"
         /// The records of an endpoint with orphans stay when their owner is deleted.
         case ownerWithoutRule = "orphans.owner"
         /// The server does not answer as the description expects.

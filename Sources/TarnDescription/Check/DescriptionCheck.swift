@@ -45,6 +45,8 @@ package struct DescriptionCheck: Sendable {
         let places = DescriptionPlaces(description)
         checkStore(description, places, &report)
         report.findings += EntityReach(description).findings(places)
+        report.findings += EndpointReach(description).findings(places)
+        report.findings += SourceReach(description).findings(places)
         report.findings += OwnerRules(description).findings(places)
         return report
     }

@@ -196,6 +196,13 @@ struct EndpointBuilder {
         if isFree { relationship.inverse = plural }
         entities[child].relationships.append(relationship)
         endpoint.forEach = (parentName, name)
+        if mayShareRecords(source, childName) {
+            let key = entities[child].key.joined(separator: ", ")
+            let doubt =
+                "the lists of several \(parentName) records may have the same \(childName): then `\(name)` names the one whose list came last, and which lists have it is not stored. To store that, describe the records of these lists by an entity of their own with `key: [\(name), \(key)]`."
+            endpoint.parentDoubt = doubt
+            endpoint.remarks.append("UNCERTAIN: " + doubt)
+        }
         joinExcerpt(plural, parent, source, endpoint, &entities)
     }
 
@@ -204,6 +211,17 @@ struct EndpointBuilder {
         ParentKeys(sources, siblings).hasSharedRecords(source, child)
             && !sources.contains { other in
                 other.parent.map { !$0.outer.isEmpty && sources[$0.source].path == source.path } ?? false
+            }
+    }
+
+    /// Whether records of a list for each parent may be in several of them: the API lists them by
+    /// themselves, too, and no sample shows that each has one parent.
+    private func mayShareRecords(_ source: Source, _ child: String) -> Bool {
+        source.pages.isEmpty && siblings[source.path] == nil
+            && sources.indices.contains { index in
+                sources[index].parent == nil && sources[index].partitions.isEmpty
+                    && !sources[index].path.split(separator: "/").contains { Operation.variable(String($0)) != nil }
+                    && entityNames[index].contains(child)
             }
     }
 
@@ -333,7 +351,16 @@ struct EndpointBuilder {
                 guard let entity = endpoint.forEach?.entity else { return true }
                 return listed.contains(entity)
             }
-            let next = waiting.firstIndex(where: isReady) ?? 0
+            // A path such as `/groups/{user.group.id}` needs what another endpoint sets.
+            let isComplete: (ProposedEndpoint) -> Bool = { endpoint in
+                guard isReady(endpoint), let entity = endpoint.forEach?.entity else { return isReady(endpoint) }
+                return !waiting.contains { other in
+                    guard other.name != endpoint.name, let reference = other.forEach?.parent else { return false }
+                    return other.lists.contains { $0.entity == entity }
+                        && endpoint.path.contains("{\(EnglishName.uncapitalized(entity)).\(reference).")
+                }
+            }
+            let next = waiting.firstIndex(where: isComplete) ?? waiting.firstIndex(where: isReady) ?? 0
             sorted.append(waiting.remove(at: next))
         }
         endpoints = sorted

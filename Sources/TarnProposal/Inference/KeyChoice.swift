@@ -64,7 +64,7 @@ struct KeyChoice {
     ///
     /// - Parameter named: fields by which paths of a specification name a record.
     func listed(named: [String] = []) -> KeyGuess {
-        if let guess = byMemberName() { return guess }
+        if let guess = byMemberName(named) { return guess }
         let ids = shape.names.filter { isCertain($0) && isUsable($0, isNullable: true) }
         let certain = ids.sorted { rank($0) < rank($1) }.filter {
             isConsistent([$0], isListed: true) && !isRepeated([$0])
@@ -75,23 +75,6 @@ struct KeyChoice {
         }
         guard let id = ids.first else { return unnamed(named) }
         return beside(id, ids, named)
-    }
-
-    /// Returns the key of records of a map: a field with the name by which the map has them, an id,
-    /// or that name; nil for records of lists.
-    private func byMemberName() -> KeyGuess? {
-        let name = RecordMap.nameField
-        // A list of the map has several records by one name.
-        guard shape.fields[name] != nil, !isRepeated([name]) else { return nil }
-        let others = shape.names.filter { $0 != name }
-        if let field = others.first(where: { RecordMap.repeatsName($0, distinct) }) {
-            return KeyGuess(fields: [field], reason: "the name by which the map has the record, too", isCertain: true)
-        }
-        let id = others.first {
-            isCertain($0) && isUsable($0) && isConsistent([$0], isListed: true) && !isRepeated([$0])
-        }
-        if let id { return KeyGuess(fields: [id], reason: "", isCertain: true) }
-        return KeyGuess(fields: [name], reason: "the name by which the map has the record", isCertain: true)
     }
 
     /// Returns the key of listed objects whose ids name several of them.
@@ -123,8 +106,11 @@ struct KeyChoice {
     /// Returns the key of listed objects without an id.
     ///
     /// - Parameter repeated: the reason why an id is no key.
-    private func unnamed(_ named: [String], repeated: String? = nil) -> KeyGuess {
-        let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
+    func unnamed(_ named: [String], repeated: String? = nil) -> KeyGuess {
+        let usable = shape.names.filter { field in
+            // The name of a list is that of all its records.
+            field != RecordMap.nameField && isUsable(field) && isUnique([field])
+        }
         var likely = usable.filter { likelihood($0) != nil }.sorted {
             (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
         }
@@ -280,7 +266,7 @@ struct KeyChoice {
 
     /// Whether a name is that of a key: `id`, `_id`, `uuid`, `objectID`, or the object's own name
     /// with `id`. Beside an `objectType`, the `objectId` is that of another object.
-    private func isCertain(_ field: String) -> Bool {
+    func isCertain(_ field: String) -> Bool {
         let words = EnglishName.words(of: field)
         guard let last = words.last else { return false }
         // That of Kubernetes; a number may be the one of a user.
@@ -371,7 +357,7 @@ struct KeyChoice {
     /// - Parameters:
     ///   - lists: the lists, whose records nested objects may be.
     ///   - isListed: whether an endpoint lists the samples.
-    private func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
+    func isConsistent(_ fields: [String], _ lists: [Place] = [], isListed: Bool = false) -> Bool {
         var groups: [[ExactText]: [JSONValue]] = [:], compared = 0, agreeing = 0
         var volatile = VolatileNames()
         for sample in distinct {
@@ -461,7 +447,7 @@ struct KeyChoice {
     }
 
     /// Whether one answer lists a value twice, for records that differ.
-    private func isRepeated(_ fields: [String]) -> Bool {
+    func isRepeated(_ fields: [String]) -> Bool {
         let groups = answers(fields)
         // A record may be there twice, with other counters.
         let consistency = KeyConsistency(groups.values, except: Set(fields))

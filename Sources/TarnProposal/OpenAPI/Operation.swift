@@ -6,7 +6,7 @@ import Tarn
 struct Operation {
     /// A parameter of the path, the query, or the header.
     struct Parameter {
-        enum Place: String { case path, query, header }
+        enum Place: String { case path, query, header, cookie }
 
         var name: String
         var place: Place
@@ -15,8 +15,8 @@ struct Operation {
         var example: JSONValue?
         /// The description, for hints.
         var text = ""
-        /// Whether the values of a list are sent as one text with commas.
-        var isJoined = false
+        /// The separator of the values of a list in one text; nil if each is sent by itself.
+        var separator: String?
 
         var isInPath: Bool { place == .path }
 
@@ -24,7 +24,9 @@ struct Operation {
         var choices: [String] { schema["enum"]?.elements.compactMap(\.scalarText) ?? [] }
 
         /// The value for a request, if the specification has one.
-        var value: String? { values.count == 1 ? values[0] : isJoined ? values.joined(separator: ",").nonEmpty : nil }
+        var value: String? {
+            values.count == 1 ? values[0] : separator.flatMap { values.joined(separator: $0).nonEmpty }
+        }
 
         /// The values for a request: several of a list.
         var values: [String] {
@@ -167,11 +169,21 @@ struct Operation {
                 name: name, place: place, isRequired: place == .path || parameter["required"] == .bool(true),
                 schema: schema, example: parameter["example"] ?? parameter["examples"]?.members.first?.value["value"])
             result.text = parameter["description"]?.scalarText ?? schema["description"]?.scalarText ?? ""
-            // OpenAPI 3: lists of a query are sent as several parameters, others with commas.
-            result.isJoined = place != .query || parameter["explode"] == .bool(false)
+            result.separator = separator(of: parameter, place)
             parameters.append(result)
         }
         return parameters
+    }
+
+    /// Returns what is between the values of a list; nil if each is a parameter of its own.
+    ///
+    /// OpenAPI 3: so it is in a query, unless `explode` or another style says otherwise.
+    private static func separator(of parameter: JSONValue, _ place: Parameter.Place) -> String? {
+        let styles = ["pipeDelimited": "|", "spaceDelimited": " "]
+        if place == .query, let separator = parameter["style"]?.scalarText.flatMap({ styles[$0] }) {
+            return parameter["explode"] == .bool(true) ? nil : separator
+        }
+        return place != .query || parameter["explode"] == .bool(false) ? "," : nil
     }
 
     // MARK: Lists

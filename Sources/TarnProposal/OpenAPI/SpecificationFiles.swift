@@ -112,6 +112,7 @@ struct SpecificationFiles: Sendable {
         case .array(let elements):
             return .array(elements.map { linked($0, at: location, depth: depth + 1) })
         case .object(var members):
+            SpecificationFiles.moveReference(in: &members)
             for index in members.indices {
                 // An extension is no part of the specification; a property may have such a name.
                 if members[index].key.hasPrefix("x-"), !SpecificationFiles.maps.contains(key) { continue }
@@ -126,6 +127,24 @@ struct SpecificationFiles: Sendable {
             }
             return .object(members)
         default: return value
+        }
+    }
+
+    /// Keywords of a schema that add to the reference beside them.
+    private static let additions: Set = ["properties", "allOf", "oneOf", "anyOf", "nullable"]
+
+    /// Moves a reference with such keywords beside it into `allOf`, which means the same.
+    ///
+    /// OpenAPI 3.1 takes them for parts of the schema; 3.0 ignores them, and authors write them.
+    private static func moveReference(in members: inout [JSONValue.Member]) {
+        guard let index = members.firstIndex(where: { $0.key == "$ref" }), case .string = members[index].value,
+            members.contains(where: { additions.contains($0.key) })
+        else { return }
+        let reference = JSONValue.object([members.remove(at: index)])
+        if let parts = members.firstIndex(where: { $0.key == "allOf" }) {
+            members[parts].value = .array([reference] + members[parts].value.elements)
+        } else {
+            members.insert(JSONValue.Member("allOf", .array([reference])), at: index)
         }
     }
 

@@ -8,13 +8,16 @@ enum SpecificationSecurity {
     static func authentication(_ document: OpenAPIDocument) -> (text: String?, comment: String) {
         let schemes = document.root.value(at: ["components", "securitySchemes"])?.members ?? []
         guard !schemes.isEmpty else { return (nil, "") }
-        // The schemes that the whole API requires come first.
-        let required = (document.root["security"]?.elements ?? []).flatMap(\.members).map(\.key)
-        let order = schemes.sorted { a, b in
-            (required.firstIndex(of: a.key) ?? .max) < (required.firstIndex(of: b.key) ?? .max)
-        }
+        // The schemes that the whole API requires come first, or those that most of its lists do.
+        let common = document.root["security"]?.elements ?? []
+        let requirements = common.isEmpty ? mostFrequentSecurity(document) : common
+        let required = requirements.flatMap(\.members).map(\.key)
+        let order = schemes.enumerated().sorted { a, b in
+            let places = [a, b].map { required.firstIndex(of: $0.element.key) ?? required.count }
+            return (places[0], a.offset) < (places[1], b.offset)
+        }.map(\.element)
         // The schemes of one requirement are needed together.
-        let together = (document.root["security"]?.elements.first?.members ?? []).map(\.key)
+        let together = (requirements.first?.members ?? []).map(\.key)
         let all =
             together.count > 1
             ? "; \(together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")) are needed together: add what the others send under `headers` or `with`"
@@ -25,14 +28,50 @@ enum SpecificationSecurity {
             if let text = authentication(value, prefix: prefix),
                 ProposalCheck.problem(of: ProposedEndpoint(name: "records", path: "/"), authentication: text) == nil
             {
+                let isGuess = isAuthorization(value) && wordBeforeKey(value) == nil
+                let form =
+                    isGuess && value["description"]?.scalarText?.lowercased().contains("bearer") != true
+                    ? "; the specification does not say what is before the key: if it is not `Bearer`, write `api_key: { key: …, header: Authorization, prefix: 'Token ' }`"
+                    : ""
                 let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
                 return (
                     text,
-                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others)\(all): the secret is read from the environment"
+                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others)\(form)\(all): the secret is read from the environment"
                 )
             }
         }
         return (nil, "The specification declares a security scheme that tarn does not know: see `auth`.")
+    }
+
+    /// Returns the requirements that most GETs declare, of those that declare any.
+    private static func mostFrequentSecurity(_ document: OpenAPIDocument) -> [JSONValue] {
+        var counts: [JSONValue: Int] = [:], order: [JSONValue] = []
+        for path in document.root["paths"]?.members ?? [] {
+            guard let security = document.resolve(path.value)?.value["get"]?["security"], !security.elements.isEmpty
+            else { continue }
+            if counts[security] == nil { order.append(security) }
+            counts[security, default: 0] += 1
+        }
+        let most = counts.values.max()
+        return order.first { counts[$0] == most }?.elements ?? []
+    }
+
+    /// Whether a scheme is a key in the header field `Authorization`.
+    ///
+    /// A word such as `Bearer` is before the key, and OpenAPI has no place for it.
+    private static func isAuthorization(_ scheme: JSONValue) -> Bool {
+        scheme["type"]?.scalarText == "apiKey" && scheme["in"]?.scalarText == "header"
+            && scheme["name"]?.scalarText?.lowercased() == "authorization"
+    }
+
+    /// Returns the word before the key that the description of a scheme quotes, or has before a
+    /// placeholder; nil for `Bearer`, and without one.
+    private static func wordBeforeKey(_ scheme: JSONValue) -> String? {
+        guard let text = scheme["description"]?.scalarText?.prefix(2000) else { return nil }
+        return ["Token", "token", "JWT", "ApiKey", "Api-Key", "APIKey", "Key", "SSWS"].first { word in
+            let forms = ["\"\(word)\"", "'\(word)'", "`\(word)`", "\"\(word) ", "'\(word) ", "`\(word) "]
+            return (forms + ["\(word) <", "\(word) {", "\(word) ["]).contains { text.contains($0) }
+        }
     }
 
     private static func authentication(_ scheme: JSONValue, prefix: String) -> String? {
@@ -48,7 +87,11 @@ enum SpecificationSecurity {
             guard let name = scheme["name"]?.scalarText, let place = scheme["in"]?.scalarText,
                 ["header", "query", "cookie"].contains(place)
             else { return nil }
-            if place == "header", name.lowercased() == "authorization" { return "{ bearer: { env: \(prefix)_TOKEN } }" }
+            if isAuthorization(scheme) {
+                guard let word = wordBeforeKey(scheme) else { return "{ bearer: { env: \(prefix)_TOKEN } }" }
+                return
+                    "{ api_key: { key: { env: \(prefix)_KEY }, header: Authorization, prefix: \(YAMLText.scalar(word + " ")) } }"
+            }
             return "{ api_key: { key: { env: \(prefix)_KEY }, \(place): \(YAMLText.scalar(name)) } }"
         case "oauth2":
             guard let flow = scheme.value(at: ["flows", "clientCredentials"]), let url = flow["tokenUrl"]?.scalarText,

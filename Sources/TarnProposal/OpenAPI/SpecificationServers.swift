@@ -22,7 +22,17 @@ struct SpecificationServers {
             comment = "the server of the paths"
         } else if let url = SpecificationServers.first(of: servers, document) {
             (base, declared) = (url, url)
-            comment = servers.count > 1 ? "the first of \(servers.count) servers" : ""
+            let names = SpecificationServers.variables(of: servers, document)
+            let parts = [
+                servers.count > 1 ? "the first of \(servers.count) servers" : nil,
+                names.isEmpty ? nil : "with the value that the specification has for \(names.joined(separator: ", "))",
+            ]
+            comment = parts.compactMap(\.self).joined(separator: ", ")
+        } else if let text = servers.lazy.compactMap({ $0["url"]?.scalarText }).first {
+            // The path below a server that is not known, such as `/v1`.
+            let path = text.hasPrefix("/") && !text.hasPrefix("//") ? text : ""
+            base = SpecificationServers.url(base + path, document) ?? base
+            comment = "CHANGE THIS: the specification names the server \(YAMLText.comment(text, limit: 200))"
         }
         if let chosen {
             (base, comment) = (chosen.hasSuffix("/") ? String(chosen.dropLast()) : chosen, "")
@@ -39,14 +49,27 @@ struct SpecificationServers {
 
     /// Returns the first usable server of a list.
     static func first(of servers: [JSONValue], _ document: OpenAPIDocument) -> String? {
-        servers.prefix(20).lazy.compactMap { server -> String? in
-            guard var text = server["url"]?.scalarText else { return nil }
-            for variable in server["variables"]?.members ?? [] {
-                guard let value = variable.value["default"]?.scalarText else { continue }
-                text = text.replacing("{\(variable.key)}", with: value)
+        servers.prefix(20).lazy.compactMap { url(of: $0, document) }.first
+    }
+
+    private static func url(of server: JSONValue, _ document: OpenAPIDocument) -> String? {
+        guard var text = server["url"]?.scalarText else { return nil }
+        for variable in server["variables"]?.members ?? [] {
+            guard let value = (variable.value["default"] ?? variable.value["enum"]?.elements.first)?.scalarText else {
+                continue
             }
-            return url(text, document)
-        }.first
+            text = text.replacing("{\(variable.key)}", with: value)
+        }
+        return url(text, document)
+    }
+
+    /// Returns the names of the variables in the first usable server of a list.
+    private static func variables(of servers: [JSONValue], _ document: OpenAPIDocument) -> [String] {
+        guard let server = servers.prefix(20).first(where: { url(of: $0, document) != nil }) else { return [] }
+        return (server["variables"]?.members ?? []).prefix(10).compactMap { variable in
+            server["url"]?.scalarText?.contains("{\(variable.key)}") == true
+                ? "`\(YAMLText.comment(variable.key, limit: 40))`" : nil
+        }
     }
 
     /// Returns the server that all paths declare; nil if they differ.

@@ -17,6 +17,8 @@ struct SpecificationSources {
     private static let partitionLimit = 100
     /// The maximum number of proposed endpoints.
     private static let limit = 150
+    /// The maximum number of paths with a GET that are looked at.
+    private static let pathLimit = 5000
     private var operations: [Operation] = []
     private var lists: [Operation] = []
 
@@ -24,11 +26,15 @@ struct SpecificationSources {
         base = servers.base
         (authentication, authenticationComment) = SpecificationSecurity.authentication(document)
         let shapes = SchemaShapes(document)
-        for path in document.root["paths"]?.members.prefix(5000) ?? [] {
+        var count = 0
+        for path in document.root["paths"]?.members ?? [] {
             guard let (item, _) = document.resolve(path.value) else {
                 omit(path.key, "it " + (document.unresolved(path.value) ?? "refers to itself"))
                 continue
             }
+            guard item["get"] != nil else { continue }
+            count += 1
+            guard count <= SpecificationSources.pathLimit else { continue }
             do throws(Operation.Omitted) {
                 let operation = try Operation(path.key, item, document, shapes)
                 let server = SpecificationServers.first(of: operation.servers, document)
@@ -41,6 +47,7 @@ struct SpecificationSources {
                 if let reason = error.reason { omit(path.key, reason, isList: error.isList) }
             }
         }
+        omitted += SpecificationSources.limits(paths: count, shapes)
         // A record with a list in it is no list of its own.
         let listed = Set(operations.filter { $0.list != nil && !$0.isSelfNested }.compactMap(\.records.schemaName))
         for index in operations.indices { operations[index].readAsRecord(ofSchemas: listed) }
@@ -67,6 +74,23 @@ struct SpecificationSources {
         }
         addSingletons()
         if let samples { add(samples) }
+    }
+
+    /// Returns remarks about what is not read of a large specification.
+    private static func limits(paths count: Int, _ shapes: SchemaShapes) -> [String] {
+        var remarks: [String] = []
+        if count > pathLimit {
+            let more = count - pathLimit
+            remarks.append(
+                "\(more) more \(more == 1 ? "path is" : "paths are") not looked at: a specification has at most \(pathLimit) with a GET."
+            )
+        }
+        if shapes.isTruncated {
+            remarks.append(
+                "The schemas have more than \(SchemaShapes.countLimit) values: those behind them have no type, and lists of them are not described. Divide the specification."
+            )
+        }
+        return remarks
     }
 
     /// Returns the reason why an endpoint cannot have the names and values of an operation.
@@ -127,6 +151,14 @@ struct SpecificationSources {
                 !isCredential(parameter)
             else { continue }
             source.headers.append(SpecificationSources.placeholder(parameter))
+        }
+        for parameter in operation.parameters where parameter.place == .cookie && parameter.isRequired {
+            guard !isCredential(parameter) else { continue }
+            let name = YAMLText.comment(YAMLText.scalar(parameter.name), limit: 40)
+            source.gaps.append(
+                "`\(name)` is a required cookie, which this file does not send: write it under `auth`, or `headers: { Cookie: … }`."
+            )
+            source.notes.append(source.gaps[source.gaps.count - 1])
         }
         for parameter in operation.parameters where parameter.place == .query && parameter.isRequired {
             guard parameter.name != StyleGuess.limitOfAll, !isCredential(parameter) else { continue }
@@ -321,7 +353,7 @@ struct SpecificationSources {
         let listed = Set(lists.compactMap(\.records.schemaName))
         for operation in operations where operation.list == nil && !operation.isDetail && !operation.isDeprecated {
             guard !operation.segments.contains(where: { Operation.variable($0) != nil }),
-                !operation.parameters.contains(where: { $0.isRequired && $0.values.isEmpty }),
+                !operation.parameters.contains(where: { $0.isRequired && $0.values.isEmpty && $0.place != .cookie }),
                 sources.count < SpecificationSources.limit, operation.records.fields["id"]?.isScalar == true,
                 operation.records.schemaName.map({ !listed.contains($0) }) ?? true
             else { continue }

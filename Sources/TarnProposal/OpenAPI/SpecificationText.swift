@@ -20,7 +20,7 @@ struct SpecificationText {
     /// - Throws: `SampleError.specification` if it is neither JSON nor YAML, or beyond a limit.
     mutating func parse(_ body: [UInt8], name: String) throws(SampleError) -> JSONValue {
         guard body.count <= SpecificationText.sizeLimit - size else {
-            throw .specification(name, reason: "larger than 32 MiB: not an OpenAPI document")
+            throw .specification(name, reason: "larger than 32 MiB, the limit of a specification with its documents")
         }
         size += body.count
         guard let text = String(validating: body, as: UTF8.self) else {

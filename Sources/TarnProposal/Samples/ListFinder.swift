@@ -398,6 +398,12 @@ enum ListFinder {
         return FoundList(steps: [.key(member.key)], isList: false)
     }
 
+    /// Whether a list is a map in which some records are in lists: several of them have one name.
+    static func isMapOfLists(_ json: JSONValue, _ list: FoundList) -> Bool {
+        list.isMap
+            && value(of: list, in: json)?.members.contains { if case .array = $0.value { true } else { false } } == true
+    }
+
     /// Returns the objects at a list. Those of a map have a further member with the name of theirs:
     /// see ``RecordMap/nameField``.
     static func objects(_ json: JSONValue, _ list: FoundList) -> [JSONValue] {

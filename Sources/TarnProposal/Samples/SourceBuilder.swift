@@ -79,6 +79,7 @@ struct SourceBuilder {
                 shape.beginList()
                 shape.columns = list.columns
                 shape.isTable = page.columns.contains { $0.records == list.path }
+                if ListFinder.isMapOfLists(page.json, list) { shape.isInNamedLists = true }
                 shape.isPartial = !sample.isComplete
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }

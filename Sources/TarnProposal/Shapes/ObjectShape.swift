@@ -30,6 +30,9 @@ final class ObjectShape {
     /// Whether the kinds declare their `id` separately: two kinds may have the same one.
     var hasSeparateKeys = false
 
+    /// Whether the records are in the lists of a map, of which each has a name.
+    var isInNamedLists = false
+
     /// The maximum number of keys.
     static let fieldLimit = 400
     /// The maximum number of kept objects.
@@ -71,6 +74,7 @@ final class ObjectShape {
         if schemaName == nil { (schemaName, bases) = (other.schemaName, other.bases) }
         discriminator = discriminator ?? other.discriminator
         hasSeparateKeys = hasSeparateKeys || other.hasSeparateKeys
+        isInNamedLists = isInNamedLists || other.isInNamedLists
         for name in other.names {
             guard let theirs = other.fields[name] else { continue }
             shape(of: name)?.addDeclarations(of: theirs, depth: depth + 1)

@@ -97,6 +97,7 @@ final class ValueShape {
         }
         let shape = ObjectShape()
         shape.addDeclarations(of: records)
+        shape.isInNamedLists = mapped.isListOfObjects
         var facts = DeclaredFacts()
         facts.types = ["string"]
         facts.isRequired = true

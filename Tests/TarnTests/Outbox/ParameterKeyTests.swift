@@ -1,0 +1,34 @@
+// Records whose key has a parameter of the request: the answer to a write does not repeat it.
+
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: keys with a parameter", .timeLimit(.minutes(1)))
+struct ParameterKeyTests {
+    @Test("the answer to a creation or an update has the part of the key that is a parameter of the request")
+    func answers() async throws {
+        let scripted = try ScriptedOutbox(
+            """
+            Issue:
+              key: [tenant, id]
+              attributes: { tenant: { type: string, from: '@param.owner' }, id: int, title: string?, votes: int? }
+              write: { create: 'POST /{tenant}/issues', update: 'PATCH /{tenant}/issues/{id}' }
+            """
+        ) { request in
+            request.method == "POST"
+                ? .init(status: "201 Created", body: #"{"id":7,"title":"new","votes":3}"#)
+                : .init(body: #"{"id":7,"title":"other","votes":4}"#)
+        }
+        let outbox = scripted.outbox(), key = RecordKey([.string("acme"), .int(7)])
+        try await outbox.create("Issue", [.init("tenant", .string("acme")), .init("title", .string("new"))])
+        let created = try await outbox.drain()
+        #expect(created.sent == 1 && created.unread == 0 && created.dead == 0, "\(created)")
+        #expect(try scripted.field("votes", of: key) == .int(3))
+        try await outbox.update("Issue", key, [.init("title", .string("other"))])
+        let updated = try await outbox.drain()
+        #expect(updated.sent == 1 && updated.unread == 0, "\(updated)")
+        #expect(try scripted.field("votes", of: key) == .int(4))
+        #expect(scripted.writes == ["POST /acme/issues", "PATCH /acme/issues/7"])
+    }
+}

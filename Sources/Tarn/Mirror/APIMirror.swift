@@ -153,9 +153,11 @@ public struct APIMirror: Sendable {
         let requests: [EndpointRequest], refused: [SyncReport.Endpoint]
         do {
             try client.checkNames(names)
-            let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
-            claim = try await claimed(endpoints.map(\.name))
-            (requests, refused) = try await requestsOrReports(to: endpoints)
+            var endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
+            let busy: [SyncReport.Endpoint]
+            (claim, busy) = try await claimed(&endpoints)
+            let found = try await requestsOrReports(to: endpoints)
+            (requests, refused) = (found.all, busy + found.refused)
             if requests.isEmpty, !refused.isEmpty {
                 sync.endpoints = refused
                 return sync
@@ -318,7 +320,32 @@ public struct APIMirror: Sendable {
         }
     }
 
-    /// Claims endpoints for a sync.
+    /// Claims the endpoints of a sync.
+    ///
+    /// In a watch, endpoints that another sync scans do not hold up the others, which are due by
+    /// schedules of their own.
+    ///
+    /// - Parameter endpoints: loses the endpoints that another sync scans.
+    /// - Returns: the lock, and the reports of these endpoints.
+    /// - Throws: as ``claimed(_:)``; without a watch, `MirrorError.busy` for the first of them.
+    private func claimed(
+        _ endpoints: inout [Endpoint]
+    ) async throws -> (lock: SyncLock?, busy: [SyncReport.Endpoint]) {
+        let names = endpoints.map(\.name)
+        guard options.isScheduled, options.claimsEndpoints, !options.waitsForOtherSyncs else {
+            return (try await claimed(names), [])
+        }
+        let (lock, taken) = try SyncLock.claimFree(names, directory: store.directory)
+        let busy = taken.map { taken in
+            var report = SyncReport.Endpoint(name: taken.endpoint)
+            report.failures = [MirrorError.busy(endpoint: taken.endpoint, processID: taken.processID)]
+            return report
+        }
+        endpoints.removeAll { endpoint in taken.contains { $0.endpoint == endpoint.name } }
+        return (lock, busy)
+    }
+
+    /// Claims endpoints for a sync, all or none.
     ///
     /// - Throws: `MirrorError.busy`, `CancellationError`; `StoreError` without a file to lock.
     func claimed(_ endpoints: [String]) async throws -> SyncLock? {

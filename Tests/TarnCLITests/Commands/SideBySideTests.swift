@@ -1,0 +1,60 @@
+// Commands that work on one store at the same moment.
+
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Command line: commands side by side", .timeLimit(.minutes(5)))
+struct SideBySideTests {
+    /// A server that holds the requests for some targets at a gate.
+    private final class HoldingServer: Sendable {
+        let gate = ThreadGate()
+        private let held = Mutex<String?>(nil)
+
+        /// Holds the next request for a target.
+        func holdNext(_ target: String) { held.withLock { $0 = target } }
+
+        func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+            let isHeld = held.withLock { held in
+                guard held == request.target else { return false }
+                held = nil
+                return true
+            }
+            if isHeld { gate.wait() }
+            return .init(body: #"[{"id":1,"name":"a"}]"#)
+        }
+    }
+
+    /// A description whose endpoints are due every second.
+    private static func watched(_ names: String..., attribute: String = "name: string") -> String {
+        """
+        api: { base: 'https://api.test.example' }
+        entities: { Item: { key: id, attributes: { id: int, \(attribute) } } }
+        endpoints:
+
+        """ + names.map { "  \($0): { path: /\($0), entity: Item, paginate: single_page, every: 1s }\n" }.joined()
+    }
+
+    @Test("--watch syncs the endpoints that are free while another process syncs one of them")
+    func busyEndpoint() async throws {
+        let folder = try TemporaryFolder(), holding = HoldingServer()
+        let server = try ScriptedServer { holding.answer($0) }
+        let file = try folder.write("tarn.yaml", Self.watched("held", "free"))
+        holding.holdNext("/held")
+        let other = try TarnProcess(["sync", "held", "--file", file, "--base", server.base])
+        try await holding.gate.reached()
+        let watch = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch"])
+        try await eventually("syncs of the free endpoint") { server.targets.count { $0 == "/free" } >= 2 }
+        #expect(server.targets.count { $0 == "/held" } == 1)
+        holding.gate.open()
+        #expect(await other.end().status == 0)
+        try await eventually("a sync of the other endpoint") { server.targets.count { $0 == "/held" } >= 2 }
+        watch.send(SIGINT)
+        let result = await watch.end()
+        #expect(
+            result.status == 130 && result.error.contains("held: process \(other.processID) is syncing it"),
+            "\(result.error)")
+    }
+}

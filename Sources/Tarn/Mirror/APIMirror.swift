@@ -73,7 +73,7 @@ public struct APIMirror: Sendable {
         public var concurrency: Int?
         /// Whether a sync claims its endpoints, so that no other sync scans them meanwhile.
         ///
-        /// It is false only in tests of races.
+        /// It is false only in tests of races. A dry run claims none.
         package var claimsEndpoints = true
 
         /// Creates the default options.
@@ -349,7 +349,8 @@ public struct APIMirror: Sendable {
     ///
     /// - Throws: `MirrorError.busy`, `CancellationError`; `StoreError` without a file to lock.
     func claimed(_ endpoints: [String]) async throws -> SyncLock? {
-        guard options.claimsEndpoints else { return nil }
+        // A dry run stores nothing: it must not stop a sync, nor be stopped by one.
+        guard options.claimsEndpoints, !options.isDryRun else { return nil }
         while true {
             do {
                 return try SyncLock.claim(endpoints, directory: store.directory)

@@ -57,4 +57,19 @@ struct SideBySideTests {
             result.status == 130 && result.error.contains("held: process \(other.processID) is syncing it"),
             "\(result.error)")
     }
+
+    @Test("a dry run and a sync of the same endpoint do not stop each other", arguments: [false, true])
+    func dryRun(isFirst: Bool) async throws {
+        let folder = try TemporaryFolder(), holding = HoldingServer()
+        let server = try ScriptedServer { holding.answer($0) }
+        let file = try folder.write("tarn.yaml", Self.watched("items"))
+        let sync = ["sync", "--file", file, "--base", server.base]
+        try await expectSuccess(tarn(sync))
+        holding.holdNext("/items")
+        let first = try TarnProcess(isFirst ? sync + ["--dry-run"] : sync)
+        try await holding.gate.reached()
+        try await expectSuccess(tarn(isFirst ? sync : sync + ["--dry-run"]))
+        holding.gate.open()
+        expectSuccess(await first.end())
+    }
 }

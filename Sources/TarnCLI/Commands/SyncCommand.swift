@@ -91,7 +91,7 @@ struct SyncCommand: AsyncParsableCommand {
         let known = DescriptionCache { try command.loadedDescription() }
         do {
             try await scope.repeating(
-                try known.description(), isQuiet: quiet, display: display, status: statusSource
+                known.description(anew:), isQuiet: quiet, display: display, status: statusSource
             ) { names, description in
                 try await runSync(names, description, display, refused, tokens)
             }

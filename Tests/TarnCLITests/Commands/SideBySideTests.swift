@@ -72,4 +72,27 @@ struct SideBySideTests {
         holding.gate.open()
         expectSuccess(await first.end())
     }
+
+    @Test("--watch goes on if another process applies a changed description while a sync is under way")
+    func appliedSchema() async throws {
+        let folder = try TemporaryFolder(), holding = HoldingServer()
+        let server = try ScriptedServer { holding.answer($0) }
+        let file = try folder.write("tarn.yaml", Self.watched("items"))
+        let watch = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch"])
+        try await eventually { server.targets.count >= 1 }
+        holding.holdNext("/items")
+        try await holding.gate.reached()
+        let renamed = Self.watched("items", attribute: "label: { type: string, was: name, from: name }")
+        let next = try folder.write("next.yaml", renamed)
+        #expect(rename(next, file) == 0)
+        // It requests nothing, and opens the store with the new schema.
+        try await expectSuccess(tarn("sync", "--offline", "--file", file))
+        holding.gate.open()
+        let count = server.targets.count
+        try await eventually("further syncs") { server.targets.count >= count + 2 }
+        watch.send(SIGINT)
+        let result = await watch.end()
+        #expect(result.status == 130 && result.error.contains("another process has changed"), "\(result.error)")
+        #expect(try await tarn("get", "Item", "1", "--file", file, "--format", "json").output.contains(#""label""#))
+    }
 }

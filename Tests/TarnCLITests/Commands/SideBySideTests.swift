@@ -95,4 +95,38 @@ struct SideBySideTests {
         #expect(result.status == 130 && result.error.contains("another process has changed"), "\(result.error)")
         #expect(try await tarn("get", "Item", "1", "--file", file, "--format", "json").output.contains(#""label""#))
     }
+
+    @Test("--send waits for another process that sends, which may send the change", arguments: ["b", "refuse"])
+    func sending(title: String) async throws {
+        let folder = try TemporaryFolder(), gate = ThreadGate()
+        var api = ModelAPI()
+        (api.items[7], api.items[8]) = (ModelAPI.Item(title: "a"), ModelAPI.Item(title: "a"))
+        let server = try ModelServer(api)
+        let file = try folder.write("tarn.yaml", ModelAPI.yaml(base: server.base))
+        try await expectSuccess(tarn("sync", "--file", file, "--quiet"))
+        server.with {
+            $0.fault = { request in
+                if request.target == "/items/7" { gate.wait() }
+                return nil
+            }
+        }
+        func update(_ id: Int, _ title: String, _ way: String) -> [String] {
+            ["update", "Item", "--where", "id = \(id)", "--set", "title=\(title)", way, "--file", file]
+        }
+        try await expectSuccess(tarn(update(7, "first", "--queue")))
+        let push = try TarnProcess(["push", "--file", file])
+        try await gate.reached()
+        let sending = try TarnProcess(update(8, title, "--send"))
+        let list = ["outbox", "list", "--file", file, "--format", "ndjson"]
+        while try await tarn(list).lines.count < 2 {}
+        gate.open()
+        _ = await push.end()
+        let result = await sending.end()
+        if title == "refuse" {
+            #expect(result.status == 1 && result.error.contains("the text is refused"), "\(result.error)")
+        } else {
+            expectSuccess(result)
+            #expect(Set(server.with(\.effects)) == ["PATCH item 7 title=first", "PATCH item 8 title=b"])
+        }
+    }
 }

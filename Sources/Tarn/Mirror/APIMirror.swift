@@ -66,6 +66,8 @@ public struct APIMirror: Sendable {
         /// The other sync may run in this process or in another. If this is false, the sync stops
         /// with ``MirrorError/busy(endpoint:processID:)``.
         public var waitsForOtherSyncs = false
+        /// Called once when a sync begins to wait for another one.
+        package var whenWaiting: (@Sendable (_ endpoint: String, _ processID: Int32?) -> Void)?
         /// The maximum number of lists and of endpoints that are scanned side by side.
         ///
         /// If it is nil, it follows from the pace: see ``APIMirror/sync(_:progress:)``. 1 scans one
@@ -351,6 +353,7 @@ public struct APIMirror: Sendable {
     func claimed(_ endpoints: [String]) async throws -> SyncLock? {
         // A dry run stores nothing: it must not stop a sync, nor be stopped by one.
         guard options.claimsEndpoints, !options.isDryRun else { return nil }
+        var isWaiting = false
         while true {
             do {
                 return try SyncLock.claim(endpoints, directory: store.directory)
@@ -358,6 +361,8 @@ public struct APIMirror: Sendable {
                 guard options.waitsForOtherSyncs else {
                     throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID)
                 }
+                if !isWaiting { options.whenWaiting?(error.endpoint, error.processID) }
+                isWaiting = true
             }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -277,6 +277,13 @@ struct SyncCommand: AsyncParsableCommand {
         options.refetches = refetch
         options.restarts = restart
         options.waitsForOtherSyncs = wait
+        if !quiet {
+            options.whenWaiting = { endpoint, processID in
+                let process = processID.map { "process \($0)" } ?? "another process"
+                Output.note("waiting: \(endpoint): \(process) is syncing it into this store")
+                Output.flush()
+            }
+        }
         options.reportsOrphansOnly = dryRunOrphans
         scope.apply(to: &options)
         if let commitEvery {

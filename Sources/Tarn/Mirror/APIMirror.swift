@@ -66,6 +66,8 @@ public struct APIMirror: Sendable {
         /// The other sync may run in this process or in another. If this is false, the sync stops
         /// with ``MirrorError/busy(endpoint:processID:)``.
         public var waitsForOtherSyncs = false
+        /// Called once when a sync begins to wait for another one.
+        package var whenWaiting: (@Sendable (_ endpoint: String, _ processID: Int32?) -> Void)?
         /// The maximum number of lists and of endpoints that are scanned side by side.
         ///
         /// If it is nil, it follows from the pace: see ``APIMirror/sync(_:progress:)``. 1 scans one
@@ -73,7 +75,7 @@ public struct APIMirror: Sendable {
         public var concurrency: Int?
         /// Whether a sync claims its endpoints, so that no other sync scans them meanwhile.
         ///
-        /// It is false only in tests of races.
+        /// It is false only in tests of races. A dry run claims none.
         package var claimsEndpoints = true
 
         /// Creates the default options.
@@ -153,9 +155,11 @@ public struct APIMirror: Sendable {
         let requests: [EndpointRequest], refused: [SyncReport.Endpoint]
         do {
             try client.checkNames(names)
-            let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
-            claim = try await claimed(endpoints.map(\.name))
-            (requests, refused) = try await requestsOrReports(to: endpoints)
+            var endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
+            let busy: [SyncReport.Endpoint]
+            (claim, busy) = try await claimed(&endpoints)
+            let found = try await requestsOrReports(to: endpoints)
+            (requests, refused) = (found.all, busy + found.refused)
             if requests.isEmpty, !refused.isEmpty {
                 sync.endpoints = refused
                 return sync
@@ -318,11 +322,38 @@ public struct APIMirror: Sendable {
         }
     }
 
-    /// Claims endpoints for a sync.
+    /// Claims the endpoints of a sync.
+    ///
+    /// In a watch, endpoints that another sync scans do not hold up the others, which are due by
+    /// schedules of their own.
+    ///
+    /// - Parameter endpoints: loses the endpoints that another sync scans.
+    /// - Returns: the lock, and the reports of these endpoints.
+    /// - Throws: as ``claimed(_:)``; without a watch, `MirrorError.busy` for the first of them.
+    private func claimed(
+        _ endpoints: inout [Endpoint]
+    ) async throws -> (lock: SyncLock?, busy: [SyncReport.Endpoint]) {
+        let names = endpoints.map(\.name)
+        guard options.isScheduled, options.claimsEndpoints, !options.waitsForOtherSyncs else {
+            return (try await claimed(names), [])
+        }
+        let (lock, taken) = try SyncLock.claimFree(names, directory: store.directory)
+        let busy = taken.map { taken in
+            var report = SyncReport.Endpoint(name: taken.endpoint)
+            report.failures = [MirrorError.busy(endpoint: taken.endpoint, processID: taken.processID)]
+            return report
+        }
+        endpoints.removeAll { endpoint in taken.contains { $0.endpoint == endpoint.name } }
+        return (lock, busy)
+    }
+
+    /// Claims endpoints for a sync, all or none.
     ///
     /// - Throws: `MirrorError.busy`, `CancellationError`; `StoreError` without a file to lock.
     func claimed(_ endpoints: [String]) async throws -> SyncLock? {
-        guard options.claimsEndpoints else { return nil }
+        // A dry run stores nothing: it must not stop a sync, nor be stopped by one.
+        guard options.claimsEndpoints, !options.isDryRun else { return nil }
+        var isWaiting = false
         while true {
             do {
                 return try SyncLock.claim(endpoints, directory: store.directory)
@@ -330,6 +361,8 @@ public struct APIMirror: Sendable {
                 guard options.waitsForOtherSyncs else {
                     throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID)
                 }
+                if !isWaiting { options.whenWaiting?(error.endpoint, error.processID) }
+                isWaiting = true
             }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -28,19 +28,35 @@ final class SyncLock: Sendable {
     /// - Returns: nil if the file system has no such locks: then a second sync is not prevented.
     /// - Throws: ``Taken``; `StoreError.lmdb` if the file cannot be opened or locked.
     static func claim(_ endpoints: [String], directory: String) throws -> SyncLock? {
+        // If not all locks are granted, deinit releases the others.
+        try claim(endpoints, directory: directory) { throw $0 }
+    }
+
+    /// Claims those of the endpoints that no other sync holds.
+    ///
+    /// - Returns: the lock, as of ``claim(_:directory:)``, and the endpoints that others hold.
+    /// - Throws: `StoreError.lmdb` if the file cannot be opened or locked.
+    static func claimFree(_ endpoints: [String], directory: String) throws -> (lock: SyncLock?, taken: [Taken]) {
+        var taken: [Taken] = []
+        let lock = try claim(endpoints, directory: directory) { taken.append($0) }
+        return (lock, taken)
+    }
+
+    private static func claim(
+        _ endpoints: [String], directory: String, whenTaken: (Taken) throws -> Void
+    ) throws -> SyncLock? {
         let path = directory + "/claims.lock"
         let descriptor = Store.openFile(path, in: directory)
         // Without the lock, another process would do all of it a second time.
         guard descriptor >= 0 else {
             throw StoreError.file(path, errno, operation: "open")
         }
-        // If not all locks are granted, deinit releases the others.
         let claim = SyncLock(descriptor)
         for endpoint in endpoints {
             let region = region(of: endpoint)
             switch claim.lock(region) {
             case .granted: _ = claim.lock(region + 1 + Int64(getpid()))
-            case .taken: throw Taken(endpoint: endpoint, processID: claim.holder(of: region))
+            case .taken: try whenTaken(Taken(endpoint: endpoint, processID: claim.holder(of: region)))
             case .impossible: return nil
             case .failed(let code): throw StoreError.file(path, code, operation: "lock")
             }

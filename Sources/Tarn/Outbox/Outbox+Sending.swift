@@ -48,8 +48,19 @@ extension Outbox {
     /// - Parameter progress: called with the report of each drain.
     /// - Throws: `CancellationError`; the errors of the store.
     public func run(progress: @Sendable (OutboxReport) -> Void = { _ in }) async throws {
+        try await run(isOutdated: { false }, progress: progress)
+    }
+
+    /// Sends as ``run(progress:)`` does, until a closure ends it.
+    ///
+    /// - Parameter isOutdated: returns whether to end. It is called before each drain, and at least
+    ///   once a minute.
+    package func run(
+        isOutdated: () throws -> Bool, progress: @Sendable (OutboxReport) -> Void
+    ) async throws {
         var pauses = OutboxPauses()
         while true {
+            if try isOutdated() { return }
             let now = client.options.time.now()
             let waiting = pauses.names(at: now)
             var wait = Duration.seconds(60), isWoken = true

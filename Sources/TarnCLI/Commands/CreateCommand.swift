@@ -36,7 +36,9 @@ struct CreateCommand: AsyncParsableCommand {
         let made = try await outbox.create(entity.name, fields, key: key)
         Output.line("\(made)")
         try outbox.warnOfUnsent(.create, entity.name, fields.map(\.name))
-        if send { try await outbox.sendAndReport(isJSON: false) }
+        guard send else { return }
+        let record = OutboxRecord(entity.name, made)
+        try await outbox.sendAndReport(isJSON: false) { $0.record == record }
     }
 }
 

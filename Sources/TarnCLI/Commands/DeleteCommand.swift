@@ -37,7 +37,7 @@ struct DeleteCommand: AsyncParsableCommand {
         try await options.queue(entity, .delete) { outbox, query in
             let result = try await outbox.deletions(query, step: options.step, isDryRun: isDryRun)
             return WriteOptions.Queued(
-                matched: result.matched, queued: result.operations.count,
+                matched: result.matched, operations: result.operations,
                 json: json("withdrawn", result.withdrawn) + json("changed", result.changed),
                 lines: result.withdrawn.map {
                     "\(isDryRun ? "would withdraw" : "withdrew") \($0.id): \($0.kind.rawValue) \($0.record)"

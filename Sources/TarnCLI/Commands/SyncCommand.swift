@@ -91,7 +91,7 @@ struct SyncCommand: AsyncParsableCommand {
         let known = DescriptionCache { try command.loadedDescription() }
         do {
             try await scope.repeating(
-                try known.description(), isQuiet: quiet, display: display, status: statusSource
+                known.description(anew:), isQuiet: quiet, display: display, status: statusSource
             ) { names, description in
                 try await runSync(names, description, display, refused, tokens)
             }
@@ -288,6 +288,13 @@ struct SyncCommand: AsyncParsableCommand {
         options.refetches = refetch
         options.restarts = restart
         options.waitsForOtherSyncs = wait
+        if !quiet {
+            options.whenWaiting = { endpoint, processID in
+                let process = processID.map { "process \($0)" } ?? "another process"
+                Output.note("waiting: \(endpoint): \(process) is syncing it into this store")
+                Output.flush()
+            }
+        }
         options.reportsOrphansOnly = dryRunOrphans
         scope.apply(to: &options)
         if let commitEvery {

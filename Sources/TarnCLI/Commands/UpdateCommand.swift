@@ -67,7 +67,7 @@ struct UpdateCommand: AsyncParsableCommand {
                 if result.matched > 0, !values.isEmpty {
                     try outbox.warnOfUnsent(.update, query.entity, values.keys.sorted())
                 }
-                return WriteOptions.Queued(matched: result.matched, queued: result.operations.count)
+                return WriteOptions.Queued(matched: result.matched, operations: result.operations)
             }
         }
         func assigned(_ store: Store, _ query: Query) throws -> [String: Value] {

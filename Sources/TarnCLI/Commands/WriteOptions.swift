@@ -40,10 +40,11 @@ struct WriteOptions: ParsableArguments {
         return try !store.description.load().writes.isEmpty
     }
 
-    /// The records that a queued change has found, and the number of queued operations.
+    /// The records that a queued change has found, and the queued operations.
     struct Queued {
         var matched: Int
-        var queued: Int
+        /// The ids of the queued operations.
+        var operations: [UInt64]
         /// Further members of the JSON object, each after a comma.
         var json = ""
         /// Further lines of the text.
@@ -64,13 +65,16 @@ struct WriteOptions: ParsableArguments {
         let result = try await change(outbox, query), matched = result.matched
         switch format.format {
         case .json where dryRun: Output.json("{\"matched\":\(matched)\(result.json)}")
-        case .json: Output.json("{\"matched\":\(matched),\"queued\":\(result.queued)\(result.json)}")
+        case .json: Output.json("{\"matched\":\(matched),\"queued\":\(result.operations.count)\(result.json)}")
         case .table:
             Output.line(
-                countText(matched, "record") + (dryRun ? "; nothing was written" : " found, \(result.queued) queued"))
+                countText(matched, "record")
+                    + (dryRun ? "; nothing was written" : " found, \(result.operations.count) queued"))
             for line in result.lines { Output.line(line) }
         }
-        if send, !dryRun { try await outbox.sendAndReport(isJSON: format.format == .json) }
+        guard send, !dryRun else { return }
+        let own = Set(result.operations)
+        try await outbox.sendAndReport(isJSON: format.format == .json) { own.contains($0.id) }
     }
 
     /// Writes directly.

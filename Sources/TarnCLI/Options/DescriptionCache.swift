@@ -23,10 +23,12 @@ final class DescriptionCache: Sendable {
     init(_ read: @escaping @Sendable () throws -> Description) { self.read = read }
 
     /// Returns the description as it is now, or was a moment ago.
-    func description() throws -> Description {
+    ///
+    /// - Parameter anew: whether the file is read in any case.
+    func description(anew: Bool = false) throws -> Description {
         try known.withLock { known throws -> Description in
             let began = ContinuousClock.now
-            if let known, began < known.end { return known.description }
+            if !anew, let known, began < known.end { return known.description }
             known = nil
             let description = try read(), end = ContinuousClock.now
             let pause = min(began.duration(to: end) * DescriptionCache.share, DescriptionCache.longest)

@@ -86,19 +86,61 @@ enum ConflictOption: String, CaseIterable, ExpressibleByArgument {
 extension Outbox {
     /// Sends once, and prints the result.
     ///
+    /// - Parameter own: selects the changes that the command has queued. The command waits for
+    ///   another process that sends, since it may send them. If nil, such a process is an error.
     /// - Throws: `Failure` if an operation was not sent for another reason than that it waits.
-    func sendAndReport(isJSON: Bool) async throws {
-        let task = Task { try await drainUntilCancelled() }
+    func sendAndReport(isJSON: Bool, own: ((OutboxOperation) -> Bool)? = nil) async throws {
+        let waits = own != nil
+        let task = Task { () async throws -> (report: OutboxReport, hasWaited: Bool) in
+            waits ? try await drainAfterOthers() : (try await drainUntilCancelled(), false)
+        }
         // The next push sends again every operation without an answer.
         let interrupts = Interrupts { task.cancel() }
         defer { interrupts.stop() }
-        let report: OutboxReport
-        do { report = try await task.value } catch is CancellationError { throw Failure(.interrupted, "") }
+        let report: OutboxReport, hasWaited: Bool
+        do { (report, hasWaited) = try await task.value } catch is CancellationError {
+            throw Failure(.interrupted, waits ? "interrupted; the next push sends what is queued" : "")
+        }
         report.show(isJSON: isJSON)
         guard !report.isInterrupted else {
             throw Failure(.interrupted, "interrupted; the next push sends what is left, and what has no answer again")
         }
+        let hasFailed = try hasWaited && own.map { try showFailures(of: $0, besides: report) } ?? false
         if let failure = report.end { throw failure }
+        if hasFailed { throw Failure(report.sent > 0 ? .partly : .failed, "") }
+    }
+
+    /// Sends as soon as no other process does.
+    private func drainAfterOthers() async throws -> (report: OutboxReport, hasWaited: Bool) {
+        let began = ContinuousClock.now
+        var hasWaited = false, isTold = false
+        while true {
+            do { return (try await drainUntilCancelled(), hasWaited) } catch let error as WriteError {
+                guard case .busy = error else { throw error }
+                hasWaited = true
+                if !isTold, ContinuousClock.now - began > .seconds(3) {
+                    isTold = true
+                    Output.note("waiting: \(error)")
+                    Output.flush()
+                }
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Prints the failures of changes that another process has tried to send.
+    ///
+    /// - Returns: whether there are any.
+    private func showFailures(of own: (OutboxOperation) -> Bool, besides report: OutboxReport) throws -> Bool {
+        let known = Set(report.problems.map(\.operation))
+        var hasFailed = false
+        for operation in try operations() where own(operation) && !known.contains(operation.id) {
+            guard let failure = operation.failure else { continue }
+            hasFailed = true
+            Output.error(
+                "operation \(operation.id), \(operation.kind.rawValue) \(operation.record): \(failure.message)")
+        }
+        return hasFailed
     }
 }
 

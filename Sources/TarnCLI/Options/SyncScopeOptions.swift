@@ -86,26 +86,31 @@ struct SyncScopeOptions: ParsableArguments {
     /// changes of it before each sync.
     ///
     /// - Parameters:
-    ///   - description: returns the description as it is now.
+    ///   - description: returns the description as it is now, or was a moment ago; in any case as
+    ///     it is now if the argument is true.
     ///   - display: the display of the syncs' progress.
     ///   - status: returns the source of the status of watched endpoints; nil stands for all.
     ///   - sync: syncs endpoints of a description; nil stands for those of the command line.
     func repeating(
-        _ description: @escaping @autoclosure () throws -> Description, isQuiet: Bool, display: SyncDisplay,
+        _ description: @escaping (_ anew: Bool) throws -> Description, isQuiet: Bool, display: SyncDisplay,
         status: @escaping () throws -> (Set<String>?) async throws -> [EndpointStatus],
         sync: @escaping (Set<String>?, Description) async throws -> Void
     ) async throws {
-        guard let watch else { return try await sync(nil, try description()) }
+        guard let watch else { return try await sync(nil, try description(false)) }
         var timing = SyncTiming()
         timing.interval = watch.seconds
         let isMissing = missing
         try await FollowedTask.run {
             func attempt(_ names: Set<String>?, _ watched: Description?) async throws {
                 // A description that is wrong by now ends the watch.
-                let current = try description()
+                let current = try description(false)
                 // Until the watch has ended after a change, all syncs are of one description.
-                do { try await sync(names, watched ?? current) } catch let failure as Failure {
-                    guard watch.outlasts(failure.code) else { throw failure }
+                let used = watched ?? current
+                do { try await sync(names, used) } catch {
+                    let failure = Failure(error)
+                    // Another process may have changed the schema as a new description declares.
+                    let hasChanged = !Task.isCancelled && ((try? description(true)).map { $0 != used } ?? false)
+                    guard hasChanged || error is Failure && watch.outlasts(failure.code) else { throw error }
                     if !failure.message.isEmpty { display.write { failure.show() } }
                 }
                 Output.flush()
@@ -120,11 +125,11 @@ struct SyncScopeOptions: ParsableArguments {
             }
             var hasChanged = true
             while hasChanged, !Task.isCancelled {
-                let known = try description()
+                let known = try description(false)
                 hasChanged = try await SyncWatch(known, timing: timing).run(
                     status: try status(), sync: { try await attempt($0, known) },
                     // While it is edited, the file may be invalid. The next sync reports it.
-                    isOutdated: { (try? description()).map { $0 != known } ?? false }
+                    isOutdated: { (try? description(false)).map { $0 != known } ?? false }
                 ) { until, names in
                     guard !isQuiet else { return }
                     display.write {

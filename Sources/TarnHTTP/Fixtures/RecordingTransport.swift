@@ -9,7 +9,7 @@ import Locking
 /// method, the target and a digest of the body are written. Query parameters with secret names are
 /// omitted, and cookies are not written. The given secrets are removed from fields and bodies.
 /// Preconditions are not sent: a recording has the complete response. A request that was already
-/// recorded, also by an earlier run into the same directory, is sent but not written again. A
+/// recorded, also by another run into the same directory, is sent but not written again. A
 /// transient failure, such as a 503, is an exception: the response to a retry replaces it.
 public final class RecordingTransport: Transport, Sendable {
     private let inner: any Transport
@@ -110,6 +110,8 @@ public final class RecordingTransport: Transport, Sendable {
             // Equal requests may be under way: a transient failure does not replace an answer.
             try written.withLock { written in
                 guard isPassing ? !written.contains(first) : written.insert(first).inserted else { return }
+                // Another process may have recorded it since this one has begun.
+                guard !RecordingTransport.hasAnswer(path) else { return }
                 // A recording that cannot be parsed is not written.
                 _ = try Recording(parsing: text, file: path)
                 try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
@@ -120,6 +122,14 @@ public final class RecordingTransport: Transport, Sendable {
                 detail: "cannot record the response: \(RecordingTransport.text(error, path))")
         }
         return response
+    }
+
+    /// Returns whether a file has a recording that stays.
+    private static func hasAnswer(_ path: String) -> Bool {
+        guard let data = FileManager.default.contents(atPath: path),
+            let known = try? Recording(parsing: Array(data), file: path)
+        else { return false }
+        return !RetryPolicy.isPassing(.answer(status: known.status, headers: known.headers))
     }
 
     /// Returns the target without secrets.

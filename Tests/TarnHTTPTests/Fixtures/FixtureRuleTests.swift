@@ -194,4 +194,16 @@ struct FixtureRuleTests {
         #expect(try await failure.status == 503)
         #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
     }
+
+    @Test("an answer that another run records meanwhile stays", arguments: [503, 200])
+    func otherRun(status: Int) async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let request = TransportRequest(url: "http://h/a")
+        let second = try RecordingTransport(ScriptedTransport([.status(status, [:], "[2]")]), directory: folder)
+        let first = try RecordingTransport(ScriptedTransport([.status(200, [:], "[1]")]), directory: folder)
+        _ = try await first.send(request)
+        _ = try await second.send(request)
+        #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
+    }
 }

@@ -466,7 +466,13 @@ struct MirrorContinuedSyncTests {
         }
         #expect(bed.server.targets.count == asked && second.texts.first?.contains("this process (\(getpid()))") == true)
         #expect(try await bed.sync(["cards"]).failures.isEmpty)
-        async let third = store.sync(server.base, names: ["topics"], options: { $0.waitsForOtherSyncs = true })
+        let awaited = Mutex<[String]>([])
+        async let third = store.sync(
+            server.base, names: ["topics"],
+            options: { options in
+                options.waitsForOtherSyncs = true
+                options.whenWaiting = { endpoint, _ in awaited.withLock { $0.append(endpoint) } }
+            })
         let cancelled = Task {
             try await store.sync(server.base, names: ["boards"], options: { $0.waitsForOtherSyncs = true })
         }
@@ -475,9 +481,11 @@ struct MirrorContinuedSyncTests {
             Issue.record("the waiting sync was not cancelled")
             return
         }
+        try await eventually("the third waits") { awaited.withLock { $0 == ["topics"] } }
         bed.boards.gate.open()
         #expect(try await first.failures.isEmpty)
         #expect(try await third.failures.isEmpty)
+        #expect(awaited.withLock(\.count) == 1)
         #expect(
             bed.server.targets.filter { $0 == "/topics" }.count == 2
                 && bed.server.targets.filter { $0 == "/boards" }.count == 1)

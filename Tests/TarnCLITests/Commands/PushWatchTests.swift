@@ -1,0 +1,76 @@
+// `tarn push --watch` beside changes of the description.
+
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Command line: a push that keeps running", .timeLimit(.minutes(5)))
+struct PushWatchTests {
+    /// A model server with item 7, and a store that has it.
+    private struct Place {
+        let folder: TemporaryFolder
+        let server: ModelServer
+        let file: String
+
+        /// - Parameter edit: changes the description before the first sync.
+        init(_ edit: (String) -> String = { $0 }) async throws {
+            folder = try TemporaryFolder()
+            var api = ModelAPI()
+            api.items[7] = ModelAPI.Item(title: "a")
+            server = try ModelServer(api)
+            file = try folder.write("tarn.yaml", edit(ModelAPI.yaml(base: server.base)))
+            try await expectSuccess(tarn("sync", "--file", file, "--quiet"))
+        }
+
+        /// A push that has sent a change, and waits for the next one.
+        func waitingPush() async throws -> TarnProcess {
+            let process = try TarnProcess(["push", "--watch", "--file", file])
+            try await update("title=first")
+            try await eventually("sent") { server.with(\.effects).count == 1 }
+            return process
+        }
+
+        func update(_ assignment: String) async throws {
+            try await expectSuccess(
+                tarn("update", "Item", "--where", "id = 7", "--set", assignment, "--queue", "--file", file))
+        }
+
+        /// Replaces the description in one step.
+        func replaceDescription(_ edit: (String) -> String = { $0 }) throws {
+            let next = try folder.write("next.yaml", edit(ModelAPI.yaml(base: server.base)))
+            #expect(rename(next, file) == 0)
+        }
+
+        func expectLast(_ effect: String, of process: TarnProcess) async throws {
+            try await eventually("sent") { server.with(\.effects).count == 2 }
+            #expect(server.with(\.effects).last == effect)
+            process.send(SIGINT)
+            let result = await process.end()
+            #expect(result.status == 130, "\(result.error)")
+            #expect(try await tarn("outbox", "list", "--file", file, "--format", "ndjson").lines.isEmpty)
+        }
+    }
+
+    @Test("push --watch sends a field that the description has got while it runs")
+    func newField() async throws {
+        let place = try await Place {
+            $0.replacing(", votes: int?", with: "").replacing("fields: [title, state, votes]", with: "fields: [title]")
+        }
+        let process = try await place.waitingPush()
+        try place.replaceDescription()
+        try await place.update("votes=3")
+        try await place.expectLast("PATCH item 7 votes=3", of: process)
+    }
+
+    @Test("push --watch goes on with a field that was renamed in the description and in the store while it runs")
+    func renamedField() async throws {
+        let place = try await Place(), process = try await place.waitingPush()
+        try place.replaceDescription {
+            $0.replacing("title: string", with: "headline: { type: string, was: title, from: title }")
+                .replacing("fields: [title, state, votes]", with: "fields: [headline, state, votes]")
+        }
+        try await place.update("headline=second")
+        try await place.expectLast("PATCH item 7 title=second", of: process)
+    }
+}

@@ -33,8 +33,8 @@ extension Importer {
     /// Returns a document with an object for each record of lists that have rows or columns.
     ///
     /// - Returns: the document itself if it has neither.
-    /// - Throws: `.invalidJSON`; `.invalidColumns` if rows have no names, or columns different lengths;
-    ///   `.tooLarge` if the body, or the result, has more than ``Limits/documentSize``.
+    /// - Throws: `.invalidJSON`; `.invalidColumns` if rows have no names, or columns different
+    ///   lengths; `.tooLarge` if the body, or the result, has more than ``Limits/documentSize``.
     package func naming(_ lists: [NamedColumns], in body: [UInt8]) throws(ImportError) -> [UInt8] {
         try NamedColumns.named(lists, in: body, parser, limit: limits.documentSize)
     }

@@ -14,7 +14,7 @@ package struct Sample: Sendable {
         package var json: JSONValue
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
-        /// The lists of records: those of columns, whatever is beside them, or those that are found.
+        /// The lists of records: those of columns, whatever is beside them, or what is found.
         var lists: [FoundList] {
             let columns = columns.filter { $0.names.origin == .memberName }
             return columns.isEmpty

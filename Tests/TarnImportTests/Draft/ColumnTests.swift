@@ -95,7 +95,9 @@ struct ColumnTests {
                 return ""
             } catch { return "\(error)" }
         }
-        #expect(error(#"{"r":[["a"]]}"#, "r", "c").contains("`c` does not lead to columns: the rows of this response need names"))
+        #expect(
+            error(#"{"r":[["a"]]}"#, "r", "c").contains(
+                "`c` does not lead to columns: the rows of this response need names"))
         #expect(error(#"{"c":7,"r":[["a"]]}"#, "r", "c").contains("found the number 7"))
         #expect(error(#"{"c":[{"name":"x"}],"r":[["a"]]}"#, "r", "c").contains("such as `c.*.name`"))
         #expect(error(#"{"c":[null],"r":[["a"]]}"#, "r", "c").contains("the first one is null"))

@@ -31,6 +31,20 @@ struct FoundList: Hashable {
     }
 }
 
+extension FoundList {
+    /// Creates a list at a path.
+    init(_ path: JSONPath) {
+        self.init(
+            steps: path.steps.map { step in
+                switch step {
+                case .key(let key): .key(key)
+                case .each: .each
+                case .index(let number): .index(number)
+                }
+            }, isList: true)
+    }
+}
+
 /// Finds the lists of records in a response.
 enum ListFinder {
     /// Keys that wrap a list and do not name it.

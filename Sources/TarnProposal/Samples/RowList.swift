@@ -117,6 +117,7 @@ enum RowList {
         guard isRows(elements) else { return nil }
         let count = elements[0].elements.count
         if let names = names(in: members, count: count) { return names }
+        if isHeader(elements, isCertain: false) { return (0..<count).map { "column\($0)" } }
         // A list of pairs inside of a record may be a line on a map.
         let isWrapped = name.map { ListFinder.wrappers.contains($0.lowercased()) } ?? true
         let isEnvelope = members.allSatisfy { $0.value.scalarText == nil || ListFinder.isEnvelope($0.key) }

@@ -14,12 +14,14 @@ package struct Sample: Sendable {
         package var json: JSONValue
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
-        /// The lists of records: those of columns, whatever is beside them, or what is found.
+        /// The lists of records: what is found, or those of rows or columns if these would be parts
+        /// of a single object.
         var lists: [FoundList] {
-            let columns = columns.filter { $0.names.origin == .memberName }
-            return columns.isEmpty
-                ? ListFinder.lists(in: json)
-                : columns.map { FoundList(steps: $0.records.keys.map(ListStep.key), isList: true) }
+            let found = ListFinder.lists(in: json)
+            let tables = columns.map { list in
+                found.first { $0.path == list.records } ?? FoundList(list.records)
+            }
+            return tables.allSatisfy(found.contains) ? found : tables
         }
 
         /// Creates a page.

@@ -214,9 +214,10 @@ extension Salvage {
             var count = 0
             // Cached bodies can be fetched again. Versions cannot, if the deletion is discarded.
             for entry in responses where entry.caching?.bodySize == nil {
+                let mayListMissing = entry.mayListMissing
                 let isWhole = try entry.listing.listed.allSatisfy { record in
                     try writer.has(record)
-                        || entry.hasOnlyVersion && writer.catalog.entity(id: record.entity)?.root == record.entity
+                        || mayListMissing && writer.catalog.entity(id: record.entity)?.root == record.entity
                 }
                 guard isWhole else { continue }
                 try writer.putResponse(entry)

@@ -352,13 +352,10 @@ struct Repair: ~Copyable {
         }
     }
 
-    /// Whether all records that a response lists are stored.
-    ///
-    /// A list of several responses keeps the place of a record that was deleted, and a response
-    /// that answers no request the version of one whose deletion is queued.
+    /// Whether all records that a response lists are stored, unless it may list missing ones.
     private func hasItsRecords(_ entry: ResponseEntry) throws -> Bool {
-        let keepsPlaces = entry.listing.identity?.hasPrefix(ResponseEntry.Listing.listIdentity) ?? false
-        return try entry.listing.listed.allSatisfy { try isThere($0, orWas: keepsPlaces || entry.hasOnlyVersion) }
+        let mayListMissing = entry.mayListMissing
+        return try entry.listing.listed.allSatisfy { try isThere($0, orWas: mayListMissing) }
     }
 
     private func isThere(_ record: ListedRecord, orWas: Bool) throws -> Bool {

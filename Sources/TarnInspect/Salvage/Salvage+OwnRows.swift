@@ -190,6 +190,21 @@ extension Salvage {
         report.hasProgress = true
     }
 
+    /// Copies what scans with an orphan rule have listed.
+    ///
+    /// Without it, the records that the server has deleted since would stay for ever: no later scan
+    /// would know that they were listed. Each entry is true by itself.
+    func takeScans() throws {
+        try restoring(TableName.scans) { restore in
+            try file.again(TableName.scans) { key, value in
+                guard let member = ScanMember(key, value), file.catalog.entity(id: member.record.entity) != nil else {
+                    return
+                }
+                try restore(key, value)
+            }
+        }
+    }
+
     private func takeResponses() throws {
         var responses: [ResponseEntry] = [], bytes = 0
         try file.again(TableName.responses) { key, value in

@@ -15,8 +15,9 @@ struct RepairCommand: ParsableCommand {
             records into a new store.
 
             Damaged rows are reported and stay as they are, with their index entries: a query that meets one fails \
-            instead of leaving it out. --remove-damaged-rows removes them together with the responses that list them, \
-            so that the next sync fetches them again. Local changes of such rows that were not sent are lost, and named.
+            instead of leaving it out. --remove-damaged-rows removes them together with the responses that list them. \
+            The next sync then requests all lists as a whole and without conditions, and fetches the rows again. Local \
+            changes of such rows that were not sent are lost, and named.
 
             Examples:
               tarn store repair forge.tarn --dry-run

@@ -44,7 +44,7 @@ struct Repair: ~Copyable {
     }
 
     /// A number of `meta`; nil if it is missing or damaged.
-    private func counter(_ key: StaticString) throws -> UInt64? {
+    func counter(_ key: StaticString) throws -> UInt64? {
         guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)),
             value.count == 8
         else { return nil }
@@ -387,6 +387,7 @@ struct Repair: ~Copyable {
         report.ownRowsRemoved += outbox.removed
         report.rebuildsOutbox = outbox.isChanged
         for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
+        try restoreRecords(lostRows)
     }
 
     private mutating func remove(

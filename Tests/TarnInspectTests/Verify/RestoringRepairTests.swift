@@ -1,0 +1,43 @@
+// What a repair removes, the next sync can bring back.
+
+import Foundation
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Repair: records that the next sync restores")
+struct RestoringRepairTests {
+    private let request = RequestKey(url: "https://api.example.org/issues?page=0", endpoint: "issues")
+
+    @Test("after the removal of a row, lists are requested as a whole and without conditions; writes keep the versions")
+    func removedRow() throws {
+        let rich = try RichStore()
+        try Store.open(at: rich.path).write { writer in
+            var list = try #require(try writer.access.checkpoints.checkpoint("issues"))
+            list.since = "2026-11-30"
+            try writer.setCheckpoint("issues", list)
+        }
+        // No response lists a user.
+        try rich.damage(
+            VerificationTests.Damage("a row", []) {
+                try $0.change($0.records("User"), $0.key(5)) { $0 = Array($0.prefix(10)) }
+            })
+        let store = try Store.open(at: rich.path)
+        func progress() throws -> (since: String?, plan: String?, validators: [String]?, version: [String]?) {
+            try store.read { reader in
+                let list = try reader.access.checkpoints.checkpoint("issues")
+                let entry = try reader.access.responses.entry(of: request)
+                return (list?.since, list?.plan, entry?.validation.validators, entry?.validation.version)
+            }
+        }
+        _ = try store.repair()
+        let before = try progress()
+        #expect(before.since == "2026-11-30" && before.plan == "p" && before.validators == ["etag \"0\""])
+        _ = try store.repair([.removesDamagedRows])
+        let after = try progress()
+        #expect(after.since == nil && after.plan == "" && after.validators == [])
+        #expect(after.version == ["etag", "\"0\""])
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+}

@@ -126,6 +126,9 @@ struct RepairCommand: ParsableCommand {
                 "\(countText(report.ownRowsRemoved, "unreadable checkpoint, mark or operation", plural: "unreadable checkpoints, marks or operations")) "
                     + "removed")
         }
+        if report.scanMembersRestored > 0 {
+            Output.line("\(countText(report.scanMembersRestored, "record")) of scans: entry made anew")
+        }
         if report.rebuildsOutbox { Output.line("outbox: index entries and counters made anew") }
         if report.clearsChangeLog {
             Output.line("the change log was reset: its consumers must read all records again")

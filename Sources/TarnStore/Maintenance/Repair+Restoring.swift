@@ -35,4 +35,40 @@ extension Repair {
             try responses.put(entry, sequence: next)
         }
     }
+
+    /// Stores the scan members anew that are damaged, and whose records a response lists.
+    ///
+    /// Without it, a record that the server has deleted would stay for ever: no later scan would
+    /// know that it was listed. It counts as listed by the last scan that is known. The response
+    /// shows that the key is not damaged.
+    ///
+    /// - Returns: the number of members stored.
+    func restoreScanMembers(_ scans: ChecksummedTable) throws -> Int {
+        var damaged: [[UInt8]] = [], last: [[UInt8]: UInt64] = [:]
+        let cursor = try access.raw.cursor(scans.table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            let identity = Array(key.prefix(ScanMember.identitySize))
+            if let member = scans.content(value, key: key).flatMap({ ScanMember(key, $0) }) {
+                last[identity] = max(last[identity] ?? 0, member.lastListed, member.decided)
+            } else if ScanMember.root(inKey: key) != nil {
+                damaged.append(Array(key))
+            }
+            entry = try cursor.next()
+        }
+        var count = 0
+        for key in damaged {
+            let record = ListedRecord(
+                entity: key.withUnsafeBytes { $0.loadBigEndian(ScanMember.identitySize, UInt16.self) },
+                storageKey: Array(key[(ScanMember.identitySize + 2)...]))
+            guard try !access.responses.ids(listing: record).isEmpty else { continue }
+            let scan = last[Array(key.prefix(ScanMember.identitySize))] ?? 1
+            var value = ByteWriter()
+            ScanMember(record, lastListed: max(1, scan)).appendValue(to: &value)
+            try key.withUnsafeBytes { try access.raw.put(scans, $0, value.bytes) }
+            count += 1
+        }
+        return count
+    }
 }

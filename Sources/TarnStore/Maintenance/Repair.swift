@@ -378,6 +378,7 @@ struct Repair: ~Copyable {
             }
         }
         if let scans = state.scans {
+            report.scanMembersRestored = try restoreScanMembers(scans)
             try remove(from: scans.table) { key, value in
                 let member = scans.content(value, key: key).flatMap { ScanMember(key, $0) }
                 return member.map { state.catalog.entity(id: $0.record.entity) != nil } ?? false

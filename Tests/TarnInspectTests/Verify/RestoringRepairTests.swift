@@ -10,6 +10,10 @@ import Testing
 struct RestoringRepairTests {
     private let request = RequestKey(url: "https://api.example.org/issues?page=0", endpoint: "issues")
 
+    private func issue(_ number: Int64, _ catalog: Catalog) throws -> ListedRecord {
+        ListedRecord(entity: try #require(catalog.entity("Issue")).root, storageKey: RecordKey(number).storageKey)
+    }
+
     @Test("after the removal of a row, lists are requested as a whole and without conditions; writes keep the versions")
     func removedRow() throws {
         let rich = try RichStore()
@@ -39,5 +43,30 @@ struct RestoringRepairTests {
         #expect(after.since == nil && after.plan == "" && after.validators == [])
         #expect(after.version == ["etag", "\"0\""])
         #expect(try verifyBothWays(rich.path).isSound)
+    }
+
+    @Test("a damaged member of a scan is made anew if a response lists its record, and removed otherwise")
+    func scanMembers() throws {
+        let rich = try RichStore()
+        func repair() throws -> RepairReport {
+            try rich.damage(VerificationTests.Damage("a member", []) { try $0.flip("scans", $0.first("scans").key) })
+            return try Store.open(at: rich.path).repair()
+        }
+        func member() throws -> ScanMember? {
+            try Store.open(at: rich.path).read { reader in
+                try reader.access.scans.member(issue(1, reader.catalog), of: "issues")
+            }
+        }
+        let first = try repair()
+        #expect(first.scanMembersRestored == 1 && first.ownRowsRemoved == 0)
+        #expect(try member() == ScanMember(issue(1, Store.open(at: rich.path).catalog), lastListed: 1))
+        #expect(try verifyBothWays(rich.path).isSound)
+        try Store.open(at: rich.path).write { writer in
+            for id in try writer.access.responses.ids(listing: issue(1, writer.catalog)) {
+                try writer.removeResponse(id: id)
+            }
+        }
+        let second = try repair()
+        #expect(try second.scanMembersRestored == 0 && second.ownRowsRemoved == 1 && member() == nil)
     }
 }

@@ -19,6 +19,9 @@ struct RepairCommand: ParsableCommand {
             The next sync then requests all lists as a whole and without conditions, and fetches the rows again. Local \
             changes of such rows that were not sent are lost, and named.
 
+            Unreadable operations of the outbox are removed, and named with their records. Their changes stay local \
+            changes, which can be queued again; a record whose deletion was queued comes back with the next sync.
+
             Examples:
               tarn store repair forge.tarn --dry-run
               tarn store repair forge.tarn --backup before.tarn
@@ -125,6 +128,10 @@ struct RepairCommand: ParsableCommand {
             Output.line(
                 "\(countText(report.ownRowsRemoved, "unreadable checkpoint, mark or operation", plural: "unreadable checkpoints, marks or operations")) "
                     + "removed")
+        }
+        for operation in report.lostOperations.prefix(100) { Output.line("outbox \(operation)") }
+        if report.lostOperations.count > 100 {
+            Output.line("and \(countText(report.lostOperations.count - 100, "more operation"))")
         }
         if report.scanMembersRestored > 0 {
             Output.line("\(countText(report.scanMembersRestored, "record")) of scans: entry made anew")

@@ -23,14 +23,21 @@ extension Salvage {
 
     /// Copies the readable entries of the outbox.
     func takeOutbox() throws {
+        var known: Set<UInt64> = [], lost: Set<UInt64> = [], names: [[UInt8]] = []
+        defer { lostOperations = LostOperation.all(lost, namedBy: names) }
         try restoring(TableName.outbox) { restore in
             let isWhole = try file.forEach(in: TableName.outbox) { key, value in
-                // Index entries have no value, and follow from the others.
-                if value.isEmpty { return }
+                // Index entries have no value, and follow from the others, which precede them.
+                if value.isEmpty {
+                    guard let id = OutboxEntryKey.operationID(ofIndexEntry: key), !known.contains(id) else { return }
+                    lost.insert(id)
+                    return names.append(Array(key))
+                }
                 guard outbox.add(key, value) == .sound else {
                     return loseOwnRow(
                         "outbox \(OutboxEntryKey.describe(key))", "unreadable, or the checksum is wrong")
                 }
+                if let id = OutboxEntryKey.operationID(key) { known.insert(id) }
                 try restore(key, value)
             }
             check(TableName.outbox, "operations that wait to be sent", isWhole)
@@ -41,6 +48,9 @@ extension Salvage {
     func finishOutbox() throws {
         report.operations = outbox.counts.total
         if outbox.hasEntries { try store.write { try $0.repairOutbox() } }
+        guard !lostOperations.isEmpty else { return }
+        let lost = lostOperations
+        report.localChanges -= try store.write { try $0.settle(lost) }
     }
 
     /// Reports the marks whose record the new store lacks: its local values are lost.

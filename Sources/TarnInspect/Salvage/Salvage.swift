@@ -8,6 +8,8 @@ final class Salvage {
     let outboxSchema: OutboxSchema
     /// The check of the outbox's entries that the new store has.
     var outbox: OutboxAudit
+    /// The operations that index entries name, and that no tree has.
+    var lostOperations: [LostOperation] = []
     private var counts: [UInt16: Int] = [:]
     private var highestVersion: UInt64 = 0
     /// The rows to be written with the next batch.

@@ -3,9 +3,26 @@
 internal import LMDB
 
 extension Repair {
-    /// Lets the next sync restore records that the repair has removed.
-    func restoreRecords(_ rows: [ListedRecord]) throws {
-        if !rows.isEmpty { try forgetConfirmations() }
+    /// Lets the next sync restore records that the repair has removed, or whose queued deletion is
+    /// lost.
+    mutating func restoreRecords(_ rows: [ListedRecord], _ operations: [LostOperation]) throws {
+        var isLacking = !rows.isEmpty
+        for (operation, effect) in try access.settle(operations) {
+            var text = "operation \(operation.id)"
+            if let record = operation.record {
+                let name = access.catalog.entity(id: record.entity)?.name ?? "?"
+                text += " of \(name) " + record.storageKey.withUnsafeBytes { access.describe($0) }
+            }
+            switch effect {
+            case .restores:
+                isLacking = true
+                text += ": the deletion is not sent, and the next sync restores the record"
+            case .keeps(let fields?): text += ": the change (\(fields)) is not sent, and stays a local change"
+            case .keeps(nil): text += ": it is not sent"
+            }
+            report.lostOperations.append(text)
+        }
+        if isLacking { try forgetConfirmations() }
     }
 
     /// Removes the validators of all responses, and the values of all incremental lists.

@@ -388,7 +388,7 @@ struct Repair: ~Copyable {
         report.ownRowsRemoved += outbox.removed
         report.rebuildsOutbox = outbox.isChanged
         for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
-        try restoreRecords(lostRows)
+        try restoreRecords(lostRows, outbox.lost)
     }
 
     private mutating func remove(

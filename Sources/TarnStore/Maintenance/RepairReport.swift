@@ -19,6 +19,8 @@ package struct RepairReport: Sendable, Hashable {
     package var ownRowsRemoved = 0
     /// Unreadable members of scans that were stored anew, because a response lists their records.
     package var scanMembersRestored = 0
+    /// Unreadable operations, with their records as far as these are known, and the consequences.
+    package var lostOperations: [String] = []
     /// Whether counters or index entries of the outbox did not match its operations.
     package var rebuildsOutbox = false
     /// Unreadable rows of records, removed or left in place according to the options.

@@ -45,6 +45,48 @@ struct RestoringRepairTests {
         #expect(try verifyBothWays(rich.path).isSound)
     }
 
+    private static let unreadable = VerificationTests.Damage("two operations", []) { editor in
+        for id: UInt64 in [1, 4] {
+            try editor.put("outbox", OutboxEntryKey.operation(id), [UInt8](repeating: 1, count: 30))
+        }
+    }
+
+    private func expectDeletionTakenBack(_ path: String) throws {
+        let store = try Store.open(at: path, schema: RichStore.schema)
+        func hasMark(_ entity: String, _ number: Int64) throws -> Bool {
+            try store.read { try $0.localChange(entity, RecordKey(number)) != nil }
+        }
+        #expect(try !hasMark("Issue", 2001))
+        #expect(try hasMark("User", 4))
+        #expect(try hasMark("Issue", 2000))
+        #expect(try store.read { try $0.outbox.window(limit: 10) }.map(\.operation.id) == [3])
+    }
+
+    @Test("an operation that is lost is named with its record; a record whose deletion is lost may come back")
+    func lostOperations() throws {
+        let rich = try RichStore()
+        try rich.damage(Self.unreadable)
+        let report = try Store.open(at: rich.path).repair()
+        #expect(
+            report.lostOperations == [
+                "operation 1 of User 4: the change (name) is not sent, and stays a local change",
+                "operation 4 of Issue 2001: the deletion is not sent, and the next sync restores the record",
+            ])
+        try expectDeletionTakenBack(rich.path)
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
+    @Test("salvage takes back a deletion whose operation is lost: the record may come back")
+    func salvagedOperations() throws {
+        let rich = try RichStore(), new = rich.path + ".salvaged"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        try rich.damage(Self.unreadable)
+        let report = try StoreInspector(at: rich.path).salvage(to: new)
+        #expect(report.localChanges == 3 && report.operations == 1 && report.mayLackLocalChanges)
+        try expectDeletionTakenBack(new)
+        #expect(try verifyBothWays(new).isSound)
+    }
+
     @Test("a damaged member of a scan is made anew if a response lists its record, and removed otherwise")
     func scanMembers() throws {
         let rich = try RichStore()

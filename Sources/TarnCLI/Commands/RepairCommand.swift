@@ -15,8 +15,12 @@ struct RepairCommand: ParsableCommand {
             records into a new store.
 
             Damaged rows are reported and stay as they are, with their index entries: a query that meets one fails \
-            instead of leaving it out. --remove-damaged-rows removes them together with the responses that list them, \
-            so that the next sync fetches them again. Local changes of such rows that were not sent are lost, and named.
+            instead of leaving it out. --remove-damaged-rows removes them together with the responses that list them. \
+            The next sync then requests all lists as a whole and without conditions, and fetches the rows again. Local \
+            changes of such rows that were not sent are lost, and named.
+
+            Unreadable operations of the outbox are removed, and named with their records. Their changes stay local \
+            changes, which can be queued again; a record whose deletion was queued comes back with the next sync.
 
             Examples:
               tarn store repair forge.tarn --dry-run
@@ -124,6 +128,13 @@ struct RepairCommand: ParsableCommand {
             Output.line(
                 "\(countText(report.ownRowsRemoved, "unreadable checkpoint, mark or operation", plural: "unreadable checkpoints, marks or operations")) "
                     + "removed")
+        }
+        for operation in report.lostOperations.prefix(100) { Output.line("outbox \(operation)") }
+        if report.lostOperations.count > 100 {
+            Output.line("and \(countText(report.lostOperations.count - 100, "more operation"))")
+        }
+        if report.scanMembersRestored > 0 {
+            Output.line("\(countText(report.scanMembersRestored, "record")) of scans: entry made anew")
         }
         if report.rebuildsOutbox { Output.line("outbox: index entries and counters made anew") }
         if report.clearsChangeLog {

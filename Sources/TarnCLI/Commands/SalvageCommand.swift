@@ -13,7 +13,7 @@ struct SalvageCommand: ParsableCommand {
             meta pages are unreadable, the newest trees are found by searching all pages. A lost record is named if a \
             page still has its key. Lost records are counted if the record of their table is readable. If anything was \
             lost, the new store has no responses and no checkpoints, so that the next sync fetches everything again; \
-            the exit code is then 3. Local changes that were not sent cannot be fetched: the lost ones are named, and \
+            the exit code is then 3, as it is if a setting was lost, such as the quota. Local changes that were not sent cannot be fetched: the lost ones are named, and \
             if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
 
@@ -46,6 +46,7 @@ struct SalvageCommand: ParsableCommand {
         }
         let more = report.lostLocalChanges.count - 100
         if more > 0 { Output.error("\(damaged): \(countText(more, "more lost local change"))") }
+        for (name, consequence) in report.lostSettings { Output.error("\(damaged): meta \(name): \(consequence)") }
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
             "\(new): \(countText(records, "record")) (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
@@ -60,7 +61,11 @@ struct SalvageCommand: ParsableCommand {
                 "\(report.found) of them found on unreachable pages"
                     + (report.mayBeOld ? "; some may be outdated or deleted" : ""))
         }
-        guard report.lostCount > 0 else { return }
+        guard report.lostCount > 0 else {
+            guard !report.lostSettings.isEmpty else { return }
+            throw Failure(
+                .partly, "\(damaged): \(countText(report.lostSettings.count, "setting")) could not be copied")
+        }
         throw Failure(
             .partly,
             "\(damaged): \(countText(report.lostCount, "row or page", plural: "rows or pages")) could not be read; "

@@ -29,6 +29,7 @@ extension StoreFile {
             }
             guard let content else {
                 findings.add(.setting, "meta \(name)", "the checksum is wrong")
+                damagedSettings.append(name)
                 continue
             }
             settings[name] = content

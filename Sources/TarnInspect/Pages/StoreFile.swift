@@ -14,6 +14,8 @@ final class StoreFile: RecordSource {
     var scan: TreeScan
     /// The content of the table `meta`.
     var settings: [String: [UInt8]] = [:]
+    /// The names of the entries of `meta` with a wrong checksum.
+    var damagedSettings: [String] = []
     /// The format version; nil if it is unreadable.
     var foundFormat: Int?
     /// The catalog; empty if it is unreadable.

@@ -23,14 +23,21 @@ extension Salvage {
 
     /// Copies the readable entries of the outbox.
     func takeOutbox() throws {
+        var known: Set<UInt64> = [], lost: Set<UInt64> = [], names: [[UInt8]] = []
+        defer { lostOperations = LostOperation.all(lost, namedBy: names) }
         try restoring(TableName.outbox) { restore in
             let isWhole = try file.forEach(in: TableName.outbox) { key, value in
-                // Index entries have no value, and follow from the others.
-                if value.isEmpty { return }
+                // Index entries have no value, and follow from the others, which precede them.
+                if value.isEmpty {
+                    guard let id = OutboxEntryKey.operationID(ofIndexEntry: key), !known.contains(id) else { return }
+                    lost.insert(id)
+                    return names.append(Array(key))
+                }
                 guard outbox.add(key, value) == .sound else {
                     return loseOwnRow(
                         "outbox \(OutboxEntryKey.describe(key))", "unreadable, or the checksum is wrong")
                 }
+                if let id = OutboxEntryKey.operationID(key) { known.insert(id) }
                 try restore(key, value)
             }
             check(TableName.outbox, "operations that wait to be sent", isWhole)
@@ -41,6 +48,9 @@ extension Salvage {
     func finishOutbox() throws {
         report.operations = outbox.counts.total
         if outbox.hasEntries { try store.write { try $0.repairOutbox() } }
+        guard !lostOperations.isEmpty else { return }
+        let lost = lostOperations
+        report.localChanges -= try store.write { try $0.settle(lost) }
     }
 
     /// Reports the marks whose record the new store lacks: its local values are lost.
@@ -190,6 +200,21 @@ extension Salvage {
         report.hasProgress = true
     }
 
+    /// Copies what scans with an orphan rule have listed.
+    ///
+    /// Without it, the records that the server has deleted since would stay for ever: no later scan
+    /// would know that they were listed. Each entry is true by itself.
+    func takeScans() throws {
+        try restoring(TableName.scans) { restore in
+            try file.again(TableName.scans) { key, value in
+                guard let member = ScanMember(key, value), file.catalog.entity(id: member.record.entity) != nil else {
+                    return
+                }
+                try restore(key, value)
+            }
+        }
+    }
+
     private func takeResponses() throws {
         var responses: [ResponseEntry] = [], bytes = 0
         try file.again(TableName.responses) { key, value in
@@ -214,9 +239,10 @@ extension Salvage {
             var count = 0
             // Cached bodies can be fetched again. Versions cannot, if the deletion is discarded.
             for entry in responses where entry.caching?.bodySize == nil {
+                let mayListMissing = entry.mayListMissing
                 let isWhole = try entry.listing.listed.allSatisfy { record in
                     try writer.has(record)
-                        || entry.hasOnlyVersion && writer.catalog.entity(id: record.entity)?.root == record.entity
+                        || mayListMissing && writer.catalog.entity(id: record.entity)?.root == record.entity
                 }
                 guard isWhole else { continue }
                 try writer.putResponse(entry)

@@ -8,6 +8,8 @@ final class Salvage {
     let outboxSchema: OutboxSchema
     /// The check of the outbox's entries that the new store has.
     var outbox: OutboxAudit
+    /// The operations that index entries name, and that no tree has.
+    var lostOperations: [LostOperation] = []
     private var counts: [UInt16: Int] = [:]
     private var highestVersion: UInt64 = 0
     /// The rows to be written with the next batch.
@@ -51,8 +53,7 @@ final class Salvage {
         let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
         settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
         // The responses of the new store stay usable.
-        let origin = file.settings["\(MetaKey.responseOrigin)"] ?? file.settings["\(MetaKey.incarnation)"]
-        settings["\(MetaKey.responseOrigin)"] = origin
+        settings["\(MetaKey.responseOrigin)"] = Salvage.responseOrigin(file)
         store = try StoreRestoration(
             at: new, catalog: file.catalog,
             settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })
@@ -66,6 +67,7 @@ final class Salvage {
             )
         }
         report.hasFoundTrees = file.snapshot.isFound
+        noteLostSettings()
         try takeRows()
         for name in [TableName.edges, TableName.responses, TableName.checkpoints, TableName.scans] {
             file.forEach(in: name) { _, _ in }
@@ -82,7 +84,8 @@ final class Salvage {
             let more = file.findings.countBeyondList(code)
             if more > 0 { report.lose(code.rawValue, "and \(more) more", isOfPages: true, count: more) }
         }
-        if report.lostCount == 0 { try takeProgress() }
+        if report.lostCount == 0 { try takeProgress() } else { try takeScans() }
+        try takePositions()
         if report.lostCount > 0 { countMissing() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
         report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }

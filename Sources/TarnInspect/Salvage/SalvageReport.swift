@@ -22,8 +22,12 @@ public struct SalvageReport: Sendable {
     /// Whether the new store has the responses and the progress of mirrors.
     ///
     /// They are copied only if nothing was lost. Otherwise the next sync fetches everything again
-    /// and restores what is missing.
+    /// and restores what is missing. What scans with an orphan rule have listed is always copied.
     public internal(set) var hasProgress = false
+    /// The settings that the new store does not have, with the consequences.
+    ///
+    /// They are no losses in the sense of ``lostCount``: a sync does not bring them back.
+    package internal(set) var lostSettings: [(name: String, consequence: String)] = []
     /// The number of stored responses in the new store.
     public internal(set) var responses = 0
     /// The number of marks of records that were changed locally and not yet sent to the server.

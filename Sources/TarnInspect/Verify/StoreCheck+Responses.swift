@@ -89,10 +89,9 @@ extension StoreCheck {
     /// Checks that every listed record exists.
     ///
     /// A list without one of its records differs from the server's, so a response must be removed
-    /// together with its record. A list of several responses keeps the place of a record that was
-    /// deleted, and a response that answers no request the version of one whose deletion is queued.
+    /// together with its record, unless it may list missing ones.
     private func checkListed(_ id: UInt64, _ entry: ResponseEntry) {
-        let keepsPlaces = entry.listing.identity?.hasPrefix(ResponseEntry.Listing.listIdentity) ?? false
+        let mayListMissing = entry.mayListMissing
         for record in entry.listing.listed {
             guard catalog.entity(id: record.entity)?.root == record.entity else {
                 findings.add(
@@ -100,7 +99,7 @@ extension StoreCheck {
                     "it lists a record of the entity \(record.entity), which has no table")
                 continue
             }
-            guard !keepsPlaces, !entry.hasOnlyVersion, hasAllRows(record.entity) else { continue }
+            guard !mayListMissing, hasAllRows(record.entity) else { continue }
             record.storageKey.withUnsafeBytes { key in
                 guard !hasRecord(key, record.entity) else { return }
                 let name = catalog.entity(id: record.entity)?.name ?? "?"

@@ -44,7 +44,7 @@ struct Repair: ~Copyable {
     }
 
     /// A number of `meta`; nil if it is missing or damaged.
-    private func counter(_ key: StaticString) throws -> UInt64? {
+    func counter(_ key: StaticString) throws -> UInt64? {
         guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)),
             value.count == 8
         else { return nil }
@@ -352,13 +352,10 @@ struct Repair: ~Copyable {
         }
     }
 
-    /// Whether all records that a response lists are stored.
-    ///
-    /// A list of several responses keeps the place of a record that was deleted, and a response
-    /// that answers no request the version of one whose deletion is queued.
+    /// Whether all records that a response lists are stored, unless it may list missing ones.
     private func hasItsRecords(_ entry: ResponseEntry) throws -> Bool {
-        let keepsPlaces = entry.listing.identity?.hasPrefix(ResponseEntry.Listing.listIdentity) ?? false
-        return try entry.listing.listed.allSatisfy { try isThere($0, orWas: keepsPlaces || entry.hasOnlyVersion) }
+        let mayListMissing = entry.mayListMissing
+        return try entry.listing.listed.allSatisfy { try isThere($0, orWas: mayListMissing) }
     }
 
     private func isThere(_ record: ListedRecord, orWas: Bool) throws -> Bool {
@@ -381,6 +378,7 @@ struct Repair: ~Copyable {
             }
         }
         if let scans = state.scans {
+            report.scanMembersRestored = try restoreScanMembers(scans)
             try remove(from: scans.table) { key, value in
                 let member = scans.content(value, key: key).flatMap { ScanMember(key, $0) }
                 return member.map { state.catalog.entity(id: $0.record.entity) != nil } ?? false
@@ -390,6 +388,7 @@ struct Repair: ~Copyable {
         report.ownRowsRemoved += outbox.removed
         report.rebuildsOutbox = outbox.isChanged
         for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
+        try restoreRecords(lostRows, outbox.lost)
     }
 
     private mutating func remove(

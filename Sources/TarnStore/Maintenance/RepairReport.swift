@@ -17,6 +17,10 @@ package struct RepairReport: Sendable, Hashable {
     /// Unreadable checkpoints, marks, scan members and operations of the outbox, and bodies
     /// without a response.
     package var ownRowsRemoved = 0
+    /// Unreadable members of scans that were stored anew, because a response lists their records.
+    package var scanMembersRestored = 0
+    /// Unreadable operations, with their records as far as these are known, and the consequences.
+    package var lostOperations: [String] = []
     /// Whether counters or index entries of the outbox did not match its operations.
     package var rebuildsOutbox = false
     /// Unreadable rows of records, removed or left in place according to the options.
@@ -46,7 +50,7 @@ package struct RepairReport: Sendable, Hashable {
     /// Whether there was nothing to repair.
     package var isEmpty: Bool {
         indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0
-            && ownRowsRemoved == 0 && !rebuildsOutbox
+            && ownRowsRemoved == 0 && scanMembersRestored == 0 && !rebuildsOutbox
             && damagedRows.isEmpty && !clearsChangeLog
     }
 

@@ -133,9 +133,11 @@ extension StoreWriter {
     /// Makes the counters and index entries of the outbox fit its operations.
     package mutating func repairOutbox() throws { _ = try access.repairOutbox() }
 
-    /// Stores a system row unchanged: a checkpoint, a mark, a scan member, an entry of the outbox.
+    /// Stores an entry unchanged: a checkpoint, a mark, a scan member, an entry of the outbox or of
+    /// `meta`.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
         if table == TableName.scans { return try access.raw.put(access.state.scanTable(), key, value) }
+        if table == TableName.meta { return try access.raw.put(access.state.meta, key, value) }
         try access.raw.put(ownTable(table), key, value)
     }
 

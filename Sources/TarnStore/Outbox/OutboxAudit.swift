@@ -115,15 +115,17 @@ package struct OutboxAudit {
 extension StoreAccess {
     /// Removes malformed entries of the outbox, and makes the others consistent.
     ///
-    /// - Returns: the number of removed entries, and whether anything else was changed.
-    func repairOutbox() throws -> (removed: Int, isChanged: Bool) {
-        guard let table = state.outbox else { return (0, false) }
-        var audit = OutboxAudit(state.outboxSchema), removed = 0
+    /// - Returns: the number of removed entries, the operations among them, and whether anything
+    ///   else was changed.
+    func repairOutbox() throws -> (removed: Int, lost: [LostOperation], isChanged: Bool) {
+        guard let table = state.outbox else { return (0, [], false) }
+        var audit = OutboxAudit(state.outboxSchema), removed = 0, lost: Set<UInt64> = []
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
             if audit.add(key, value) != .sound {
+                if let id = OutboxEntryKey.operationID(key) { lost.insert(id) }
                 try cursor.delete()
                 removed += 1
             }
@@ -140,6 +142,6 @@ extension StoreAccess {
         }
         let isSound = audit.hasSoundCounters
         if !isSound { try audit.soundCounters.store(raw, table, sequence: 0) }
-        return (removed, !missing.isEmpty || !extra.isEmpty || !isSound)
+        return (removed, LostOperation.all(lost, namedBy: extra), !missing.isEmpty || !extra.isEmpty || !isSound)
     }
 }

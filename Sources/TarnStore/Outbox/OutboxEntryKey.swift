@@ -46,7 +46,7 @@ package enum OutboxEntryKey {
     }
 
     /// Returns the id in the key of an operation.
-    static func operationID(_ key: Bytes) -> UInt64? {
+    package static func operationID(_ key: Bytes) -> UInt64? {
         guard key.count == 9, key[0] == Kind.operation.rawValue else { return nil }
         return key.loadBigEndian(1, UInt64.self)
     }

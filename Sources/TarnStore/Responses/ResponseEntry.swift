@@ -32,6 +32,14 @@ extension ResponseEntry {
         validation.isInvalidated && !validation.knownVersion.isEmpty && listing.listed.count == 1
     }
 
+    /// Whether the entry may list a record that is not stored.
+    ///
+    /// A list of several responses keeps the place of a record that was deleted, and a response
+    /// that answers no request the version of one whose deletion is queued.
+    package var mayListMissing: Bool {
+        hasOnlyVersion || listing.identity?.hasPrefix(Listing.listIdentity) ?? false
+    }
+
     /// Whether the entry is of the same response as an earlier copy, and was not invalidated since.
     ///
     /// Confirmations by a 304 and notes of use do not change this. Only if it is true, a 304 to a

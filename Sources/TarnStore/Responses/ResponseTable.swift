@@ -177,6 +177,14 @@ package struct ResponseTable {
         }
     }
 
+    /// Returns the first key of `members` that is of a root entity's record; nil if there is none.
+    func firstMember(ofRoot root: UInt16) throws -> [UInt8]? {
+        let prefix = withUnsafeBytes(of: root.bigEndian) { Array($0) }, cursor = try raw.cursor(state.members)
+        defer { cursor.close() }
+        guard let (key, _) = try cursor.seek(prefix), key.starts(with: prefix) else { return nil }
+        return Array(key)
+    }
+
     /// The origin of a response; nil if there is no such response, or if its entry is damaged.
     package func origin(id: UInt64) throws -> ResponseOrigin? {
         try withUnsafeBytes(of: id.bigEndian) { key in

@@ -23,6 +23,21 @@ extension StoreWriter {
     /// Removes an entry with its body.
     package mutating func removeResponse(id: UInt64) throws { try access.responses.remove(id: id) }
 
+    /// Removes the next responses that list records of a root entity.
+    ///
+    /// - Returns: the number of listed records that were handled; 0 if there are none.
+    mutating func removeResponses(ofRoot root: UInt16, atMost count: Int) throws -> Int {
+        for done in 0..<count {
+            guard let key = try access.responses.firstMember(ofRoot: root) else { return done }
+            if key.count > 8 {
+                try removeResponse(id: key.withUnsafeBytes { $0.loadBigEndian(key.count - 8, UInt64.self) })
+            }
+            // Also in a damaged store, in which the response does not list the record.
+            _ = try access.raw.delete(access.state.members, key)
+        }
+        return count
+    }
+
     /// Appends a part of a response to the stored parts; the entry must declare the new size.
     ///
     /// - Parameter position: the size of the stored body; bytes beyond it are replaced.

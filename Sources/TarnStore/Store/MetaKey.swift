@@ -57,7 +57,7 @@ package enum MetaKey {
     static let changeTimes: StaticString = "change times"
     /// Prefix of the storage key of a name.
     /// Value: the token, as text, up to which changes of another store were applied.
-    static let positionPrefix = "position "
+    package static let positionPrefix = "position "
 
     /// The numbers that every store of format 3 contains.
     package static let counters: [StaticString] = [

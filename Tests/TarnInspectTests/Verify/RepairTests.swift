@@ -294,6 +294,32 @@ struct RepairTests {
         #expect(try verifyBothWays(path).isSound)
     }
 
+    @Test("the removal of an entity takes the lists that keep the places of its deleted records, and no others")
+    func listsOfRemovedEntity() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-lists-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let entities = ["Note", "Other"].map { EntityDefinition($0, key: ["id"], attributes: [.init("id", .int)]) }
+        do {
+            let store = try Store.open(at: path, schema: Schema(entities)), time = Timestamp(microseconds: 1)
+            try store.write { writer in
+                for name in ["Note", "Other"] {
+                    let id = try #require(writer.catalog.entity(name)?.id)
+                    for number: Int64 in 1...3 { try writer.put(name, RecordKey(number), []) }
+                    let listed = (1...3).map { ListedRecord(entity: id, storageKey: RecordKey($0).storageKey) }
+                    try writer.putResponse(
+                        ResponseEntry(
+                            request: RequestKey(url: "https://api.example.org/\(name)", endpoint: name),
+                            validation: .init(status: 200, fetchedAt: time, validatedAt: time),
+                            listing: .init(
+                                listed, count: 3, identity: ResponseEntry.Listing.listIdentity + name)))
+                }
+            }
+            #expect(try store.remove(entity: "Note", step: 2) == 3)
+        }
+        let found = try verifyBothWays(path)
+        #expect(found.isSound && found.responses == 1, "\(found.findings.prefix(3))")
+    }
+
     @Test("the removal of an entity takes the marks of its deleted records, and no others of its tree")
     func marksOfRemovedEntity() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-marks-\(UUID().uuidString)"

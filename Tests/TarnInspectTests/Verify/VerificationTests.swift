@@ -121,7 +121,7 @@ struct VerificationTests {
         #expect(try verify(path).findings == [])
     }
 
-    @Test("a list of several responses keeps the place of a record that was deleted, and is sound")
+    @Test("a list of several responses keeps the place of a record that was deleted, is sound, and is salvaged")
     func listWithoutRecord() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-list-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -140,6 +140,10 @@ struct VerificationTests {
         try store.write { _ = try $0.delete("Issue", RecordKey(1)) }
         #expect(try verify(path).findings == [])
         #expect(try store.repair().isEmpty)
+        let new = path + ".salvaged"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        #expect(try StoreInspector(at: path).salvage(to: new).responses == 1)
+        #expect(try verify(new).responses == 1)
     }
 
     @Test("a queued deletion keeps the version of its record, and the store is sound")

@@ -15,7 +15,7 @@ struct OutboxAliasTests {
     /// The number of aliases, after a check that the entries of the outbox agree with each other.
     private var aliases: UInt64 {
         get throws {
-            let (removed, isChanged) = try store.write { try $0.access.repairOutbox() }
+            let (removed, _, isChanged) = try store.write { try $0.access.repairOutbox() }
             #expect(removed == 0 && !isChanged)
             return try store.read { try $0.outbox.counters.aliases }
         }

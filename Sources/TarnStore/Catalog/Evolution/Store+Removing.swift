@@ -124,12 +124,16 @@ extension Store {
                     try $0.removeScanMembers(ofRoot: id, from: start, atMost: max(step, 10_000))
                 }
             }
+            // Those that may list deleted records.
+            while try write(alone: true, { try $0.removeResponses(ofRoot: id, atMost: step) }) > 0 {}
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
                 try access.outbox.checkUnused(nil, of: entity)
                 // Another process may have added a record since.
-                guard try access.records.count(entity) == 0 else { return }
+                guard try access.records.count(entity) == 0, try access.responses.firstMember(ofRoot: id) == nil else {
+                    return
+                }
                 let inherited = entity.parent.flatMap { catalog.entity(id: $0) }
                 let own =
                     entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)

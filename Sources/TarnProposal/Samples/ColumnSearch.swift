@@ -18,6 +18,31 @@ enum ColumnSearch {
         return (result, columns)
     }
 
+    /// Returns the page of an answer.
+    ///
+    /// - Parameter first: the lists of the first page; empty for this page.
+    static func page(_ page: Sample.Page, like first: [FoundList] = []) -> Sample.Page {
+        var result = page
+        (result.json, result.columns) = named(page.json, like: first)
+        if first.isEmpty { result.doubts = result.columns.compactMap { doubt($0, in: page.json) } }
+        return result
+    }
+
+    /// Returns a remark about columns with values beside them, as one record with lists has; nil
+    /// about others.
+    private static func doubt(_ list: NamedColumns, in json: JSONValue) -> String? {
+        guard list.names.origin == .memberName,
+            case .object(let members)? = ListFinder.value(of: FoundList(list.records), in: json)
+        else { return nil }
+        let beside = members.filter { member in
+            if case .array = member.value { false } else { !ListFinder.isEnvelope(member.key) }
+        }
+        guard !beside.isEmpty else { return nil }
+        let names = beside.prefix(3).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
+        return
+            "the lists of one length are taken for columns of records, and \(names) for the same in each of them: if it is one record with lists, remove `columns`."
+    }
+
     /// Returns a note about a list of columns; nil about rows.
     static func note(_ list: NamedColumns) -> String? {
         guard list.names.origin == .memberName else { return nil }

@@ -14,6 +14,8 @@ package struct Sample: Sendable {
         package var json: JSONValue
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
+        /// Remarks about lists that may be none.
+        var doubts: [String] = []
         /// The lists of records: what is found, or those of rows or columns if these would be parts
         /// of a single object.
         var lists: [FoundList] {

@@ -49,7 +49,7 @@ package struct Sampler: Sendable {
         guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
-        sample.gaps = Sampler.gaps(first.json, lists, url: first.url)
+        sample.gaps = Sampler.gaps(first.json, lists, url: first.url) + first.doubts
         if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
         sample.mainList = MainList.ofPages(sample.pages, lists)
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
@@ -112,13 +112,13 @@ package struct Sampler: Sendable {
     func page(_ url: String, like first: [FoundList] = []) async throws(SampleError) -> Sample.Page {
         let response = try await response(url, options.headers)
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
-        let (json, columns) = ColumnSearch.named(
-            try Sampler.parse(response.body, name: Redaction.url(url)), like: first)
-        var page = Sample.Page(
-            url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
-        page.columns = columns
-        let lists = first.isEmpty ? page.lists : ListFinder.lists(in: json, like: first)
-        onPage(url, lists.reduce(0) { $0 + ListFinder.objects(json, $1).count })
+        let json = try Sampler.parse(response.body, name: Redaction.url(url))
+        let page = ColumnSearch.page(
+            Sample.Page(
+                url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json),
+            like: first)
+        let lists = first.isEmpty ? page.lists : ListFinder.lists(in: page.json, like: first)
+        onPage(url, lists.reduce(0) { $0 + ListFinder.objects(page.json, $1).count })
         return page
     }
 
@@ -131,13 +131,11 @@ package struct Sampler: Sendable {
     /// Reads a file of JSON.
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
-        let (json, columns) = ColumnSearch.named(try parse(body, name: path))
-        var page = Sample.Page(url: "", body: body, json: json)
-        page.columns = columns
+        let page = ColumnSearch.page(Sample.Page(url: "", body: body, json: try parse(body, name: path)))
         let lists = page.lists
         guard !lists.isEmpty else { throw .noRecords(path) }
         var sample = Sample(origin: path, isURL: false, pages: [page])
-        sample.gaps = gaps(json, lists, url: "")
+        sample.gaps = gaps(page.json, lists, url: "") + page.doubts
         return sample
     }
 

@@ -123,9 +123,9 @@ public struct SyncReport: Sendable {
         }
 
         mutating func add(_ report: OrphanReport) {
-            var sum = orphans ?? OrphanReport()
-            sum.add(report)
-            orphans = sum
+            // In place: a copy for each list would take long.
+            if orphans == nil { orphans = OrphanReport() }
+            orphans?.add(report)
         }
     }
 

@@ -29,7 +29,7 @@ package struct PageTotals: Sendable, Hashable {
         let others = QueryParameters.values(in: other)
         for (name, value) in QueryParameters.values(in: last) {
             guard let number = Int(value), number > 0, number < 1 << 40,
-                let next = others.first(where: { $0.name == name }).flatMap({ Int($0.value) }), next < number
+                let next = others.first(where: { $0.name == name }).flatMap({ Int($0.value) }), next >= 0, next < number
             else { continue }
             let word = name.lowercased()
             if word.contains("page") || word == "p" {

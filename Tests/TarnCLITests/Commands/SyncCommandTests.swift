@@ -351,7 +351,7 @@ struct SyncCommandTests {
         #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)), "\(moments)")
         let stat = try await tarn("inspect", "stat", store)
         #expect(
-            stat.output.contains("12 of 12 scans complete") && !stat.output.contains("in progress"), "\(stat.output)")
+            stat.output.contains("12 of 12 scans complete") && !stat.output.contains("unfinished"), "\(stat.output)")
         #expect(
             try await Forge.sync(store, server, "--json").output.contains(
                 "\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))

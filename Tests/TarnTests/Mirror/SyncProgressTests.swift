@@ -61,6 +61,19 @@ struct SyncProgressTests {
         #expect(told.of("items").filter(Self.isPage).map(\.expectedPages) == [3, 3, 3])
     }
 
+    @Test("links with numbers at the ends of their range give no number of pages")
+    func hostileLinks() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target == "/items" else { return .init(body: "[]") }
+            let links = "</items?page=\(Int.min)>; rel=\"next\", </items?page=3>; rel=\"last\""
+            return .init(fields: ["Link: \(links)"], body: #"[{"id":1,"name":"n"}]"#)
+        }
+        let store = try MirrorStore(yaml: itemsYAML())
+        let told = Told(), report = try await store.sync(server.base, progress: told.add)
+        #expect(report.failures.isEmpty && report.listed == 1, "\(report.failures)")
+        #expect(told.of("items").filter(Self.isPage).allSatisfy { $0.expectedPages == nil })
+    }
+
     @Test("a total that is less than what the list has already is none")
     func fallenTotal() async throws {
         let server = try ScriptedServer { request in

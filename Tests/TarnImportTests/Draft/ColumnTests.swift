@@ -59,6 +59,11 @@ struct ColumnTests {
                 #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3,"[4]":5}}"#, #"b {"day":"b"}"#,
                 #"c {"day":"c","all":{"[1]":{"x":1.50}}}"#,
             ])
+        // An object without a name has a column, too.
+        #expect(
+            try lines(#"{"c":[{"name":"day"},{"id":7},null,{"name":"n"}],"r":[["a",2,3,4]]}"#, "r", "c.*.name") == [
+                #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3}}"#
+            ])
     }
 
     @Test("beside columns, a member that is no list is the same in each record, and other values stay")
@@ -101,6 +106,7 @@ struct ColumnTests {
         #expect(error(#"{"c":7,"r":[["a"]]}"#, "r", "c").contains("found the number 7"))
         #expect(error(#"{"c":[{"name":"x"}],"r":[["a"]]}"#, "r", "c").contains("such as `c.*.name`"))
         #expect(error(#"{"c":[null],"r":[["a"]]}"#, "r", "c").contains("the first one is null"))
+        #expect(error(#"{"c":[{"id":1}],"r":[["a"]]}"#, "r", "c.*.name").contains("it has none there"))
         let unequal = error(#"{"h":{"day":["a","b"],"n":[1]}}"#, "h", "@memberName")
         #expect(unequal.contains("`h`") && unequal.contains("`day` has 2, `n` has 1"), "\(unequal)")
         #expect(error("[[", "$", "[0]").contains("not valid JSON"))

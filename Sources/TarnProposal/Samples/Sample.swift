@@ -14,12 +14,12 @@ package struct Sample: Sendable {
         package var json: JSONValue
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
-        /// The lists of records: those of columns, whatever is beside them, or what is found.
+        /// The lists of records: those of columns, whatever is beside them, or what is found. Rows
+        /// with names are records beside the id of a query, too, although they are objects now.
         var lists: [FoundList] {
-            let columns = columns.filter { $0.names.origin == .memberName }
-            return columns.isEmpty
-                ? ListFinder.lists(in: json)
-                : columns.map { FoundList(steps: $0.records.keys.map(ListStep.key), isList: true) }
+            let found = ListFinder.lists(in: json), areColumns = columns.contains { $0.names.origin == .memberName }
+            guard areColumns || !columns.isEmpty && !found.contains(where: \.isList) else { return found }
+            return columns.map { FoundList(steps: $0.records.keys.map(ListStep.key), isList: true) }
         }
 
         /// Creates a page.

@@ -64,6 +64,19 @@ struct RowListProposalTests {
             "\(table.uncertain)")
     }
 
+    @Test(
+        "a first row that may be a record is one",
+        arguments: [
+            #"[["alice","2020-01-01"],["bob","2021-01-01"],["carol","2022-01-01"]]"#,
+            #"[["alice","Main street"],["bob","1st street"],["carol","2nd street"]]"#,
+            #"[["alice",null],["bob",5]]"#,
+        ])
+    func firstRecord(body: String) throws {
+        let proposal = try proposal(body)
+        #expect(!proposal.text.contains("  columns:"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
+    }
+
     @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
     func times() throws {
         let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")

@@ -88,6 +88,18 @@ struct HiddenListTests {
     }
 
     @Test(
+        "columns of texts alone are uncertain, unless one has the name of an id or a time",
+        arguments: [
+            (#"{"topics":["a","b"],"languages":["go","c"],"page":1}"#, true),
+            (#"{"allowed":["a","b"],"denied":["c","d"]}"#, true),
+            (#"{"id":["a","b"],"name":["c","d"]}"#, false), (#"{"name":["a","b"],"n":[1,2]}"#, false),
+        ])
+    func texts(body: String, isUncertain: Bool) throws {
+        let uncertain = try propose(body).uncertain
+        #expect(uncertain.contains { $0.contains("remove `columns`") } == isUncertain, "\(uncertain)")
+    }
+
+    @Test(
         "objects of one form by words are uncertain, other members of a single object are not",
         arguments: [
             (#"{"ann":{"mail":"a","note":"x"},"bob":{"mail":"b","note":"y"}}"#, true),

@@ -18,14 +18,39 @@ enum ColumnSearch {
         return (result, columns)
     }
 
-    /// Returns a note about a list of columns; nil about rows.
+    /// Returns a note about a list of columns, or one whose first row has the names; nil about
+    /// others.
     static func note(_ list: NamedColumns) -> String? {
-        guard list.names.origin == .memberName else { return nil }
         let place =
             list.records.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.records.description, limit: 60))`"
+        if list.names.origin == .record, list.names.steps == list.records.steps + [.index(0)] {
+            return
+                "\(place) has the names of its columns in its first row: if that is a record, too, remove `columns`, and write `from: '[0]'` and so on in the attributes."
+        }
+        guard list.names.origin == .memberName else { return nil }
         return
             "\(place) has its records as columns: the n-th values of all lists are one. If it is one record with lists, remove `columns`."
     }
+
+    /// Whether columns may as well be lists of one record, by chance of one length: texts only, and
+    /// none by the name of an id or a time.
+    ///
+    /// - Parameter json: the answer with objects.
+    static func isDoubtful(_ list: NamedColumns, in json: JSONValue) -> Bool {
+        let place = FoundList(steps: list.records.keys.map(ListStep.key), isList: true)
+        guard list.names.origin == .memberName, let rows = ListFinder.value(of: place, in: json)?.elements else {
+            return false
+        }
+        return !(rows.first?.members ?? []).contains { member in
+            if EnglishName.words(of: member.key).last.map(decidingNames.contains) ?? false { return true }
+            let values = rows.prefix(100).compactMap { $0[member.key] }.filter { $0 != .null }
+            // What is the same in all records was no list.
+            return values.allSatisfy(RowList.isCounted) && Set(values).count > 1
+        }
+    }
+
+    /// Names of columns that tell records apart.
+    private static let decidingNames: Set = ["id", "uuid", "key", "time", "date", "day", "timestamp"]
 
     private static func find(in json: JSONValue, like first: [FoundList]) -> [NamedColumns] {
         guard first.isEmpty else {

@@ -55,7 +55,10 @@ enum ColumnSearch {
     private static func find(in json: JSONValue, like first: [FoundList]) -> [NamedColumns] {
         guard first.isEmpty else {
             return first.compactMap { list in
-                guard !list.steps.contains(.each), let value = ListFinder.value(of: list, in: json) else { return nil }
+                // Rows without names on the first page have none here.
+                guard list.columns == nil, !list.steps.contains(.each),
+                    let value = ListFinder.value(of: list, in: json)
+                else { return nil }
                 if case .object(let members) = value {
                     guard ColumnarRecords(members, list.path.keys, least: 1) != nil else { return nil }
                     return NamedColumns(list.path, names: JSONPath(.memberName, steps: []))

@@ -65,11 +65,12 @@ struct RowListProposalTests {
     }
 
     @Test(
-        "a first row that may be a record is one",
+        "a first row that may be a record is one, and the fields of a filter are no names of columns",
         arguments: [
             #"[["alice","2020-01-01"],["bob","2021-01-01"],["carol","2022-01-01"]]"#,
             #"[["alice","Main street"],["bob","1st street"],["carol","2nd street"]]"#,
             #"[["alice",null],["bob",5]]"#,
+            #"{"data":[["a",1],["b",2]],"filters":{"fields":["n","stock"]},"sort":{"keys":["n","name"]}}"#,
         ])
     func firstRecord(body: String) throws {
         let proposal = try proposal(body)

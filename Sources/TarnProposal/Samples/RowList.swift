@@ -9,6 +9,8 @@ enum RowList {
         "columns", "cols", "fields", "header", "headers", "meta", "names", "keys", "schema", "columnnames",
         "column_names",
     ]
+    /// Words of members whose fields are some of the columns, in an order of their own.
+    private static let queryWords: Set = ["filter", "sort", "sorting", "order", "group", "facet"]
     /// The maximum number of columns.
     private static let columnLimit = 200
 
@@ -43,7 +45,9 @@ enum RowList {
         // Further inside, such as in `meta.view.columns`.
         guard depth > 0 else { return nil }
         for member in members.prefix(100) {
-            guard case .object(let inner) = member.value else { continue }
+            guard case .object(let inner) = member.value,
+                queryWords.isDisjoint(with: EnglishName.words(of: member.key).map(EnglishName.singular))
+            else { continue }
             if let place = place(ofNamesIn: inner, count: count, depth: depth - 1) { return [.key(member.key)] + place }
         }
         return nil

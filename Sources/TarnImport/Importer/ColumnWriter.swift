@@ -12,6 +12,8 @@ struct ColumnWriter: ~Copyable {
         case rows(Int), row(Int)
         /// An object whose members are columns.
         case columns
+        /// The names themselves, in a map beside rows: an empty list.
+        case header
     }
 
     private let tape: Tape
@@ -66,7 +68,10 @@ struct ColumnWriter: ~Copyable {
         // Without any row, no name is needed: an empty list may come without them.
         guard !found.isEmpty else { return }
         try findNames(names, from: start, list)
-        for (place, isRow) in found { forms[place] = isRow ? .row(self.names.count - 1) : .rows(self.names.count - 1) }
+        let columns = self.names.count - 1
+        for (place, isRow) in found {
+            forms[place] = !isRow ? .rows(columns) : headers.contains(place) ? .header : .row(columns)
+        }
     }
 
     private func values(at steps: ArraySlice<JSONPath.Step>, from start: Int) -> [(place: Int, name: Int)] {
@@ -175,6 +180,7 @@ struct ColumnWriter: ~Copyable {
         case .rows(let names): try writeRows(place, names)
         case .row(let names): try writeRow(place, names)
         case .columns: try writeColumns(place)
+        case .header: text.append("[]")
         case nil:
             // Deeper than the paths there is nothing to name: this does not go deep.
             guard hasForm(in: place) else {

@@ -34,7 +34,7 @@ struct ColumnTests {
     private let both = [#"a {"day":"a","n":1.1}"#, #"b {"day":"b","n":2}"#]
 
     @Test(
-        "the names are a list beside the rows, a member of objects, or the first row",
+        "the names are a list beside the rows, also in their map, a member of objects, or the first row",
         arguments: [
             (#"{"columns":["day","n"],"rows":[["a",1.10],["b",2]]}"#, "rows", "columns"),
             (#"{"meta":[{"name":"day"},{"name":"n"}],"data":{"of":[["a",1.10],["b",2]]}}"#, "data.of", "meta.*.name"),
@@ -47,6 +47,7 @@ struct ColumnTests {
             (#"{"h":{"day":["a","b"],"n":[1.10,2]}}"#, "h", "@memberName"),
             (#"{"x":{"day":["a"],"n":[1.10]},"y":{"day":["b"],"n":[2]}}"#, "*", "@memberName"),
             (#"{"names":["day","n"],"m":{"x":["a",1.10],"y":[["b",2]]}}"#, "m.*", "names"),
+            (#"{"names":["day","n"],"x":["a",1.10],"y":["b",2]}"#, "*", "names"),
         ] as [(String, JSONPath, JSONPath)])
     func forms(json: String, records: JSONPath, names: JSONPath) throws {
         #expect(try lines(json, records, names) == both)

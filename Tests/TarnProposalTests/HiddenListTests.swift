@@ -80,6 +80,7 @@ struct HiddenListTests {
             (#"{"id":7,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"name":"x","price":3,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"languages":["en","de","fr"],"currencies":["EUR","USD"]}"#, false),
+            (#"{"name":"x","":{"id":[1,2,3],"name":["a","b","c"]}}"#, false),
         ])
     func columns(body: String, isColumns: Bool) throws {
         let proposal = try propose(body)

@@ -68,7 +68,8 @@ enum ColumnSearch {
         }
         let lists = ListFinder.lists(in: json)
         guard lists.contains(where: \.isList) else {
-            return ColumnarRecords.all(in: json).map {
+            // An object whose path cannot be written stays a part of a single record.
+            return ColumnarRecords.all(in: json).filter { $0.keys.isEmpty || FieldNames.canBeWritten($0.keys) }.map {
                 NamedColumns(JSONPath(keys: $0.keys), names: JSONPath(.memberName, steps: []))
             }
         }

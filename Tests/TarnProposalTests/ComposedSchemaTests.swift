@@ -80,6 +80,27 @@ struct ComposedSchemaTests {
         }
     }
 
+    @Test("schemas that name each other any number of times are read in a moment")
+    func circles() async throws {
+        let text = Specification.reference("Text"), item = Specification.reference("Item")
+        let parts = (0..<40).map { _ in text }.joined(separator: ",")
+        let kinds = (0..<8).map {
+            #"{"allOf":[\#(item),{"type":"object","properties":{"p\#($0)":{"type":"string"}}}]}"#
+        }
+        let mirror = try await mirror(
+            [
+                "Text": #"{"allOf":[\#(parts),\#(Specification.reference("Other"))]}"#,
+                "Other": #"{"allOf":[\#(parts),{"oneOf":[{"allOf":[\#(parts)]},{"type":"string"}]}]}"#,
+                "Item": #"{"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"name":\#(text)},"#
+                    + #""oneOf":[\#(kinds.joined(separator: ","))]}"#,
+            ], #"[{"id":1,"name":"a","p0":"b"}]"#)
+        mirror.expectClean()
+        for expected in ["key: id\n", "name: string", "p7: string?"] {
+            #expect(mirror.proposal.text.contains(expected), "\(expected) in\n\(mirror.proposal.text)")
+        }
+        #expect(!mirror.proposal.text.contains("values: those behind"), "\(mirror.proposal.text)")
+    }
+
     @Test("a discriminator that no schema declares is an attribute, and several of its values have one schema")
     func undeclared() async throws {
         let item =

@@ -81,6 +81,7 @@ struct HiddenListTests {
             (#"{"id":7,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"name":"x","price":3,"tags":["a","b"],"sizes":[1,2]}"#, false),
             (#"{"languages":["en","de","fr"],"currencies":["EUR","USD"]}"#, false),
+            (#"{"name":"x","":{"id":[1,2,3],"name":["a","b","c"]}}"#, false),
         ])
     func columns(body: String, isColumns: Bool) throws {
         let proposal = try propose(body)
@@ -88,6 +89,18 @@ struct HiddenListTests {
         #expect(isDoubtful == body.contains("\"place\""), "\(proposal.uncertain)")
         #expect(proposal.text.contains("columns: '@memberName'") == isColumns, "\(proposal.text)")
         #expect(proposal.text.contains("remove `columns`") == isColumns, "\(proposal.text)")
+    }
+
+    @Test(
+        "columns of texts alone are uncertain, unless one has the name of an id or a time",
+        arguments: [
+            (#"{"topics":["a","b"],"languages":["go","c"],"page":1}"#, true),
+            (#"{"allowed":["a","b"],"denied":["c","d"]}"#, true),
+            (#"{"id":["a","b"],"name":["c","d"]}"#, false), (#"{"name":["a","b"],"n":[1,2]}"#, false),
+        ])
+    func texts(body: String, isUncertain: Bool) throws {
+        let uncertain = try propose(body).uncertain
+        #expect(uncertain.contains { $0.contains("remove `columns`") } == isUncertain, "\(uncertain)")
     }
 
     @Test(

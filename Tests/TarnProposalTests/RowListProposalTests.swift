@@ -64,6 +64,34 @@ struct RowListProposalTests {
             "\(table.uncertain)")
     }
 
+    @Test(
+        "a first row that may be a record is one, and the fields of a filter are no names of columns",
+        arguments: [
+            #"[["alice","2020-01-01"],["bob","2021-01-01"],["carol","2022-01-01"]]"#,
+            #"[["alice","Main street"],["bob","1st street"],["carol","2nd street"]]"#,
+            #"[["alice",null],["bob",5]]"#,
+            #"{"data":[["a",1],["b",2]],"filters":{"fields":["n","stock"]},"sort":{"keys":["n","name"]}}"#,
+        ])
+    func firstRecord(body: String) throws {
+        let proposal = try proposal(body)
+        #expect(!proposal.text.contains("  columns:"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
+    }
+
+    @Test("rows without names have none on further pages; names in a first row are there on all of them")
+    func furtherPages() throws {
+        let pages = [#"[["alice","admin"],["bob","user"]]"#, #"[["carol","owner"],["dave","user"]]"#]
+        let first = try JSONValue(pages[0]), unnamed = ListFinder.lists(in: first)
+        #expect(ColumnSearch.named(first).columns == [])
+        #expect(ColumnSearch.named(try JSONValue(pages[1]), like: unnamed).columns == [])
+        let table = ColumnSearch.named(try JSONValue(#"[["id","name"],[1,"a"],[2,"b"]]"#))
+        #expect(table.columns.map(\.names.description) == ["[0]"])
+        let next = ColumnSearch.named(
+            try JSONValue(#"[["id","name"],[3,"c"]]"#), like: ListFinder.lists(in: table.json))
+        #expect(next.columns == table.columns)
+        #expect(next.json.text == #"[{"id":3,"name":"c"}]"#)
+    }
+
     @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
     func times() throws {
         let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")

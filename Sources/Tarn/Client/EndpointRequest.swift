@@ -194,7 +194,7 @@ struct EndpointRequest: Sendable {
 
 extension Endpoint {
     /// The names of variables in the path and the body.
-    var variables: [String] {
+    package var variables: [String] {
         var names = pathVariables
         for name in body?.placeholders ?? [] where !names.contains(name) { names.append(name) }
         return names

@@ -100,7 +100,10 @@ struct SourceReach {
 
     private func isNested(_ family: Set<String>) -> Bool {
         !relationships(to: family).isEmpty
-            || description.endpoints.contains { family.contains($0.entity) && $0.forEach?.parent != nil }
+            || description.endpoints.contains { endpoint in
+                endpoint.forEach?.parent != nil
+                    && (family.contains(endpoint.entity) || endpoint.envelope.contains { family.contains($0.entity) })
+            }
     }
 
     /// The names of the relationships that may have the records of a family as nested objects.
@@ -118,8 +121,12 @@ struct SourceReach {
             let places = endpoint.pagination.style.parameters + sent
             return places.contains(.query(name)) || endpoint.parameters.contains { $0.name == name }
                 || api.parameters.contains { $0.name == name }
-                || endpoint.partitions.contains { $0.name == name } || endpoint.pathVariables.contains(name)
-                || endpoint.forEach.map { name.hasPrefix($0.variable + ".") } ?? false
+                || endpoint.partitions.contains { $0.name == name } || endpoint.variables.contains(name)
+                || endpoint.forEach.map { forEach in
+                    // Without its variable, it is an attribute of the parent that the path names.
+                    name.hasPrefix(forEach.variable + ".")
+                        || endpoint.variables.contains("\(forEach.variable).\(name)")
+                } ?? false
         }
     }
 }

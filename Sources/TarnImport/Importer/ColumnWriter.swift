@@ -12,6 +12,8 @@ struct ColumnWriter: ~Copyable {
         case rows(Int), row(Int)
         /// An object whose members are columns.
         case columns
+        /// The names themselves, in a map beside rows: an empty list.
+        case header
     }
 
     private let tape: Tape
@@ -66,7 +68,10 @@ struct ColumnWriter: ~Copyable {
         // Without any row, no name is needed: an empty list may come without them.
         guard !found.isEmpty else { return }
         try findNames(names, from: start, list)
-        for (place, isRow) in found { forms[place] = isRow ? .row(self.names.count - 1) : .rows(self.names.count - 1) }
+        let columns = self.names.count - 1
+        for (place, isRow) in found {
+            forms[place] = !isRow ? .rows(columns) : headers.contains(place) ? .header : .row(columns)
+        }
     }
 
     private func values(at steps: ArraySlice<JSONPath.Step>, from start: Int) -> [(place: Int, name: Int)] {
@@ -90,9 +95,12 @@ struct ColumnWriter: ~Copyable {
     private mutating func findNames(
         _ steps: ArraySlice<JSONPath.Step>, from start: Int, _ list: NamedColumns
     ) throws(ImportError) {
-        var places: [Int] = []
-        if steps.contains(.each) {
-            places = values(at: steps, from: start).map(\.place)
+        var places: [Int?] = []
+        if let last = steps.lastIndex(of: .each) {
+            // An object without a name has a column, too.
+            places = values(at: steps[...last], from: start).map {
+                tape.value(at: steps[(last + 1)...], from: $0.place)
+            }
         } else if let place = tape.value(at: steps, from: start) {
             guard tape.kind(place) == .array else {
                 throw .invalidColumns(path: list.names.description, reason: "found \(tape.describe(place))")
@@ -100,11 +108,11 @@ struct ColumnWriter: ~Copyable {
             tape.forEachElement(place) { places.append($0) }
             headers.insert(place)
         }
-        guard let first = places.first else {
+        guard let first = places.lazy.compactMap(\.self).first else {
             throw .invalidColumns(
                 path: list.names.description, reason: "the rows of this response need names, and it has none there")
         }
-        guard places.contains(where: { tape.scalarText($0) != nil }) else {
+        guard places.contains(where: { $0.flatMap(tape.scalarText) != nil }) else {
             let isObject = tape.kind(first) == .object
             throw .invalidColumns(
                 path: list.names.description,
@@ -117,10 +125,10 @@ struct ColumnWriter: ~Copyable {
 
     /// Returns the names of columns as JSON texts. One that has none of its own, or that of a
     /// column before, gets that of its position.
-    private func columnNames(_ places: [Int]) -> [[UInt8]] {
+    private func columnNames(_ places: [Int?]) -> [[UInt8]] {
         var names: [[UInt8]] = [], used: Set<[UInt8]> = []
         for (position, place) in places.enumerated() {
-            let own = tape.scalarText(place).map { text -> [UInt8] in
+            let own = place.flatMap(tape.scalarText).map { text -> [UInt8] in
                 var json = ""
                 json.appendJSONString(text)
                 return Array(json.utf8)
@@ -172,6 +180,7 @@ struct ColumnWriter: ~Copyable {
         case .rows(let names): try writeRows(place, names)
         case .row(let names): try writeRow(place, names)
         case .columns: try writeColumns(place)
+        case .header: text.append("[]")
         case nil:
             // Deeper than the paths there is nothing to name: this does not go deep.
             guard hasForm(in: place) else {

@@ -11,6 +11,11 @@ final class SchemaShapes {
     var isTruncated: Bool { count > SchemaShapes.countLimit }
     /// The schemas that refer to a schema by `allOf`, by its name.
     private lazy var heirs = SchemaShapes.heirs(in: document)
+    /// The named parts of the value that is described. Parts may refer to each other any number of
+    /// times.
+    private var partsOfValue: Set<String> = []
+    /// The schemas whose alternatives are added: these may extend the schema itself.
+    private var open: Set<String> = []
 
     /// The maximum number of values of all schemas.
     static let countLimit = 500_000
@@ -28,6 +33,9 @@ final class SchemaShapes {
         var facts = DeclaredFacts()
         facts.isRequired = isRequired
         count += 1
+        let others = partsOfValue
+        partsOfValue = []
+        defer { partsOfValue = others }
         if count <= SchemaShapes.countLimit, depth < SchemaShapes.depthLimit {
             describe(schema, shape, &facts, depth: depth)
         }
@@ -72,7 +80,10 @@ final class SchemaShapes {
             }
         } else {
             // Parts of a text, a number or a list: one of them has the type.
-            for part in parts.prefix(SchemaShapes.kindLimit) { describe(part, shape, &facts, depth: depth + 1) }
+            for part in parts.prefix(SchemaShapes.kindLimit) {
+                if let name = document.resolve(part)?.name, !partsOfValue.insert(name).inserted { continue }
+                describe(part, shape, &facts, depth: depth + 1)
+            }
             addTypes(of: schema, &facts)
             if facts.types.contains("array"), let items = schema["items"] {
                 shape.element = value(items, depth: depth + 1)
@@ -335,19 +346,21 @@ final class SchemaShapes {
         // Before its properties: schemas may contain themselves.
         if let name { named[name] = shape }
         var parts = name.map { [$0] as Set } ?? []
-        add(schema, to: shape, &parts, depth: depth)
+        add(schema, name, to: shape, &parts, depth: depth)
         shape.bases = parts.subtracting(name.map { [$0] } ?? [])
         return shape
     }
 
     /// Adds the properties of a schema and of its parts, of each named part once.
-    private func add(_ schema: JSONValue, to shape: ObjectShape, _ parts: inout Set<String>, depth: Int) {
+    private func add(
+        _ schema: JSONValue, _ name: String?, to shape: ObjectShape, _ parts: inout Set<String>, depth: Int
+    ) {
         count += 1
         guard count <= SchemaShapes.countLimit, depth < SchemaShapes.depthLimit else { return }
         for part in schema["allOf"]?.elements ?? [] {
             guard let (inner, name) = document.resolve(part) else { continue }
             if let name, !parts.insert(name).inserted { continue }
-            add(inner, to: shape, &parts, depth: depth + 1)
+            add(inner, name, to: shape, &parts, depth: depth + 1)
         }
         let required = Set(schema["required"]?.elements.compactMap(\.scalarText) ?? [])
         for property in schema["properties"]?.members.prefix(ObjectShape.fieldLimit) ?? [] {
@@ -355,7 +368,10 @@ final class SchemaShapes {
             let inner = value(property.value, isRequired: required.contains(property.key), depth: depth + 1)
             shape.shape(of: property.key)?.addDeclarations(of: inner)
         }
-        addAlternatives(of: schema, to: shape, parts, depth: depth)
+        if name.map({ open.insert($0).inserted }) ?? true {
+            addAlternatives(of: schema, to: shape, parts, depth: depth)
+            if let name { open.remove(name) }
+        }
         // `required` may be beside the `allOf` that has the properties.
         for name in required { shape.fields[name]?.declared?.isRequired = true }
     }

@@ -43,19 +43,47 @@ enum ColumnSearch {
             "the lists of one length are taken for columns of records, and \(names) for the same in each of them: if it is one record with lists, remove `columns`."
     }
 
-    /// Returns a note about a list of columns; nil about rows.
+    /// Returns a note about a list of columns, or one whose first row has the names; nil about
+    /// others.
     static func note(_ list: NamedColumns) -> String? {
-        guard list.names.origin == .memberName else { return nil }
         let place =
             list.records.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.records.description, limit: 60))`"
+        if list.names.origin == .record, list.names.steps == list.records.steps + [.index(0)] {
+            return
+                "\(place) has the names of its columns in its first row: if that is a record, too, remove `columns`, and write `from: '[0]'` and so on in the attributes."
+        }
+        guard list.names.origin == .memberName else { return nil }
         return
             "\(place) has its records as columns: the n-th values of all lists are one. If it is one record with lists, remove `columns`."
     }
 
+    /// Whether columns may as well be lists of one record, by chance of one length: texts only, and
+    /// none by the name of an id or a time.
+    ///
+    /// - Parameter json: the answer with objects.
+    static func isDoubtful(_ list: NamedColumns, in json: JSONValue) -> Bool {
+        let place = FoundList(steps: list.records.keys.map(ListStep.key), isList: true)
+        guard list.names.origin == .memberName, let rows = ListFinder.value(of: place, in: json)?.elements else {
+            return false
+        }
+        return !(rows.first?.members ?? []).contains { member in
+            if EnglishName.words(of: member.key).last.map(decidingNames.contains) ?? false { return true }
+            let values = rows.prefix(100).compactMap { $0[member.key] }.filter { $0 != .null }
+            // What is the same in all records was no list.
+            return values.allSatisfy(RowList.isCounted) && Set(values).count > 1
+        }
+    }
+
+    /// Names of columns that tell records apart.
+    private static let decidingNames: Set = ["id", "uuid", "key", "time", "date", "day", "timestamp"]
+
     private static func find(in json: JSONValue, like first: [FoundList]) -> [NamedColumns] {
         guard first.isEmpty else {
             return first.compactMap { list in
-                guard !list.steps.contains(.each), let value = ListFinder.value(of: list, in: json) else { return nil }
+                // Rows without names on the first page have none here.
+                guard list.columns == nil, !list.steps.contains(.each),
+                    let value = ListFinder.value(of: list, in: json)
+                else { return nil }
                 if case .object(let members) = value {
                     guard ColumnarRecords(members, list.path.keys, least: 1) != nil else { return nil }
                     return NamedColumns(list.path, names: JSONPath(.memberName, steps: []))
@@ -65,7 +93,8 @@ enum ColumnSearch {
         }
         let lists = ListFinder.lists(in: json)
         guard lists.contains(where: \.isList) else {
-            return ColumnarRecords.all(in: json).map {
+            // An object whose path cannot be written stays a part of a single record.
+            return ColumnarRecords.all(in: json).filter { $0.keys.isEmpty || FieldNames.canBeWritten($0.keys) }.map {
                 NamedColumns(JSONPath(keys: $0.keys), names: JSONPath(.memberName, steps: []))
             }
         }

@@ -9,6 +9,8 @@ enum RowList {
         "columns", "cols", "fields", "header", "headers", "meta", "names", "keys", "schema", "columnnames",
         "column_names",
     ]
+    /// Words of members whose fields are some of the columns, in an order of their own.
+    private static let queryWords: Set = ["filter", "sort", "sorting", "order", "group", "facet"]
     /// The maximum number of columns.
     private static let columnLimit = 200
 
@@ -43,7 +45,9 @@ enum RowList {
         // Further inside, such as in `meta.view.columns`.
         guard depth > 0 else { return nil }
         for member in members.prefix(100) {
-            guard case .object(let inner) = member.value else { continue }
+            guard case .object(let inner) = member.value,
+                queryWords.isDisjoint(with: EnglishName.words(of: member.key).map(EnglishName.singular))
+            else { continue }
             if let place = place(ofNamesIn: inner, count: count, depth: depth - 1) { return [.key(member.key)] + place }
         }
         return nil
@@ -78,18 +82,22 @@ enum RowList {
         guard areNames(texts, count: names.count), texts.allSatisfy({ Double($0) == nil }) else { return false }
         let others = rows.dropFirst().prefix(100)
         guard !isCertain else { return true }
-        return !others.isEmpty
-            && names.indices.contains { column in
-                let values = others.compactMap { $0.elements.indices.contains(column) ? $0.elements[column] : nil }
-                return values.contains { $0 != .null } && values.allSatisfy { $0 == .null || isCounted($0) }
-            }
+        let counted = names.indices.filter { column in
+            let values = others.compactMap { $0.elements.indices.contains(column) ? $0.elements[column] : nil }
+            return values.contains { $0 != .null } && values.allSatisfy { $0 == .null || isCounted($0) }
+        }
+        // A date above dates is the value of a first record.
+        return !counted.isEmpty && !counted.contains { isCounted(names[$0]) }
     }
 
-    /// Whether a value is a number, a boolean, or a text that begins like a number or a date.
-    private static func isCounted(_ value: JSONValue) -> Bool {
+    /// Whether a value is a number, a boolean, or a text of a number or a date: not `2nd street`.
+    static func isCounted(_ value: JSONValue) -> Bool {
         switch value {
         case .number, .bool: true
-        case .string(let text): text.utf8.first { $0 != UInt8(ascii: "-") }.map { (0x30...0x39).contains($0) } ?? false
+        case .string(let text):
+            Double(text) != nil
+                || text.utf8.first { $0 != UInt8(ascii: "-") }.map { (0x30...0x39).contains($0) } ?? false
+                    && text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-:./, %TZ".utf8.contains($0) }
         default: false
         }
     }

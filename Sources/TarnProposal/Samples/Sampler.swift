@@ -49,7 +49,7 @@ package struct Sampler: Sendable {
         guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
         if let error = Sampler.statedError(first, lists, isFirst: true) { throw error }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
-        sample.gaps = Sampler.gaps(first.json, lists, url: first.url) + first.doubts
+        sample.gaps = Sampler.gaps(first.json, lists, url: first.url)
         if lists.contains(where: \.isList) { await follow(&sample, lists, declared, isOneOfMany) }
         sample.mainList = MainList.ofPages(sample.pages, lists)
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
@@ -135,7 +135,7 @@ package struct Sampler: Sendable {
         let lists = page.lists
         guard !lists.isEmpty else { throw .noRecords(path) }
         var sample = Sample(origin: path, isURL: false, pages: [page])
-        sample.gaps = gaps(page.json, lists, url: "") + page.doubts
+        sample.gaps = gaps(page.json, lists, url: "")
         return sample
     }
 

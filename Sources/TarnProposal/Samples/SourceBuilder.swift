@@ -65,7 +65,13 @@ struct SourceBuilder {
         let end = source.endText
         source.notes += sample.notes + source.gaps
         if let page = sample.pages.first {
-            source.notes += page.columns.compactMap(ColumnSearch.note)
+            for list in page.columns {
+                guard let note = ColumnSearch.note(list) else { continue }
+                source.notes.append(note)
+                if ColumnSearch.isDoubtful(list, in: page.json) { source.gaps.append(note) }
+            }
+            source.notes += page.doubts
+            source.gaps += page.doubts
         }
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]

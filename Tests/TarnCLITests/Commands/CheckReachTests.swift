@@ -65,6 +65,7 @@ struct CheckReachTests {
             ("'@param.tenant'", "", "players: { path: '/{tenant}/p', with: { tenant: a }, entity: Player }"),
             ("'@param.tenant'", "", "players: { path: /p, partitions: { tenant: [a, b] }, entity: Player }"),
             ("'@param.team.id'", "", "players: { path: '/teams/{team.id}/p', for_each: Team, entity: Player }"),
+            ("'@param.id'", "", "players: { path: '/teams/{team.id}/p', for_each: Team, entity: Player }"),
             ("'@param.page'", "", "players: { path: /p, paginate: { page_number: { param: page } }, entity: Player }"),
             ("'@parent.id'", ", relationships: { best: Player }", "players: { path: /p, entity: Player }"),
             ("'@relationship'", ", relationships: { best: Player }", "players: { path: /p, entity: Player }"),

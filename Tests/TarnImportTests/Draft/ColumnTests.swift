@@ -34,7 +34,7 @@ struct ColumnTests {
     private let both = [#"a {"day":"a","n":1.1}"#, #"b {"day":"b","n":2}"#]
 
     @Test(
-        "the names are a list beside the rows, a member of objects, or the first row",
+        "the names are a list beside the rows, also in their map, a member of objects, or the first row",
         arguments: [
             (#"{"columns":["day","n"],"rows":[["a",1.10],["b",2]]}"#, "rows", "columns"),
             (#"{"meta":[{"name":"day"},{"name":"n"}],"data":{"of":[["a",1.10],["b",2]]}}"#, "data.of", "meta.*.name"),
@@ -47,6 +47,7 @@ struct ColumnTests {
             (#"{"h":{"day":["a","b"],"n":[1.10,2]}}"#, "h", "@memberName"),
             (#"{"x":{"day":["a"],"n":[1.10]},"y":{"day":["b"],"n":[2]}}"#, "*", "@memberName"),
             (#"{"names":["day","n"],"m":{"x":["a",1.10],"y":[["b",2]]}}"#, "m.*", "names"),
+            (#"{"names":["day","n"],"x":["a",1.10],"y":["b",2]}"#, "*", "names"),
         ] as [(String, JSONPath, JSONPath)])
     func forms(json: String, records: JSONPath, names: JSONPath) throws {
         #expect(try lines(json, records, names) == both)
@@ -58,6 +59,11 @@ struct ColumnTests {
             try lines(#"{"c":["day","day",null,"n"],"r":[["a",2,3,4,5],["b"],["c",{"x":1.50}]]}"#, "r", "c") == [
                 #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3,"[4]":5}}"#, #"b {"day":"b"}"#,
                 #"c {"day":"c","all":{"[1]":{"x":1.50}}}"#,
+            ])
+        // An object without a name has a column, too.
+        #expect(
+            try lines(#"{"c":[{"name":"day"},{"id":7},null,{"name":"n"}],"r":[["a",2,3,4]]}"#, "r", "c.*.name") == [
+                #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3}}"#
             ])
     }
 
@@ -101,6 +107,7 @@ struct ColumnTests {
         #expect(error(#"{"c":7,"r":[["a"]]}"#, "r", "c").contains("found the number 7"))
         #expect(error(#"{"c":[{"name":"x"}],"r":[["a"]]}"#, "r", "c").contains("such as `c.*.name`"))
         #expect(error(#"{"c":[null],"r":[["a"]]}"#, "r", "c").contains("the first one is null"))
+        #expect(error(#"{"c":[{"id":1}],"r":[["a"]]}"#, "r", "c.*.name").contains("it has none there"))
         let unequal = error(#"{"h":{"day":["a","b"],"n":[1]}}"#, "h", "@memberName")
         #expect(unequal.contains("`h`") && unequal.contains("`day` has 2, `n` has 1"), "\(unequal)")
         #expect(error("[[", "$", "[0]").contains("not valid JSON"))

@@ -104,8 +104,6 @@ func recordings(_ folder: TemporaryFolder, _ responses: [(target: String, fields
 
 /// A proposal of one response.
 func propose(_ body: String, url: String = "https://api.test.example/things") throws -> Proposal {
-    let json = try JSONValue(body)
-    return try Proposal([
-        Sample(origin: url, isURL: true, pages: [Sample.Page(url: url, body: Array(body.utf8), json: json)])
-    ])
+    let page = ColumnSearch.page(Sample.Page(url: url, body: Array(body.utf8), json: try JSONValue(body)))
+    return try Proposal([Sample(origin: url, isURL: true, pages: [page])])
 }

@@ -89,4 +89,19 @@ struct SalvageSettingsTests {
             #expect(try StoreInspector(at: new).verification().isSound)
         }
     }
+
+    @Test("a store with an unreadable checkpoint has no progress, and keeps what scans have listed")
+    func scansWithoutCheckpoint() throws {
+        let rich = try RichStore()
+        try rich.damage(
+            VerificationTests.Damage("a checkpoint", []) {
+                try $0.put("checkpoints", RecordKey("issues").storageKey, [UInt8](repeating: 1, count: 30))
+            })
+        try withNew { new in
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
+            #expect(report.lostCount == 0 && !report.hasProgress)
+            #expect(try Store.open(at: new).read { try $0.access.scans.count } == 60)
+            #expect(try StoreInspector(at: new).verification().isSound)
+        }
+    }
 }

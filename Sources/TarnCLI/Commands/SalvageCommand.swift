@@ -13,9 +13,9 @@ struct SalvageCommand: ParsableCommand {
             meta pages are unreadable, the newest trees are found by searching all pages. A lost record is named if a \
             page still has its key. Lost records are counted if the record of their table is readable. If anything was \
             lost, the new store has no responses and no checkpoints, so that the next sync fetches everything again; \
-            the exit code is then 3, as it is if a setting was lost, such as the quota. Local changes that were not sent cannot be fetched: the lost ones are named, and \
-            if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
-            new store is made, and the exit code is 9.
+            the exit code is then 3, as it is if a setting was lost, such as the quota. Local changes that were not sent \
+            cannot be fetched: the lost ones are named, and if others may be lost, the message says so. If another \
+            process writes to the damaged store meanwhile, no new store is made, and the exit code is 9.
 
             Example:
               tarn inspect salvage damaged.tarn forge.tarn

@@ -50,7 +50,11 @@ extension Salvage {
         if outbox.hasEntries { try store.write { try $0.repairOutbox() } }
         guard !lostOperations.isEmpty else { return }
         let lost = lostOperations
-        report.localChanges -= try store.write { try $0.settle(lost) }
+        let restored = try store.write { try $0.settle(lost) }
+        report.localChanges -= restored
+        guard restored > 0, report.lostCount == 0 else { return }
+        // With responses and progress, the next sync would not bring the records back.
+        loseOwnRow("outbox", "operations are missing that its index entries name")
     }
 
     /// Reports the marks whose record the new store lacks: its local values are lost.

@@ -84,7 +84,9 @@ final class Salvage {
             let more = file.findings.countBeyondList(code)
             if more > 0 { report.lose(code.rawValue, "and \(more) more", isOfPages: true, count: more) }
         }
-        if report.lostCount == 0 { try takeProgress() } else { try takeScans() }
+        if report.lostCount == 0 { try takeProgress() }
+        // A checkpoint may be unreadable.
+        if !report.hasProgress { try takeScans() }
         try takePositions()
         if report.lostCount > 0 { countMissing() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)

@@ -5,8 +5,16 @@ internal import LMDB
 extension Repair {
     /// Lets the next sync restore records that the repair has removed, or whose queued deletion is
     /// lost.
-    mutating func restoreRecords(_ rows: [ListedRecord], _ operations: [LostOperation]) throws {
+    ///
+    /// - Parameter unmarked: the records whose marks were unreadable. Those that are not stored were
+    ///   deleted locally, and no deletion is sent any more unless an operation of the outbox has it.
+    mutating func restoreRecords(
+        _ rows: [ListedRecord], _ operations: [LostOperation], _ unmarked: [ListedRecord]
+    ) throws {
         var isLacking = !rows.isEmpty
+        for record in unmarked where try !isLacking && !access.isStored(record) {
+            isLacking = try access.outbox.touching(record).isEmpty
+        }
         for (operation, effect) in try access.settle(operations) {
             var text = "operation \(operation.id)"
             if let record = operation.record {

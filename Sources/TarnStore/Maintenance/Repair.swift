@@ -371,10 +371,19 @@ struct Repair: ~Copyable {
         }
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
+        var unmarked: [ListedRecord] = []
         if let local = state.local {
             try remove(from: local) { key, value in
-                guard key.count > 2, let mark = isRow(key, value).flatMap({ LocalMark($0) }) else { return false }
-                return state.catalog.entity(id: mark.entity)?.root == key.loadBigEndian(0, UInt16.self)
+                guard key.count > 2 else { return false }
+                let record = ListedRecord(
+                    entity: key.loadBigEndian(0, UInt16.self), storageKey: Array(key.dropFirst(2)))
+                guard let mark = isRow(key, value).flatMap({ LocalMark($0) }),
+                    state.catalog.entity(id: mark.entity)?.root == record.entity
+                else {
+                    unmarked.append(record)
+                    return false
+                }
+                return true
             }
         }
         if let scans = state.scans {
@@ -388,7 +397,7 @@ struct Repair: ~Copyable {
         report.ownRowsRemoved += outbox.removed
         report.rebuildsOutbox = outbox.isChanged
         for record in lostRows { _ = try access.removeMarkOfLostRow(record) }
-        try restoreRecords(lostRows, outbox.lost)
+        try restoreRecords(lostRows, outbox.lost, unmarked)
     }
 
     private mutating func remove(

@@ -43,7 +43,7 @@ package struct LostOperation: Sendable, Hashable {
         for deleted in [record] + others {
             // One operation marks all of its records at once.
             guard let known = try access.mark(of: deleted), known.operation == .delete, known.since == mark.since,
-                try access.outbox.touching(deleted).isEmpty, try access.record(deleted) == nil
+                try access.outbox.touching(deleted).isEmpty, try !access.isStored(deleted)
             else { continue }
             _ = try deleted.storageKey.withUnsafeBytes { try access.localChanges.remove(deleted.entity, $0) }
             count += 1
@@ -55,6 +55,12 @@ package struct LostOperation: Sendable, Hashable {
 extension StoreAccess {
     fileprivate func mark(of record: ListedRecord) throws -> LocalMark? {
         try record.storageKey.withUnsafeBytes { try localChanges.mark(record.entity, $0) }
+    }
+
+    /// Whether a row of a record is stored, readable or not.
+    func isStored(_ record: ListedRecord) throws -> Bool {
+        guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
+        return try raw.get(state.records(of: record.entity), record.storageKey) != nil
     }
 
     /// Takes back the deletions of unreadable operations.

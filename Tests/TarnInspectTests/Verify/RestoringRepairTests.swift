@@ -45,6 +45,34 @@ struct RestoringRepairTests {
         #expect(try verifyBothWays(rich.path).isSound)
     }
 
+    @Test(
+        "if the mark of a deleted record is lost, lists are requested as a whole, unless its deletion is still queued",
+        arguments: [false, true])
+    func lostMark(isQueued: Bool) throws {
+        let rich = try RichStore()
+        try Store.open(at: rich.path).write { writer in
+            var list = try #require(try writer.access.checkpoints.checkpoint("issues"))
+            list.since = "2026-11-30"
+            try writer.setCheckpoint("issues", list)
+        }
+        try rich.damage(
+            VerificationTests.Damage("a mark, and perhaps the operation", []) { editor in
+                let root = try #require(editor.catalog.entity("Issue")).root
+                let mark = withUnsafeBytes(of: root.bigEndian) { Array($0) } + editor.key(2001)
+                try editor.put("local", mark, [UInt8](repeating: 1, count: 30))
+                guard !isQueued else { return }
+                try editor.put("outbox", OutboxEntryKey.operation(4), [UInt8](repeating: 1, count: 30))
+            })
+        let store = try Store.open(at: rich.path)
+        #expect(try store.repair().ownRowsRemoved == (isQueued ? 1 : 2))
+        let (since, validators) = try store.read { reader in
+            let entry = try reader.access.responses.entry(of: request)
+            return (try reader.access.checkpoints.checkpoint("issues")?.since, entry?.validation.validators)
+        }
+        #expect(since == (isQueued ? "2026-11-30" : nil) && validators == (isQueued ? ["etag \"0\""] : []))
+        #expect(try verifyBothWays(rich.path).isSound)
+    }
+
     private static let unreadable = VerificationTests.Damage("two operations", []) { editor in
         for id: UInt64 in [1, 4] {
             try editor.put("outbox", OutboxEntryKey.operation(id), [UInt8](repeating: 1, count: 30))

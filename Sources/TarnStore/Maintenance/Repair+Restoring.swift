@@ -6,8 +6,9 @@ extension Repair {
     /// Lets the next sync restore records that the repair has removed, or whose queued deletion is
     /// lost.
     ///
-    /// - Parameter unmarked: the records whose marks were unreadable. Those that are not stored were
-    ///   deleted locally, and no deletion is sent any more unless an operation of the outbox has it.
+    /// - Parameter unmarked: the records whose marks were unreadable. Those that are not stored
+    ///   were deleted locally, and no deletion is sent any more unless an operation of the outbox
+    ///   has it.
     mutating func restoreRecords(
         _ rows: [ListedRecord], _ operations: [LostOperation], _ unmarked: [ListedRecord]
     ) throws {

@@ -46,7 +46,7 @@ struct RowListProposalTests {
         }
         let proposal = try proposal(
             #"{"columns":["id","owner","tags"],"rows":[\#(rows.joined(separator: ","))]}"#)
-        for part in ["from: '{id}'", "owner: User", "tags: { to: [Tag]", "columns: columns"] {
+        for part in ["from: '{id}'", "owner: { to: User", "tags: { to: [Tag]", "columns: columns"] {
             #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
         }
         #expect(proposal.uncertain == [], "\(proposal.text)")

@@ -58,23 +58,24 @@ struct ColumnTests {
 
     @Test("a column without a name of its own has that of its position; a shorter row lacks its last values")
     func positions() throws {
-        #expect(
-            try lines(
-                #"{"c":["day","day",null,"n"],"r":[["a",2,3,4,5],["b"],["c",{"x":1.50}]]}"#, "r", "c", rest: "all")
-                == [
-                    #"a {"day":"a","n":4,"all":{"day":"a","[1]":2,"[2]":3,"n":4,"[4]":5}}"#,
-                    #"b {"day":"b","all":{"day":"b"}}"#, #"c {"day":"c","all":{"day":"c","[1]":{"x":1.50}}}"#,
-                ])
+        let found = try lines(
+            #"{"c":["day","day",null,"n"],"r":[["a",2,3,4,5],["b"],["c",{"x":1.50}]]}"#, "r", "c", rest: "all")
+        let expected = [
+            #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3,"[4]":5}}"#, #"b {"day":"b","all":{}}"#,
+            #"c {"day":"c","all":{"[1]":{"x":1.50}}}"#,
+        ]
+        #expect(found == expected, "\(found)")
     }
 
     @Test("beside columns, a member that is no list is the same in each record, and other values stay")
     func constants() throws {
         let json = #"{"unit":"°C","day":["a","b"],"n":[1,2],"quote":["\"\\","\n"]}"#
-        #expect(
-            try lines(json, "$", "@memberName", rest: "all") == [
-                #"a {"day":"a","n":1,"unit":"°C","all":{"unit":"°C","day":"a","n":1,"quote":"\"\\"}}"#,
-                #"b {"day":"b","n":2,"unit":"°C","all":{"unit":"°C","day":"b","n":2,"quote":"\n"}}"#,
-            ])
+        let found = try lines(json, "$", "@memberName", rest: "all")
+        let expected = [
+            #"a {"day":"a","n":1,"unit":"°C","all":{"quote":"\"\\"}}"#,
+            #"b {"day":"b","n":2,"unit":"°C","all":{"quote":"\n"}}"#,
+        ]
+        #expect(found == expected, "\(found)")
         let body = try NamedColumns.named(
             [NamedColumns("r", names: "c")], in: Array(#"{"n":1e400,"c":["x"],"r":[[1],{"y":2},null],"z":[[1]]}"#.utf8))
         #expect(

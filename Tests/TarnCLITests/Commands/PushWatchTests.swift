@@ -42,13 +42,22 @@ struct PushWatchTests {
             #expect(rename(next, file) == 0)
         }
 
+        private var isQueued: Bool {
+            get async throws {
+                try await !tarn("outbox", "list", "--file", file, "--format", "ndjson").lines.isEmpty
+            }
+        }
+
         func expectLast(_ effect: String, of process: TarnProcess) async throws {
             try await eventually("sent") { server.with(\.effects).count == 2 }
             #expect(server.with(\.effects).last == effect)
+            // The server has the change before the store has its answer.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try await isQueued, ContinuousClock.now < deadline {}
+            #expect(try await !isQueued)
             process.send(SIGINT)
             let result = await process.end()
             #expect(result.status == 130, "\(result.error)")
-            #expect(try await tarn("outbox", "list", "--file", file, "--format", "ndjson").lines.isEmpty)
         }
     }
 

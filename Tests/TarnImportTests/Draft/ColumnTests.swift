@@ -3,6 +3,7 @@
 import Foundation
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Import: rows and columns with names")
@@ -121,5 +122,64 @@ struct ColumnTests {
         } throws: {
             $0 as? ImportError == .tooLarge(.rows, limit: 4096)
         }
+    }
+
+    @Test("1,000 random tables are what a plain implementation makes of them", arguments: [1, 2, 3, 4] as [UInt64])
+    func random(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<250 {
+            let names = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                JSONValue.random(
+                    ["\"a\"", "\"b\"", "\"a\\u0022.[0]\"", "\"\"", "1.50", "true", "null", "{}", "[]"], &random)
+            }
+            guard names.contains(where: { ColumnTests.text($0) != nil }) else { continue }
+            let rows = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                (0..<Int.random(in: 0...6, using: &random)).map { _ in
+                    JSONValue.random(["1e400", "\"\\n\"", "null", "[1,[2]]", #"{"r":[[1]]}"#, "-0.10"], &random)
+                }
+            }
+            let other = JSONValue.random(["{}", "[[1]]", #""x""#], &random)
+            let json = JSONValue.object([
+                .init("z", other), .init("c", .array(names)), .init("r", .array(rows.map(JSONValue.array))),
+            ])
+            let expected = JSONValue.object([
+                .init("z", other), .init("c", .array(names)),
+                .init("r", .array(rows.map { ColumnTests.object($0, names) })),
+            ])
+            let named = try NamedColumns.named([NamedColumns("r", names: "c")], in: Array(json.text.utf8))
+            #expect(String(decoding: named, as: UTF8.self) == expected.text, "seed \(seed): \(json.text)")
+            // The same with the names in the first row.
+            let list = JSONValue.array([.array(names)] + rows.map(JSONValue.array))
+            let inside = try NamedColumns.named([NamedColumns("$", names: "[0]")], in: Array(list.text.utf8))
+            #expect(String(decoding: inside, as: UTF8.self) == expected["r"]?.text, "seed \(seed): \(list.text)")
+        }
+    }
+
+    private static func text(_ value: JSONValue) -> String? {
+        switch value {
+        case .string(let text): text
+        case .number(let text): text
+        case .bool(let value): "\(value)"
+        default: nil
+        }
+    }
+
+    private static func object(_ row: [JSONValue], _ names: [JSONValue]) -> JSONValue {
+        var members: [JSONValue.Member] = [], used: [String] = []
+        for (position, name) in names.enumerated() {
+            var own = text(name) ?? ""
+            if own.isEmpty || used.contains(own) { own = "[\(position)]" }
+            used.append(own)
+        }
+        for (position, value) in row.enumerated() {
+            members.append(.init(position < used.count ? used[position] : "[\(position)]", value))
+        }
+        return .object(members)
+    }
+}
+
+extension JSONValue {
+    fileprivate static func random(_ texts: [String], _ random: inout SeededRandom) -> JSONValue {
+        (try? JSONValue(texts.randomElement(using: &random) ?? "null")) ?? .null
     }
 }

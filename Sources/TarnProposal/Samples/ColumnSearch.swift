@@ -28,12 +28,11 @@ enum ColumnSearch {
         return result
     }
 
-    /// Returns a remark about columns with values beside them, as one record with lists has; nil
-    /// about others.
+    /// Returns a remark about columns with values beside them, as one record with lists has, and
+    /// about rows in an object with an id; nil about others.
     private static func doubt(_ list: NamedColumns, in json: JSONValue) -> String? {
-        guard list.names.origin == .memberName,
-            case .object(let members)? = ListFinder.value(of: FoundList(list.records), in: json)
-        else { return nil }
+        guard list.names.origin == .memberName else { return doubt(ofRows: list, in: json) }
+        guard case .object(let members)? = ListFinder.value(of: FoundList(list.records), in: json) else { return nil }
         let beside = members.filter { member in
             if case .array = member.value { false } else { !ListFinder.isEnvelope(member.key) }
         }
@@ -41,6 +40,17 @@ enum ColumnSearch {
         let names = beside.prefix(3).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
         return
             "the lists of one length are taken for columns of records, and \(names) for the same in each of them: if it is one record with lists, remove `columns`."
+    }
+
+    private static func doubt(ofRows list: NamedColumns, in json: JSONValue) -> String? {
+        let around = JSONPath(.record, steps: Array(list.records.steps.dropLast()))
+        guard !list.records.steps.isEmpty,
+            case .object(let members)? = ListFinder.value(of: FoundList(around), in: json),
+            ListFinder.hasOwnKey(members)
+        else { return nil }
+        let rows = YAMLText.comment(list.records.description, limit: 60)
+        return
+            "the object around `\(rows)` has an id, and is not described: if it is one record with rows, remove `records` and `columns`."
     }
 
     /// Returns a note about a list of columns, or one whose first row has the names; nil about

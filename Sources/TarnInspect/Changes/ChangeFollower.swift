@@ -1,9 +1,9 @@
-import LMDB
 import TarnStore
 
 /// A follower of a store's change log, which reads what other processes commit.
 ///
-/// It holds no snapshot between two steps, so it delays neither writers nor the reuse of pages.
+/// It holds no snapshot between two steps, only a descriptor of the file, so it delays neither
+/// writers nor the reuse of pages.
 package struct ChangeFollower {
     /// An event besides the changes.
     package enum Notice: Sendable, Hashable, CustomStringConvertible {
@@ -35,7 +35,7 @@ package struct ChangeFollower {
     private var incarnation = ""
     private var transaction: UInt64 = 0
     /// The file of the last step: another store may have the same number of transactions.
-    private var file: FileIdentity?
+    private var file: HeldFile?
     /// The reason why no read transaction held the state at the last step; nil if one did.
     package private(set) var aloneBecause: String?
 
@@ -60,9 +60,9 @@ package struct ChangeFollower {
         damaged: (StoreInspector.Damage) -> Void, notice: (Notice) -> Void, change: (Change) throws -> Void
     ) throws {
         // The head may be half written: then the question below decides.
-        let opened = try? PageFile(opening: inspector.path), now = opened.flatMap { FileIdentity(path: $0.path) }
+        let opened = try? PageFile(opening: inspector.path), now = opened.flatMap { HeldFile(path: $0.path) }
         let newest = try? opened.map { try FileSnapshot.meta(of: $0).0.transaction }
-        if let newest, newest == transaction, now == file { return }
+        if let newest, newest == transaction, let now, let file, now.isSame(as: file) { return }
         let part = try inspector.changes(
             of: names,
             since: { part in

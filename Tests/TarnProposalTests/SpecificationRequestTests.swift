@@ -1,5 +1,5 @@
-// What the requests of a specification send: credentials in the header field Authorization, lists of
-// values as one text, and cookies.
+// The requests of a specification: credentials in the header field Authorization, lists of values as
+// one text, and cookies.
 
 import Tarn
 import Testing

@@ -37,7 +37,7 @@ struct ScanMeasure {
         if otherRecords > 0, progress.listed > 0 {
             progress.countedPart = max(0, 1 - Double(otherRecords) / Double(progress.listed))
         }
-        // What is less than the list has already is no total of it.
+        // A number below that of the list so far is no total of it.
         let records = Double(progress.listed + resumedRecords) * progress.countedPart
         progress.expectedPages = totals.pages.flatMap { $0 < progress.pages + resumedPages ? nil : $0 }
         progress.expectedRecords = totals.records.flatMap { Double($0) < records.rounded() ? nil : $0 }

@@ -6,7 +6,7 @@ internal import TarnStore
 ///
 /// Everything else, such as what pages are counted by, stays where it is.
 struct ColumnWriter: ~Copyable {
-    /// What a value is written as.
+    /// The form in which a value is written.
     private enum Form {
         /// A list of rows, or one row, with the names of its columns.
         case rows(Int), row(Int)

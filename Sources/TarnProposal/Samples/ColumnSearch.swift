@@ -4,7 +4,7 @@ import Tarn
 
 /// Makes objects of the records of an answer that are rows or columns, as an import does.
 ///
-/// What else is found in an answer is the same as in one that has objects.
+/// Everything else is found in the result as in an answer that has objects.
 enum ColumnSearch {
     /// Returns an answer with objects, and what a description says of its lists.
     ///
@@ -79,7 +79,7 @@ enum ColumnSearch {
         return !(rows.first?.members ?? []).contains { member in
             if EnglishName.words(of: member.key).last.map(decidingNames.contains) ?? false { return true }
             let values = rows.prefix(100).compactMap { $0[member.key] }.filter { $0 != .null }
-            // What is the same in all records was no list.
+            // A value that all records share was no list.
             return values.allSatisfy(RowList.isCounted) && Set(values).count > 1
         }
     }

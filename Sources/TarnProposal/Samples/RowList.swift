@@ -31,7 +31,9 @@ enum RowList {
     /// Returns the place of the names of a list's columns: a list of texts beside it, or a member
     /// of each object of one; nil if there is none.
     ///
-    /// - Parameter members: those around the list.
+    /// - Parameters:
+    ///   - members: those around the list.
+    ///   - depth: how many objects further inside it may be.
     static func place(ofNamesIn members: [JSONValue.Member], count: Int, depth: Int = 3) -> [JSONPath.Step]? {
         for member in members where columnNames.contains(member.key.lowercased()) {
             let elements = member.value.elements
@@ -106,14 +108,11 @@ enum RowList {
     ///
     /// - Parameter count: the number of columns.
     static func names(in members: [JSONValue.Member], count: Int) -> [String]? {
-        for member in members where columnNames.contains(member.key.lowercased()) {
-            let names = member.value.elements.compactMap { element in
-                element.scalarText ?? ["name", "id", "key", "field"].lazy.compactMap { element[$0]?.scalarText }.first
-            }
-            let areUsable = names.allSatisfy { FieldNames.canBeWritten([$0]) } && Set(names).count == count
-            if names.count == count, member.value.elements.count == count, areUsable { return names }
-        }
-        return nil
+        guard let place = place(ofNamesIn: members, count: count, depth: 0), case .key(let key)? = place.first,
+            let elements = members.first(where: { $0.key == key })?.value.elements
+        else { return nil }
+        guard case .key(let field)? = place.dropFirst().last else { return elements.compactMap(\.scalarText) }
+        return elements.compactMap { $0[field]?.scalarText }
     }
 
     /// Returns the columns of a list of rows; nil if the list is not one of records.

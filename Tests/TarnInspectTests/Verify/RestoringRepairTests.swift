@@ -1,4 +1,4 @@
-// What a repair removes, the next sync can bring back.
+// The next sync can bring back records that a repair has removed.
 
 import Foundation
 import Testing

@@ -121,31 +121,6 @@ struct VerificationTests {
         #expect(try verify(path).findings == [])
     }
 
-    @Test("a list of several responses keeps the place of a record that was deleted, is sound, and is salvaged")
-    func listWithoutRecord() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/tarn-list-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let schema = Schema([EntityDefinition("Issue", key: ["id"], attributes: [.init("id", .int)])])
-        let store = try Store.open(at: path, schema: schema), time = Timestamp(microseconds: 1)
-        try store.write { writer in
-            try writer.put("Issue", RecordKey(1), [])
-            let issue = try #require(writer.catalog.entity("Issue")?.id)
-            let listed = [ListedRecord(entity: issue, storageKey: RecordKey(1).storageKey)]
-            try writer.putResponse(
-                ResponseEntry(
-                    request: RequestKey(url: "https://api.example.org/issues", endpoint: "issues"),
-                    validation: .init(status: 200, fetchedAt: time, validatedAt: time),
-                    listing: .init(listed, count: 1, identity: ResponseEntry.Listing.listIdentity + "issues")))
-        }
-        try store.write { _ = try $0.delete("Issue", RecordKey(1)) }
-        #expect(try verify(path).findings == [])
-        #expect(try store.repair().isEmpty)
-        let new = path + ".salvaged"
-        defer { try? FileManager.default.removeItem(atPath: new) }
-        #expect(try StoreInspector(at: path).salvage(to: new).responses == 1)
-        #expect(try verify(new).responses == 1)
-    }
-
     @Test("a queued deletion keeps the version of its record, and the store is sound")
     func versionOfDeleted() throws {
         let rich = try RichStore(), request = RequestKey(url: "https://api.example.org/issues/2002", endpoint: "issue")

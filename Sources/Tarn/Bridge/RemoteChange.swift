@@ -37,7 +37,7 @@ extension WriteMessageBuilder {
     /// Returns an operation as a bridge gets it.
     ///
     /// - Parameter declared: the declared request of the operation.
-    /// - Throws: `StoreError`, `ImportError`.
+    /// - Throws: `StoreError`.
     func change(for operation: OutboxOperation, _ declared: WriteMessage) throws -> RemoteChange {
         var record = Record(entity: operation.entity, key: operation.key, fields: [])
         if let entity = access.catalog.entity(operation.entity) {
@@ -46,7 +46,6 @@ extension WriteMessageBuilder {
         return RemoteChange(
             operation: operation, record: record,
             member: try operation.members.first.flatMap { try member($0, operation) },
-            body: try declared.message.body.map { try JSONValue(String(decoding: $0, as: UTF8.self)) } ?? .object([]),
-            message: declared.message, records: declared.records)
+            body: declared.body ?? .object([]), message: declared.message, records: declared.records)
     }
 }

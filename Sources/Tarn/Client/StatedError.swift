@@ -1,4 +1,4 @@
-// Errors that answers with status 200 state beside a list without records.
+// Errors that answers with status 200 state beside a list without records, or in place of a record.
 
 import TarnHTTP
 import TarnImport
@@ -30,6 +30,22 @@ package struct StatedError: Sendable, Hashable {
     private static func json(_ body: [UInt8]) -> JSONValue? {
         guard body.count <= longestBody, let text = String(validating: body, as: UTF8.self) else { return nil }
         return try? JSONValue(text)
+    }
+
+    /// Returns the error that the answer to a change states in the objects that lead to its record;
+    /// nil if it states none.
+    ///
+    /// Beside what a list states, `"ok": false` and `"success": false` do: some servers answer each
+    /// refusal with 200.
+    static func find(inAnswer body: [UInt8], to record: JSONPath) -> StatedError? {
+        guard let json = json(body), case .object(let members) = json else { return nil }
+        let flag = members.first { ["ok", "success"].contains($0.key.lowercased()) && $0.value == .bool(false) }
+        // The record's own object counts, too: the caller has found no record there.
+        let path = JSONPath(keys: record.keys + [""])
+        if let found = find(in: json, around: [path]) { return found }
+        guard let flag else { return nil }
+        let message = members.first { ["message", "msg", "detail", "description"].contains($0.key.lowercased()) }
+        return StatedError(path: flag.key, text: line(firstText(of: (message ?? flag).value)))
     }
 
     /// Returns the error of an object that leads to a list; nil if there is none.
@@ -72,12 +88,16 @@ package struct StatedError: Sendable, Hashable {
             guard let path = path(member)?.description, !rule.ignores(path) else { continue }
             let own = member.key == state?.key ? "" : firstText(of: member.value)
             let text = own.isEmpty ? firstText(of: (message ?? member).value) : own
-            // Cut by scalars: a character may consist of any number of them.
-            let line = String(text.unicodeScalars.prefix(400)).split(whereSeparator: \.isWhitespace)
-                .joined(separator: " ")
-            return StatedError(path: path, text: line.count > 160 ? line.prefix(160) + "…" : line)
+            return StatedError(path: path, text: line(text))
         }
         return nil
+    }
+
+    /// Returns the beginning of a text, in one line.
+    private static func line(_ text: String) -> String {
+        // Cut by scalars: a character may consist of any number of them.
+        let line = String(text.unicodeScalars.prefix(400)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count > 160 ? line.prefix(160) + "…" : line
     }
 
     /// Whether a member is the state of a failed answer, as of JSend: `"status": "error"`.

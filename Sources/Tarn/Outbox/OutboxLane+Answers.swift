@@ -31,11 +31,16 @@ extension OutboxLane {
         // The body of a refusal that counts as done, such as a 404, has no record.
         sent.isReplayed = operation.mayHaveArrived && operation.kind != .delete
         if response.status == 303, operation.kind != .create { return await seen(response, message, request, sent) }
+        if operation.kind == .delete || sent.isReplayed, let refused = refused(sent, response, message, request) {
+            return refused
+        }
         if sent.isReplayed, operation.kind != .create { return await reread(message, sent) }
         if operation.kind != .delete, (200..<300).contains(response.status), !response.body.isEmpty {
             switch read(response, message, into: &sent) {
             case .record(let found): key = found
-            case .unreadable(let reason): sent.unread = unread(reason, response, request)
+            case .unreadable(let reason):
+                if let refused = refused(sent, response, message, request) { return refused }
+                sent.unread = unread(reason, response, request)
             }
         } else if operation.kind != .delete, let reason {
             sent.unread = unread(reason, response, request)

@@ -7,6 +7,8 @@ import TarnStore
 /// The HTTP request of an operation, without preconditions and credentials.
 struct WriteMessage: Sendable {
     var message: TransportRequest
+    /// The body before its encoding; nil without one.
+    var body: JSONValue?
     /// The URL of the record, as the API names it; nil if the operation has none of its own.
     var recordURL: String?
     /// Whether the description declares where the record is read.
@@ -27,8 +29,8 @@ struct WriteMessageBuilder {
     let plans: WritePlans
 
     private var description: Description { client.description }
-    private var catalog: Catalog { access.catalog }
-    private var bodies: BodyWriter { BodyWriter(description.mapping, catalog, plans: plans.bodies) }
+    var catalog: Catalog { access.catalog }
+    var bodies: BodyWriter { BodyWriter(description.mapping, catalog, plans: plans.bodies) }
 
     private func variables(_ record: Record, _ member: Record? = nil) -> RecordVariables {
         RecordVariables(access: access, record: record, member: member, bodies: bodies)
@@ -64,18 +66,14 @@ struct WriteMessageBuilder {
             let urls = variables(named(operation, server, entity), member)
             try checkKeys(in: request.url, urls)
             let url = try expanded(request.url, urls, base, known)
-            var message = client.request(url, headers: request.headers)
+            let content = try content(of: operation, request, server, member, entity, urls)
+            var message = client.request(url, headers: try headers(of: request, content.idempotencyKey, urls))
             message.method = request.method
-            if let body = try body(of: operation, request, server, member, entity, urls) {
-                message.body = Array(body.text.utf8)
-                if message.headers["Content-Type"] == nil {
-                    message.headers["Content-Type"] =
-                        request.format == .mergePatch ? "application/merge-patch+json" : "application/json"
-                }
+            if let body = content.encoded {
+                message.body = body
+                if message.headers["Content-Type"] == nil { message.headers["Content-Type"] = request.format.mediaType }
             }
-            if let name = requests.idempotency {
-                message.headers[name] = request.idempotencyKey(of: operation, message.body)
-            }
+            if let name = requests.idempotency { message.headers[name] = content.idempotencyKey }
             var recordURL: String?
             switch operation.kind {
             case .update, .delete:
@@ -86,8 +84,9 @@ struct WriteMessageBuilder {
             case .create, .add, .remove: break
             }
             return WriteMessage(
-                message: message, recordURL: recordURL, isReadDeclared: requests.read != nil, records: request.records,
-                idempotencyField: requests.idempotency, isIncomplete: try incomplete(operation, request, known, entity))
+                message: message, body: content.body, recordURL: recordURL, isReadDeclared: requests.read != nil,
+                records: request.records, idempotencyField: requests.idempotency,
+                isIncomplete: try incomplete(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
         } catch WriteError.request(let place, let reason) {
@@ -165,8 +164,8 @@ struct WriteMessageBuilder {
     private func isKeyEnough(
         _ operation: OutboxOperation, _ requests: WriteRequests, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> Bool {
-        guard operation.kind == .update, request.content(for: .update) == .changed, request.format == .json,
-            request.values.isEmpty
+        guard operation.kind == .update, request.content(for: .update) == .changed, request.format != .mergePatch,
+            request.values.isEmpty, request.headers.allSatisfy({ TransportBody.placeholder($0.value) == nil })
         else { return false }
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
         let read = requests.read ?? requests.update?.url ?? request.url
@@ -188,7 +187,7 @@ struct WriteMessageBuilder {
     /// Checks that a body has no temporary key, neither in references nor as the record's own.
     ///
     /// - Throws: `WriteError.request`.
-    private func checkKeys(of record: Record, _ fields: Set<String>?, omitting omitted: Set<String>) throws {
+    func checkKeys(of record: Record, _ fields: Set<String>?, omitting omitted: Set<String>) throws {
         guard let entity = catalog.entity(record.entity) else { return }
         for field in record.fields where (fields?.contains(field.name) ?? true) && !omitted.contains(field.name) {
             guard field.value.hasTemporaryKey, let known = entity.field(field.name) else { continue }
@@ -197,14 +196,14 @@ struct WriteMessageBuilder {
         }
     }
 
-    private static func temporaryKey(_ name: String) -> WriteError {
+    static func temporaryKey(_ name: String) -> WriteError {
         .request(
             place: "",
             reason: "\(name) has a temporary key, which is never sent: the record was not created at the server; "
                 + "discard the operation")
     }
 
-    private static func unknownKey(_ name: String) -> WriteError {
+    static func unknownKey(_ name: String) -> WriteError {
         .request(
             place: "",
             reason: "the body needs \(name), which refers to a missing record whose key is too long to be known; "
@@ -255,62 +254,6 @@ struct WriteMessageBuilder {
             ?? Record(entity: entity.name, key: key, fields: []).withKeyFields(entity)
     }
 
-    // MARK: Body
-
-    private func body(
-        of operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ member: Record?,
-        _ entity: Catalog.Entity, _ variables: RecordVariables
-    ) throws -> JSONValue? {
-        let content = request.content(for: operation.kind)
-        var body: JSONValue?
-        switch (content, operation.kind) {
-        case (.none, _): break
-        case (_, .add), (_, .remove):
-            if let member { body = try json(of: member, request, fields: request.fields) }
-        case (.changed, _):
-            let names = Set(operation.changes.map(\.name))
-            let fields = names.intersection(request.fields ?? names)
-            body = try changed(operation, request, server, fields)
-        case (.all, _):
-            let omitted = operation.hasTemporaryKey ? entity.temporaryFields(of: operation.key) : []
-            body = try json(of: local(operation, server), request, fields: request.fields, omitting: omitted)
-        }
-        if operation.kind == .update, content != .none {
-            let names = operation.changes.map(\.name), left = try unsent(names, .update, request, entity)
-            if let first = left.first, left.count == names.count { throw first.error(entity.name, request) }
-        }
-        guard body != nil || !request.values.isEmpty else { return nil }
-        var result = body ?? .object([])
-        for value in request.values { result.force(try filled(value.value, variables), at: value.place.keys) }
-        return result
-    }
-
-    private func changed(
-        _ operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ fields: Set<String>
-    ) throws -> JSONValue {
-        let after = try json(of: local(operation, server), request, fields: fields)
-        guard request.format == .mergePatch else { return after }
-        let before = try json(of: server, request, fields: fields)
-        return JSONValue.mergePatch(from: before, to: after) ?? .object([])
-    }
-
-    private func json(
-        of record: Record, _ request: WriteRequest, fields: Set<String>?, omitting omitted: Set<String> = []
-    ) throws -> JSONValue {
-        try checkKeys(of: record, fields, omitting: omitted)
-        var options = BodyOptions()
-        // A field without a value is not known, or the server has none: null would be a change.
-        options.fields = fields?.filter { record[$0] != nil }
-        options.omitted = omitted
-        options.undeclared = undeclared(of: record.entity)
-        options.places = request.places
-        options.references = request.references
-        options.referenceForms = request.referenceForms
-        return try bodies.body(of: record, options) { entity, key in
-            try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
-        }
-    }
-
     // MARK: Fields that are not sent
 
     /// The fields of a stored entity that the description does not declare.
@@ -335,8 +278,7 @@ struct WriteMessageBuilder {
         let reasons = try unsendable(names, request, entity)
         var inRequest: Set<String> = []
         if kind == .create {
-            let forced = request.values.flatMap { $0.value.placeholders }
-            let variables = try plans.template(request.url).variables + forced
+            let variables = try plans.template(request.url).variables + request.variables
             inRequest = Set(variables.map { String($0.prefix { $0 != "." }) })
         }
         return names.compactMap { name in
@@ -352,12 +294,7 @@ struct WriteMessageBuilder {
     private func unsendable(
         _ names: [String], _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [String: String] {
-        var options = BodyOptions()
-        options.undeclared = undeclared(of: entity.name)
-        options.places = request.places
-        options.references = request.references
-        options.referenceForms = request.referenceForms
-        return try bodies.unsendable(among: names, of: entity, options)
+        try bodies.unsendable(among: names, of: entity, options(of: request, entity.name))
     }
 
     /// The fields of a creation that the body of its request has.
@@ -403,25 +340,6 @@ struct WriteMessageBuilder {
             place: request.place,
             reason: "\(request.method) replaces the whole record, and only a part of it is known\(lacking); \(wayOut)")
     }
-
-    /// Replaces texts that are `{variable}` by the variable's value.
-    private func filled(_ value: JSONValue, _ variables: RecordVariables) throws -> JSONValue {
-        switch value {
-        case .string(let text):
-            guard let name = TransportBody.placeholder(text) else { return value }
-            guard let found = try variables.value(of: name) else {
-                throw WriteError.request(place: "", reason: "the body needs {\(name)}, which has no value")
-            }
-            if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
-            if found.hasUnknownKey { throw WriteMessageBuilder.unknownKey("{\(name)}") }
-            if case .reference(let key) = found { return .string(key.description) }
-            return try variables.json(of: name) ?? (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
-        case .array(let values): return .array(try values.map { try filled($0, variables) })
-        case .object(let members):
-            return .object(try members.map { JSONValue.Member($0.key, try filled($0.value, variables)) })
-        case .null, .bool, .number: return value
-        }
-    }
 }
 
 extension Description {
@@ -441,18 +359,6 @@ extension Description {
         let fields = plans.fieldsInURLs(of: writes)
         return try access.outbox.waitsForWholeRecords(of: id) { sendsWhole($0, access.catalog) }
             + (fields.isEmpty ? [] : access.outbox.waitsForURLs(of: id) { fields.contains($0) })
-    }
-}
-
-extension JSONValue {
-    /// The variables of texts that are `{variable}`.
-    fileprivate var placeholders: [String] {
-        switch self {
-        case .string(let text): TransportBody.placeholder(text).map { [String($0)] } ?? []
-        case .array(let values): values.flatMap(\.placeholders)
-        case .object(let members): members.flatMap(\.value.placeholders)
-        case .null, .bool, .number: []
-        }
     }
 }
 
@@ -482,7 +388,7 @@ extension WriteRequest {
     ///
     /// The body of an update may have values of the server or of the record, which change between
     /// attempts: another body has another key. A server may refuse a known key with another body.
-    fileprivate func idempotencyKey(of operation: OutboxOperation, _ body: [UInt8]?) -> String {
+    func idempotencyKey(of operation: OutboxOperation, _ body: [UInt8]?) -> String {
         let key = operation.idempotencyKey.lowercasedText
         guard operation.kind == .update, content(for: .update) == .all || !values.isEmpty, let body else { return key }
         return WriteRequest.key(derivedFrom: key, String(decoding: body, as: UTF8.self))

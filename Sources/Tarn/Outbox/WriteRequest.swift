@@ -21,9 +21,13 @@ public struct WriteRequest: Sendable, Hashable {
     public var format = Format.json
     /// The only fields that are sent; nil for all that have a place in a body.
     public var fields: Set<String>?
+    /// The key path of the object in the body that has the fields: `ticket` for
+    /// `{"ticket": {"subject": …}}`. Default: the body itself.
+    public var envelope = JSONPath(keys: [])
     /// Values that are sent whatever the record is, by their key paths in the body.
     ///
-    /// A text that is `{variable}` as a whole is replaced by the variable's value.
+    /// A text that is `{variable}` as a whole is replaced by the variable's value, and
+    /// `{@idempotency_key}` by the idempotency key of the request.
     public var values: [ForcedValue] = []
     /// The key paths of fields in the body, where they differ from those in responses.
     public var places: [String: JSONPath] = [:]
@@ -31,9 +35,14 @@ public struct WriteRequest: Sendable, Hashable {
     public var references = ReferenceForm.key
     /// The forms of single relationships.
     public var referenceForms: [String: ReferenceForm] = [:]
+    /// Templates of single references, by the names of relationships, in place of a form:
+    /// `{"type": "users", "id": "{id}"}`. Variables are attributes of the other record.
+    public var referenceTemplates: [String: JSONValue] = [:]
     /// The key path of the record in the answer. Default: the root.
     public var records = JSONPath(keys: [])
     /// The header fields of the request, in addition to those of the API.
+    ///
+    /// A value that is `{variable}` as a whole is replaced by the variable's value.
     public var headers: [TransportHeaders.Field] = []
     /// The location of the declaration, for error texts: `forge.yaml:41`.
     package var place = ""
@@ -54,6 +63,12 @@ public struct WriteRequest: Sendable, Hashable {
         case json
         /// A JSON merge patch (RFC 7396), sent as `application/merge-patch+json`.
         case mergePatch = "merge_patch"
+        /// A JSON patch (RFC 6902), sent as `application/json-patch+json`: each field is set by an
+        /// operation `add`, which replaces the value that is there (§4.1).
+        case jsonPatch = "json_patch"
+        /// A form (`application/x-www-form-urlencoded`): inner values are named
+        /// `address[city]`, `tags[]` and `lines[0][text]`.
+        case form
     }
 
     /// A value that is sent whatever the record is.

@@ -46,6 +46,9 @@ extension DescriptionSchema {
                         name: "body", about: "The content of the body.", node: words(WriteRequest.Body.self)),
                     Property(
                         name: "format", about: "The format of the body.", node: words(WriteRequest.Format.self)),
+                    Property(
+                        name: "envelope", about: "The key path of the object in the body that has the fields.",
+                        node: .text),
                     Property(name: "fields", about: "The only fields that are sent.", node: .oneOrMore(.text)),
                     Property(
                         name: "set", about: "From key paths in the body to values that are always sent.",
@@ -53,8 +56,12 @@ extension DescriptionSchema {
                     Property(
                         name: "places", about: "From fields to their key paths in the body.", node: .map(.text)),
                     Property(
-                        name: "references", about: "The form of references, or one for each relationship.",
-                        node: .either([words(ReferenceForm.self), .map(words(ReferenceForm.self))])),
+                        name: "references",
+                        about: "The form of references, or a form or a template for each relationship.",
+                        node: .either([
+                            words(ReferenceForm.self),
+                            .map(.either([words(ReferenceForm.self), .pattern("\\{"), .mapping])),
+                        ])),
                     Property(name: "records", about: "The key path of the record in the answer.", node: .text),
                     Property(name: "headers", about: "Further header fields.", node: .map(.text)),
                 ], required: ["request"]),

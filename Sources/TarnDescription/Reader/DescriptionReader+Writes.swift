@@ -75,7 +75,7 @@ extension DescriptionReader {
 
     /// The keys of a request in its long form.
     private static let requestKeys = [
-        "request", "body", "format", "fields", "set", "places", "references", "records", "headers",
+        "request", "body", "format", "envelope", "fields", "set", "places", "references", "records", "headers",
     ]
 
     /// Reads `POST /issues`, or the same with options.
@@ -91,6 +91,13 @@ extension DescriptionReader {
         else { return nil }
         request.body = word(section, "body", "content of a body")
         if let format: WriteRequest.Format = word(section, "format", "format") { request.format = format }
+        if let text = text(section, "envelope"),
+            let path = place(text, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
+        {
+            // An answer has the record where the body has it, unless `records` names another place.
+            request.envelope = path
+            request.records = path
+        }
         if section["fields"] != nil { request.fields = Set(texts(section, "fields").map(\.text)) }
         for entry in entries(section, "set", of: "key paths to values") {
             let inner = "\(section.path("set")).\(entry.key)"
@@ -115,7 +122,7 @@ extension DescriptionReader {
         return request
     }
 
-    /// Reads a form for all relationships, or one for each.
+    /// Reads a form for all relationships, or a form or a template for each.
     private mutating func references(_ section: Section, into request: inout WriteRequest) {
         guard let value = section["references"] else { return }
         guard case .mapping = value.content else {
@@ -124,6 +131,10 @@ extension DescriptionReader {
         }
         for entry in entries(section, "references", of: "relationships to forms") {
             let field = "\(section.path("references")).\(entry.key)"
+            if let template = referenceTemplate(entry.value, field) {
+                request.referenceTemplates[entry.key] = template
+                continue
+            }
             guard let text = text(entry.value, field) else { continue }
             if let form = ReferenceForm(rawValue: text) {
                 request.referenceForms[entry.key] = form
@@ -132,6 +143,23 @@ extension DescriptionReader {
                 report(field, entry.value.mark, Spelling.unknown("form of references", text, among: known))
             }
         }
+    }
+
+    /// Reads a template of references, `{ type: users, id: '{id}' }` or `'Users({id})'`; nil for
+    /// another value.
+    private mutating func referenceTemplate(_ value: YAMLValue, _ field: String) -> JSONValue? {
+        let json: JSONValue
+        switch value.content {
+        case .scalar(let text, _) where !text.contains("{"): return nil
+        case .scalar(let text, _): json = .string(text)
+        case .list, .mapping: json = DescriptionReader.json(value) ?? .null
+        }
+        if json.templateVariables.isEmpty {
+            report(
+                field, value.mark,
+                "the template has no variable: write an attribute of the other entity in braces, such as '{id}'")
+        }
+        return json
     }
 
     /// Reads a key path in a body: keys only.
@@ -209,11 +237,28 @@ extension DescriptionReader {
         let known = DescriptionReader.fields(of: member ?? entity, schema)
         let named: [(String, Set<String>)] = [
             ("fields", request.fields ?? []), ("places", Set(request.places.keys)),
-            ("references", Set(request.referenceForms.keys)),
+            ("references", Set(request.referenceForms.keys).union(request.referenceTemplates.keys)),
         ]
         for (key, names) in named {
             for name in names.sorted() where known[name] == nil {
                 report(at: "\(field).\(key)", Spelling.unknown("field", name, among: known.keys.sorted()))
+            }
+        }
+        for (name, template) in request.referenceTemplates.sorted(by: { $0.key < $1.key }) {
+            guard let found = known[name] else { continue }
+            guard let destination = found.destination else {
+                report(at: "\(field).references", "\(name) is an attribute: only relationships have references")
+                continue
+            }
+            for variable in template.templateVariables {
+                if let message = DescriptionReader.problem(ofVariable: variable, destination, nil, schema) {
+                    report(at: "\(field).references", message)
+                }
+            }
+        }
+        for variable in request.variables {
+            if let message = DescriptionReader.problem(ofVariable: variable, entity, member, schema, inURL: false) {
+                report(at: field, message)
             }
         }
     }
@@ -230,7 +275,7 @@ extension DescriptionReader {
     }
 
     private static func problem(
-        ofVariable variable: String, _ entity: String, _ member: String?, _ schema: Schema
+        ofVariable variable: String, _ entity: String, _ member: String?, _ schema: Schema, inURL: Bool = true
     ) -> String? {
         var names = variable.split(separator: ".").map(String.init)[...], entity = entity
         if let member, names.first == "member", names.count > 1 {
@@ -242,7 +287,9 @@ extension DescriptionReader {
             guard let found = known[name] else {
                 return Spelling.unknown("field of \(entity)", name, among: known.keys.sorted()) + " (in {\(variable)})"
             }
-            if found.isToMany { return "{\(variable)}: \(name) is to-many: a URL needs one value" }
+            if found.isToMany, inURL || !names.isEmpty {
+                return "{\(variable)}: \(name) is to-many: a URL needs one value"
+            }
             guard let destination = found.destination else {
                 return names.isEmpty ? nil : "{\(variable)}: \(name) is an attribute, and has no fields"
             }

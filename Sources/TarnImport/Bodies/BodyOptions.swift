@@ -14,12 +14,16 @@ package struct BodyOptions: Sendable, Hashable {
     package var references: ReferenceForm = .key
     /// The forms of single relationships, by name.
     package var referenceForms: [String: ReferenceForm] = [:]
+    /// The templates of references that have no ``ReferenceForm``, by the names of relationships.
+    package var referenceTemplates: [String: JSONValue] = [:]
     /// The places of fields, by name, where they differ from those in responses: keys of the body.
     package var places: [String: JSONPath] = [:]
 
     /// Creates options: everything that can be sent, with bare keys as references.
     package init() {}
 
-    /// Returns the form of a relationship.
-    func form(of field: String) -> ReferenceForm { referenceForms[field] ?? references }
+    /// Returns the form of a relationship. A template has the place of an object.
+    func form(of field: String) -> ReferenceForm {
+        referenceTemplates[field] == nil ? referenceForms[field] ?? references : .object
+    }
 }

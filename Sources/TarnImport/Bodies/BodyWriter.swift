@@ -38,7 +38,7 @@ package struct BodyWriter: Sendable {
     ) throws -> JSONValue {
         guard let entity = catalog.entity(record.entity) else { throw BodyError.unknownEntity(record.entity) }
         let named = (options.fields ?? []).union(options.omitted).union(options.places.keys)
-            .union(options.referenceForms.keys)
+            .union(options.referenceForms.keys).union(options.referenceTemplates.keys)
         if let unknown = named.sorted().first(where: { entity.field($0) == nil }) {
             throw BodyError.unknownField(entity: entity.name, field: unknown)
         }
@@ -92,8 +92,11 @@ package struct BodyWriter: Sendable {
             return .string(part)
         case .reference(let destination, _):
             guard let destination = catalog.entity(id: destination) else { return .null }
-            let form = options.form(of: field.name)
+            let form = options.form(of: field.name), template = options.referenceTemplates[field.name]
             func reference(_ key: RecordKey) throws -> JSONValue {
+                if let template {
+                    return try filled(template, for: key, destination, from: entity, field.name, target)
+                }
                 if form == .nested, let record = try target(destination.name, key) {
                     return try body(of: record)
                 }
@@ -152,7 +155,7 @@ package struct BodyWriter: Sendable {
     }
 
     /// Requires that a referenced key is not known by its digest alone.
-    private func checkIsKnown(_ key: RecordKey, from entity: Catalog.Entity, _ field: String) throws(BodyError) {
+    func checkIsKnown(_ key: RecordKey, from entity: Catalog.Entity, _ field: String) throws(BodyError) {
         guard key.isDigest else { return }
         throw .value(
             entity: entity.name, field: field,

@@ -85,6 +85,19 @@ final class FastClock: Sendable {
     }
 }
 
+/// Counts the calls of a closure.
+final class CallCounter: Sendable {
+    private let count = Mutex(0)
+
+    /// The number of this call, from 1.
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
 /// A record that a scripted server keeps, with a version.
 final class ScriptedRecord: Sendable {
     struct State: Sendable {

@@ -1,4 +1,4 @@
-// The fields that have no place in a body.
+// The places of fields in a body, and the fields that have none.
 
 package import TarnStore
 
@@ -15,5 +15,11 @@ extension BodyWriter {
             if case .none(let reason) = field.place { reasons[field.name] = reason }
         }
         return reasons
+    }
+    /// Returns the places of an entity's fields in a body: keys, outermost first.
+    ///
+    /// - Throws: `BodyError`.
+    package func places(of entity: Catalog.Entity, _ options: BodyOptions) throws -> [[String]] {
+        try plan(entity, options).fields.compactMap(\.keys)
     }
 }

@@ -1,0 +1,35 @@
+// Answers with success that state an error in place of the record.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension OutboxLane {
+    /// The outcome of an operation whose answer states an error, as `{"ok": false, "error": "…"}`
+    /// or the `errors` of GraphQL, and does not have the record; nil for any other answer.
+    ///
+    /// The server has not carried it out, although the status says so.
+    func refused(
+        _ done: SentOperation, _ response: TransportResponse, _ declared: WriteMessage, _ request: TransportRequest
+    ) -> SentOperation? {
+        guard (200..<300).contains(response.status), !response.body.isEmpty,
+            rules.first(for: response)?.action != .ignore,
+            let error = StatedError.find(inAnswer: response.body, to: declared.records)
+        else { return nil }
+        var sent = SentOperation(operation: done.operation, outcome: .done(adopting: nil))
+        // The member may be the record's own.
+        if case .record = read(response, declared, into: &sent) {
+            if let lent = sent.importer { outbox.importers.give(back: lent) }
+            return nil
+        }
+        var failure = response.failure(of: request, at: client.now)
+        let text = response.secrets?.conceal(error.text) ?? error.text
+        let message =
+            "\(request.method) \(Redaction.shown(request.url)): the server returned \(response.status), and states an "
+            + "error (`\(error.path)`)\(text.isEmpty ? "" : ": \(text)"); if the change was carried out, declare a rule "
+            + "for such answers with `then: ignore`"
+        failure.message = message.printable(OutboxFailure.longestText)
+        sent.outcome = .refused(failure)
+        return sent
+    }
+}

@@ -1,0 +1,226 @@
+// The body and the header fields of an operation's request.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension WriteMessageBuilder {
+    /// The body of a request.
+    struct Content {
+        /// The body before its encoding; nil without one.
+        var body: JSONValue?
+        /// The bytes that are sent.
+        var encoded: [UInt8]?
+        /// The idempotency key of the request.
+        var idempotencyKey: String
+    }
+
+    /// The text that a body or a header field has in place of the idempotency key.
+    static let idempotencyVariable = "{@idempotency_key}"
+
+    /// Returns the body of an operation's request.
+    ///
+    /// - Parameter variables: the values of the URL.
+    func content(
+        of operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ member: Record?,
+        _ entity: Catalog.Entity, _ variables: RecordVariables
+    ) throws -> Content {
+        let fields = try fields(of: operation, request, server, member, entity)
+        let entity = (member?.entity).flatMap { catalog.entity($0) } ?? entity
+        let key = operation.idempotencyKey.lowercasedText
+        var body = try body(fields, request, variables, key)
+        var encoded = try body.map { try self.encoded($0, request, entity) }
+        let derived = request.idempotencyKey(of: operation, encoded)
+        // A key that follows from the body follows from one with the operation's own key.
+        if key != derived, request.hasIdempotencyKey {
+            body = try self.body(fields, request, variables, derived)
+            encoded = try body.map { try self.encoded($0, request, entity) }
+        }
+        return Content(body: body, encoded: encoded, idempotencyKey: derived)
+    }
+
+    /// Returns the body of a request, before its encoding; nil if it has none.
+    private func body(
+        _ fields: JSONValue?, _ request: WriteRequest, _ variables: RecordVariables, _ idempotencyKey: String
+    ) throws -> JSONValue? {
+        guard fields != nil || !request.values.isEmpty else { return nil }
+        var body = fields?.wrapped(in: request.envelope.keys[...]) ?? .object([])
+        for value in request.values {
+            body.force(try filled(value.value, variables, idempotencyKey), at: value.place.keys)
+        }
+        return body
+    }
+
+    /// Returns the header fields of a request, with the values of variables.
+    func headers(
+        of request: WriteRequest, _ idempotencyKey: String, _ variables: RecordVariables
+    ) throws -> [TransportHeaders.Field] {
+        try request.headers.map { field in
+            if field.value == WriteMessageBuilder.idempotencyVariable {
+                return TransportHeaders.Field(field.name, idempotencyKey)
+            }
+            guard let name = TransportBody.placeholder(field.value) else { return field }
+            guard let value = try variables.value(of: name), let text = try variables.urlText(of: name) else {
+                throw WriteError.request(
+                    place: "", reason: "the header field \(field.name) needs {\(name)}, which has no value")
+            }
+            if value.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
+            // RFC 9110 §5.5: a CR or LF would begin another field.
+            guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+                throw WriteError.request(
+                    place: "",
+                    reason:
+                        "the header field \(field.name) cannot have the value of {\(name)}: it has control characters")
+            }
+            return TransportHeaders.Field(field.name, text)
+        }
+    }
+
+    /// Returns the fields of a record that a request sends, as an object; nil if it sends none.
+    private func fields(
+        of operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ member: Record?,
+        _ entity: Catalog.Entity
+    ) throws -> JSONValue? {
+        let content = request.content(for: operation.kind)
+        var fields: JSONValue?
+        switch (content, operation.kind) {
+        case (.none, _): break
+        case (_, .add), (_, .remove):
+            if let member { fields = try json(of: member, request, fields: request.fields) }
+        case (.changed, _):
+            let names = Set(operation.changes.map(\.name))
+            fields = try changed(operation, request, server, names.intersection(request.fields ?? names))
+        case (.all, _):
+            let omitted = operation.hasTemporaryKey ? entity.temporaryFields(of: operation.key) : []
+            fields = try json(of: local(operation, server), request, fields: request.fields, omitting: omitted)
+        }
+        if operation.kind == .update, content != .none {
+            let names = operation.changes.map(\.name), left = try unsent(names, .update, request, entity)
+            if let first = left.first, left.count == names.count { throw first.error(entity.name, request) }
+        }
+        return fields
+    }
+
+    private func changed(
+        _ operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ fields: Set<String>
+    ) throws -> JSONValue {
+        let after = try json(of: local(operation, server), request, fields: fields)
+        guard request.format == .mergePatch else { return after }
+        let before = try json(of: server, request, fields: fields)
+        return JSONValue.mergePatch(from: before, to: after) ?? .object([])
+    }
+
+    private func json(
+        of record: Record, _ request: WriteRequest, fields: Set<String>?, omitting omitted: Set<String> = []
+    ) throws -> JSONValue {
+        try checkKeys(of: record, fields, omitting: omitted)
+        var options = options(of: request, record.entity)
+        // A field without a value is not known, or the server has none: null would be a change.
+        options.fields = fields?.filter { record[$0] != nil }
+        options.omitted = omitted
+        return try bodies.body(of: record, options) { entity, key in
+            try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
+        }
+    }
+
+    /// The places and forms of an entity's fields in the body of a request.
+    func options(of request: WriteRequest, _ entity: String) -> BodyOptions {
+        var options = BodyOptions()
+        options.undeclared = undeclared(of: entity)
+        options.places = request.places
+        options.references = request.references
+        options.referenceForms = request.referenceForms
+        options.referenceTemplates = request.referenceTemplates
+        return options
+    }
+
+    /// Encodes a body in the format of its request.
+    private func encoded(_ body: JSONValue, _ request: WriteRequest, _ entity: Catalog.Entity) throws -> [UInt8] {
+        switch request.format {
+        case .json, .mergePatch: return Array(body.text.utf8)
+        case .form: return Array(TransportBody.form(body.formFields).text.utf8)
+        case .jsonPatch:
+            let own = try bodies.places(of: entity, options(of: request, entity.name)).map {
+                request.envelope.keys + $0
+            }
+            do throws(JSONPatchError) {
+                return Array(try JSONValue.patch(setting: own + request.values.map(\.place.keys), of: body).text.utf8)
+            } catch {
+                throw WriteError.request(place: "", reason: "\(error)")
+            }
+        }
+    }
+
+    /// Replaces texts that are `{variable}` by the variable's value.
+    private func filled(_ value: JSONValue, _ variables: RecordVariables, _ idempotencyKey: String) throws -> JSONValue
+    {
+        switch value {
+        case .string(WriteMessageBuilder.idempotencyVariable): return .string(idempotencyKey)
+        case .string(let text):
+            guard let name = TransportBody.placeholder(text) else { return value }
+            guard let found = try variables.value(of: name) else {
+                throw WriteError.request(place: "", reason: "the body needs {\(name)}, which has no value")
+            }
+            if found.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
+            if found.hasUnknownKey { throw WriteMessageBuilder.unknownKey("{\(name)}") }
+            if case .reference(let key) = found { return .string(key.description) }
+            return try variables.json(of: name) ?? (try? JSONValue(found.jsonText)) ?? .string(found.urlText ?? "")
+        case .array(let values): return .array(try values.map { try filled($0, variables, idempotencyKey) })
+        case .object(let members):
+            return .object(
+                try members.map { JSONValue.Member($0.key, try filled($0.value, variables, idempotencyKey)) })
+        case .null, .bool, .number: return value
+        }
+    }
+}
+
+extension WriteRequest {
+    /// The variables of forced values and header fields.
+    package var variables: [String] {
+        values.flatMap { $0.value.placeholders } + headers.compactMap { TransportBody.placeholder($0.value) }
+    }
+
+    /// Whether the body has the idempotency key.
+    fileprivate var hasIdempotencyKey: Bool {
+        values.contains { $0.value.contains(.string(WriteMessageBuilder.idempotencyVariable)) }
+    }
+}
+
+extension WriteRequest.Format {
+    /// The media type of a body.
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .mergePatch: "application/merge-patch+json"
+        case .jsonPatch: "application/json-patch+json"
+        case .form: "application/x-www-form-urlencoded"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value inside of objects with one key each.
+    fileprivate func wrapped(in keys: ArraySlice<String>) -> JSONValue {
+        keys.reversed().reduce(self) { .object([Member($1, $0)]) }
+    }
+
+    /// Whether a value is this one, or inside of it.
+    fileprivate func contains(_ value: JSONValue) -> Bool {
+        switch self {
+        case value: true
+        case .array(let values): values.contains { $0.contains(value) }
+        case .object(let members): members.contains { $0.value.contains(value) }
+        default: false
+        }
+    }
+
+    /// The variables of texts that are `{variable}`.
+    fileprivate var placeholders: [String] {
+        switch self {
+        case .string(let text): TransportBody.placeholder(text).map { [String($0)] } ?? []
+        case .array(let values): values.flatMap(\.placeholders)
+        case .object(let members): members.flatMap(\.value.placeholders)
+        case .null, .bool, .number: []
+        }
+    }
+}

@@ -92,7 +92,10 @@ extension OutboxDrain {
         if let version { effects.versions.append(version) }
         if completion?.isDeleted == true { try deleteGone(record, &writer) }
         // A later change by another client may be in it.
-        if sent.importer != nil, isCurrent, !sent.isReplayed { try rebase(operation, record.key, &writer) }
+        if sent.importer != nil, isCurrent, !sent.isReplayed {
+            try noteUntakenFields(operation, record, &effects, writer)
+            try rebase(operation, record.key, &writer)
+        }
         try noteVersion(behind: operation, record, sent.version, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.

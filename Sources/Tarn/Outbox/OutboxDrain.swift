@@ -394,6 +394,7 @@ extension OutboxReport {
         unread += other.unread
         merged += other.merged
         unsentFields += other.unsentFields
+        untakenFields += other.untakenFields
         warnings += other.warnings.prefix(max(0, OutboxReport.problemLimit - warnings.count))
         problems += other.problems.prefix(max(0, OutboxReport.problemLimit - problems.count))
     }

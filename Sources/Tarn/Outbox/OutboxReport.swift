@@ -18,12 +18,13 @@ public struct OutboxReport: Sendable, Hashable {
     ///
     /// They are also counted in ``sent``.
     public var unread = 0
-    /// The first ``problemLimit`` answers that could not be read, fields that were not sent, and
-    /// created records that were merged into other ones.
+    /// The first ``problemLimit`` answers that could not be read, fields that were not sent or that
+    /// the server has not taken, and created records that were merged into other ones.
     ///
     /// The server has the changes whose answers could not be read; what it has made of them is
     /// unknown until the records are fetched. Stored responses with the records are not used before
-    /// that. A field that the description does not send any more stays a local change. A creation
+    /// that. A field that the description does not send any more stays a local change. A field of
+    /// which an answer has the value from before the change has that value here, too. A creation
     /// whose answer has the key of a record that was here before becomes one record with it.
     public var warnings: [Problem] = []
     /// The first reason for which operations wait although they could be sent; nil if none does.
@@ -43,6 +44,8 @@ public struct OutboxReport: Sendable, Hashable {
     package var merged = 0
     /// The number of fields that were not sent, and stay local changes.
     package var unsentFields = 0
+    /// The number of fields of which an answer has the value from before the change.
+    package var untakenFields = 0
     /// The number of operations that wait for a dead one; of the first 1,000 in `Outbox.run`.
     package var blocked = 0
     /// The entities of operations for which the description declares no requests, with the numbers
@@ -133,6 +136,19 @@ public struct OutboxReport: Sendable, Hashable {
             OutboxFailure(kind: OutboxReport.unsent, message: text.printable(OutboxFailure.longestText), at: time))
     }
 
+    /// Notes fields of which the answer has the value from before the change.
+    mutating func note(_ operation: OutboxOperation, untaken fields: [String], _ key: RecordKey, at time: Timestamp) {
+        untakenFields += fields.count
+        let text =
+            "the answer has the earlier value of \(fields.sorted().joined(separator: ", ")), which is the value here "
+            + "now: the server may not know the member of the request; its names follow from `naming`, `from` and `places`"
+        warn(
+            operation, OutboxRecord(operation.entity, key),
+            OutboxFailure(kind: OutboxReport.untaken, message: text.printable(OutboxFailure.longestText), at: time))
+    }
+
+    /// The kind of the failures of fields that the server has not taken.
+    package static let untaken = "untaken"
     /// The kind of the failures of fields that are not sent.
     package static let unsent = "unsent"
     /// The kind of the failures of creations that were merged into known records.

@@ -160,7 +160,8 @@ extension OutboxReport {
         for problem in problems { Output.error(problem.description) }
         for warning in warnings { Output.note("warning: \(warning)") }
         let isMerged = { (warning: Problem) in warning.failure.kind == OutboxReport.merged }
-        let shown = warnings.count { !isMerged($0) && $0.failure.kind != OutboxReport.unsent }
+        let others = [OutboxReport.unsent, OutboxReport.untaken]
+        let shown = warnings.count { !isMerged($0) && !others.contains($0.failure.kind) }
         if unread > shown { Output.note("warning: \(countText(unread - shown, "more answer")) could not be read") }
         let left = merged - warnings.count(where: isMerged)
         if left > 0 {
@@ -178,6 +179,8 @@ extension OutboxReport {
                 : "\(unsent) more fields were not sent: they stay local changes"
             Output.note("warning: \(fields)")
         }
+        let hidden = untakenFields > 0 && warnings.count >= OutboxReport.problemLimit
+        if hidden { Output.note("warning: \(countText(untakenFields, "field")) in all have their earlier values") }
         for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
             Output.note(
                 "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "
@@ -196,6 +199,7 @@ extension OutboxReport {
         if withdrawn > 0 { parts.append("\(withdrawn) withdrawn") }
         if unread > 0 { parts.append("\(countText(unread, "unread answer"))") }
         if merged > 0 { parts.append("\(merged) merged") }
+        if untakenFields > 0 { parts.append("\(countText(untakenFields, "field")) not taken") }
         var text = parts.joined(separator: ", ")
         let left = remaining.total - remaining.dead
         if left > 0 { text += "; \(left) left" }
@@ -216,6 +220,7 @@ extension OutboxReport {
         if unread > 0 { text += ",\"unread_answers\":\(unread)" }
         if merged > 0 { text += ",\"merged\":\(merged)" }
         if unsentFields > 0 { text += ",\"unsent_fields\":\(unsentFields)" }
+        if untakenFields > 0 { text += ",\"untaken_fields\":\(untakenFields)" }
         if blocked > 0 { text += ",\"behind_dead\":\(blocked)" }
         if unsendable > 0 { text += ",\"without_request\":\(unsendable)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }

@@ -55,6 +55,7 @@ package struct Proposal {
             let empty = samples.map { "\(Redaction.url($0.origin)) has an empty list: name one with records" }
             throw .nothingToDescribe(draft.omitted + empty)
         }
+        draft.dropInvalidWrites()
         var findings: [String] = [], check: ProposalCheck?
         for _ in 0..<Proposal.repairLimit {
             let text = ProposalWriter.text(draft.description)

@@ -129,6 +129,7 @@ struct ProposalDraft {
         let endpoints = EndpointBuilder(sources, entityNames, &entities, siblings: options.siblings.records)
         description.endpoints = endpoints.endpoints
         description.entities = ProposalDraft.reachable(entities, from: description.endpoints)
+        addWrites(endpoints)
         ask(clusters)
         findOverwritten(clusters)
         uncertain += description.entities.compactMap { entity in entity.keyDoubt.map { "entity \(entity.name): \($0)." }
@@ -148,6 +149,36 @@ struct ProposalDraft {
                 let name = endpoints.detailName(ofSource: index)
             {
                 bodies.append(Bodies(name, [page], description))
+            }
+        }
+    }
+
+    /// Adds the requests that change the records of lists, as a specification declares them.
+    private mutating func addWrites(_ endpoints: EndpointBuilder) {
+        for (index, source) in sources.enumerated() where !source.changes.isEmpty && source.lists.count == 1 {
+            guard let name = endpoints.name(ofSource: index),
+                let endpoint = description.endpoints.first(where: { $0.name == name && !$0.isCommentedOut }),
+                let list = endpoint.lists.first, let entity = description.position(of: list.entity)
+            else { continue }
+            var writes = description.entities[entity].writes ?? ProposedWrites()
+            ChangeBuilder(description.entities[entity], endpoint, source.lists[0].shape).add(source, to: &writes)
+            description.entities[entity].writes = writes
+        }
+    }
+
+    /// Removes the requests of entities whose declaration is not valid: one odd operation must not
+    /// make the whole proposal invalid.
+    mutating func dropInvalidWrites() {
+        guard description.entities.contains(where: { $0.writes?.requests.isEmpty == false }) else { return }
+        do throws(DescriptionError) {
+            _ = try Description.parse(ProposalWriter.text(description), file: "tarn.yaml")
+        } catch {
+            for index in description.entities.indices {
+                let start = "entities.\(description.entities[index].name).write"
+                guard let problem = error.problems.first(where: { $0.field.hasPrefix(start) }) else { continue }
+                let reason = YAMLText.comment(problem.message, limit: 300)
+                description.entities[index].writes = ProposedWrites(
+                    remarks: ["The requests that change records are not described: \(reason)."])
             }
         }
     }

@@ -1,5 +1,7 @@
 // A list of records that an endpoint fetches: the common form of samples and of specifications.
 
+import Tarn
+
 /// A list, or several lists of one response, as an endpoint will fetch them.
 struct Source {
     /// One list of records.
@@ -53,6 +55,8 @@ struct Source {
     var globalKey: String?
     /// The fields that paths of details name in their last variable.
     var namedFields: [String] = []
+    /// The requests that change the records.
+    var changes: [Change] = []
     /// The value of `since`, if a specification declares such a parameter.
     var since: (parameter: String, field: String?)?
 
@@ -84,5 +88,16 @@ struct Source {
         var page: Sample.Page?
         /// The declared shape of a single record; nil without a specification.
         var shape: ObjectShape?
+    }
+
+    /// A request that creates, changes or deletes a record.
+    struct Change {
+        var kind: OutboxOperation.Kind
+        var operation: ChangeOperation
+        /// The key of a record's JSON whose value is the last segment of the path; nil for a
+        /// creation.
+        var field: String?
+        /// Whether the path is that of the list, with one segment more; for a creation that path.
+        var isBelowList = true
     }
 }

@@ -23,6 +23,8 @@ struct ProposedEntity {
     var kindPath: [String] = []
     /// The kinds, each with the value of the discriminator.
     var kinds: [(entity: String, value: String)] = []
+    /// The requests that send changes; nil without any.
+    var writes: ProposedWrites?
     /// Commented lines at the end.
     var remarks: [String] = []
 

@@ -157,7 +157,7 @@ struct Operation {
         return (parts + lists).lazy.compactMap { external($0, document, depth: depth + 1) }.first
     }
 
-    private static func parameters(_ values: [JSONValue], _ document: OpenAPIDocument) -> [Parameter] {
+    static func parameters(_ values: [JSONValue], _ document: OpenAPIDocument) -> [Parameter] {
         var parameters: [Parameter] = []
         for value in values.prefix(200) {
             guard let (parameter, _) = document.resolve(value), let name = parameter["name"]?.scalarText,

@@ -5,6 +5,9 @@ import Tarn
 /// Converts schemas to shapes. A named schema has one shape, however often it is referred to.
 final class SchemaShapes {
     private let document: OpenAPIDocument
+    /// The keyword of properties that the bodies do not have: what only requests or only responses
+    /// have.
+    private let omitted: String
     private var named: [String: ObjectShape] = [:]
     private var count = 0
     /// Whether values beyond the limit are without a type.
@@ -25,7 +28,11 @@ final class SchemaShapes {
     /// The maximum number of schemas that are looked at for the type of another one.
     private static let partLimit = 500
 
-    init(_ document: OpenAPIDocument) { self.document = document }
+    /// - Parameter areOfRequests: whether the bodies are those of requests.
+    init(_ document: OpenAPIDocument, areOfRequests: Bool = false) {
+        self.document = document
+        omitted = areOfRequests ? "readOnly" : "writeOnly"
+    }
 
     /// Returns the shape of the values of a schema.
     func value(_ schema: JSONValue, isRequired: Bool = true, depth: Int = 0) -> ValueShape {
@@ -364,7 +371,7 @@ final class SchemaShapes {
         }
         let required = Set(schema["required"]?.elements.compactMap(\.scalarText) ?? [])
         for property in schema["properties"]?.members.prefix(ObjectShape.fieldLimit) ?? [] {
-            guard !isWriteOnly(property.value) else { continue }
+            guard !isOmitted(property.value) else { continue }
             let inner = value(property.value, isRequired: required.contains(property.key), depth: depth + 1)
             shape.shape(of: property.key)?.addDeclarations(of: inner)
         }
@@ -376,11 +383,11 @@ final class SchemaShapes {
         for name in required { shape.fields[name]?.declared?.isRequired = true }
     }
 
-    /// Whether a response has no value of a schema, which says so itself or is a reference to one.
-    private func isWriteOnly(_ schema: JSONValue) -> Bool {
+    /// Whether the bodies have no value of a schema, which says so itself or is a reference to one.
+    private func isOmitted(_ schema: JSONValue) -> Bool {
         let parts = schema["allOf"]?.elements ?? []
         return ([schema] + parts).contains { part in
-            part["writeOnly"] == .bool(true) || document.resolve(part)?.value["writeOnly"] == .bool(true)
+            part[omitted] == .bool(true) || document.resolve(part)?.value[omitted] == .bool(true)
         }
     }
 

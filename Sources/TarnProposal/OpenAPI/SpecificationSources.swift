@@ -73,6 +73,7 @@ struct SpecificationSources {
             findKeyInPaths(index)
         }
         addSingletons()
+        findChanges(document)
         if let samples { add(samples) }
     }
 
@@ -258,7 +259,7 @@ struct SpecificationSources {
                 && operation.records.schemaName != nil && operation.records.schemaName == list.records.schemaName
         }
         guard let detail = direct ?? other, let last = detail.segments.last, let variable = Operation.variable(last),
-            let field = field(for: variable, of: list, in: detail)
+            let field = field(for: variable, of: list, detail.parameters)
         else { return nil }
         let added = detail.records.names.filter { list.records.fields[$0] == nil }
         guard !added.isEmpty else { return nil }
@@ -268,9 +269,11 @@ struct SpecificationSources {
     }
 
     /// Returns the key of a list's records whose value a variable of a path has.
-    private func field(for variable: String, of list: Operation, in operation: Operation) -> String? {
+    ///
+    /// - Parameter parameters: those of the path.
+    private func field(for variable: String, of list: Operation, _ parameters: [Operation.Parameter]) -> String? {
         let fields = list.records.fields, words = EnglishName.words(of: variable)
-        let types = operation.parameters.first { $0.isInPath && $0.name == variable }?.schema["type"]
+        let types = parameters.first { $0.isInPath && $0.name == variable }?.schema["type"]
         let isText = types?.scalarText == "string", isNumber = types?.scalarText == "integer"
         func usable(_ name: String) -> Bool {
             guard let field = fields[name], field.isScalar else { return false }
@@ -304,7 +307,7 @@ struct SpecificationSources {
             let owner = lists.indices.first { other in
                 other != index && Operation.isSamePath(lists[other].segments[...], segments[..<position])
             }
-            if let owner, let field = field(for: variable, of: lists[owner], in: lists[index]) {
+            if let owner, let field = field(for: variable, of: lists[owner], lists[index].parameters) {
                 var found = Source.Parent(source: owner, field: field, segment: position)
                 if let outer = parent { found.outer = [(outer.source, outer.field, outer.segment)] + outer.outer }
                 parent = found
@@ -332,7 +335,7 @@ struct SpecificationSources {
             let isSame = list.records.schemaName != nil && detail.records.schemaName == list.records.schemaName
             // There may be hundreds of lists and details: few pairs have fields to compare.
             guard isDirect || isSame, let last = detail.segments.last.flatMap(Operation.variable),
-                let field = field(for: last, of: list, in: detail)
+                let field = field(for: last, of: list, detail.parameters)
             else { continue }
             // `/tags/{tag_id}` does not say that a tag is named by its name.
             if EnglishName.words(of: last).last == EnglishName.words(of: field).last {
@@ -342,6 +345,36 @@ struct SpecificationSources {
                 if isDirect { sources[index].localKey = field }
             } else if isSame {
                 sources[index].globalKey = field
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Finds the requests that change the records of the lists.
+    private mutating func findChanges(_ document: OpenAPIDocument) {
+        let changes = ChangeOperations(document)
+        for (index, list) in lists.enumerated() {
+            let creations = changes.operations(at: list.segments, ["post"])
+            sources[index].changes += creations.map { Source.Change(kind: .create, operation: $0) }
+            // `/issues/{id}`; or a path of its own that returns one of the listed records.
+            var paths = [(segments: list.segments + ["{id}"], isBelowList: true)]
+            let name = list.records.schemaName
+            for detail in operations where name != nil && detail.records.schemaName == name && detail.isDetail {
+                let isOwn = detail.segments.count { Operation.variable($0) != nil } == 1
+                if isOwn { paths.append((detail.segments, false)) }
+            }
+            for path in paths where !sources[index].changes.contains(where: { $0.kind != .create }) {
+                let found = changes.operations(at: path.segments, ["patch", "put", "post", "delete"])
+                for operation in found where operation.method != "POST" || !found.contains(where: \.replacesPost) {
+                    guard let last = operation.segments.last.flatMap(Operation.variable),
+                        let field = field(for: last, of: list, operation.parameters)
+                    else { continue }
+                    sources[index].changes.append(
+                        Source.Change(
+                            kind: operation.method == "DELETE" ? .delete : .update, operation: operation,
+                            field: field, isBelowList: path.isBelowList))
+                }
             }
         }
     }

@@ -75,6 +75,7 @@ struct ProposalWriter {
             }
         }
         if !entity.ignore.isEmpty { write(ignored: entity) }
+        if let writes = entity.writes { write(writes) }
         if let rest = entity.rest { line(4, "rest: \(rest)", "keeps what has no attribute of its own") }
         comments(entity.remarks, indent: 4)
     }
@@ -122,11 +123,16 @@ struct ProposalWriter {
 
     private mutating func write(ignored entity: ProposedEntity) {
         let texts = entity.ignore.map { YAMLText.scalar(JSONPath(keys: $0).description) }
-        let flow = "ignore: [" + texts.joined(separator: ", ") + "]"
-        guard flow.count > 90 else { return line(4, flow, entity.ignoreComment) }
-        comments([entity.ignoreComment], indent: 4)
-        line(4, "ignore:")
-        var row = ""
+        list("ignore", texts, indent: 4, entity.ignoreComment)
+    }
+
+    /// Writes a list in brackets, in several lines if it is long.
+    mutating func list(_ key: String, _ texts: [String], indent: Int, _ comment: String = "") {
+        let flow = "\(key): [" + texts.joined(separator: ", ") + "]"
+        guard flow.count > 90 else { return line(indent, flow, comment) }
+        comments([comment], indent: indent)
+        line(indent, "\(key):")
+        var row = "", rows: [String] = []
         for (index, text) in texts.enumerated() {
             row += row.isEmpty ? text : ", \(text)"
             if row.count > 80 || index == texts.count - 1 {
@@ -138,12 +144,11 @@ struct ProposalWriter {
             lines[lines.count - 1] += " [\(rows[0])]"
         } else {
             lines[lines.count - 1] += " ["
-            for (index, row) in rows.enumerated() { line(6, row + (index == rows.count - 1 ? "]" : ",")) }
+            for (index, row) in rows.enumerated() {
+                line(indent + 2, row + (index == rows.count - 1 ? "]" : ","))
+            }
         }
-        rows = []
     }
-
-    private var rows: [String] = []
 
     // MARK: Endpoints
 
@@ -235,11 +240,11 @@ struct ProposalWriter {
 
     // MARK: Lines
 
-    private mutating func comments(_ texts: [String], indent: Int) {
+    mutating func comments(_ texts: [String], indent: Int) {
         for text in texts where !text.isEmpty { lines += YAMLText.commentLines(text, indent: indent) }
     }
 
-    private mutating func line(_ indent: Int, _ text: String, _ comment: String = "") {
+    mutating func line(_ indent: Int, _ text: String, _ comment: String = "") {
         let start = String(repeating: " ", count: indent) + text
         guard !comment.isEmpty else {
             lines.append(start)

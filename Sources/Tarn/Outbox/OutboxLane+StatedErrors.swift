@@ -30,6 +30,8 @@ extension OutboxLane {
             + "for such answers with `then: ignore`"
         failure.message = message.printable(OutboxFailure.longestText)
         sent.outcome = .refused(failure)
+        // RFC 9111 §4.4: by its status, the answer is no error.
+        sent.invalidated = done.invalidated
         return sent
     }
 }

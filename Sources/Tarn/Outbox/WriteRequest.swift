@@ -29,7 +29,8 @@ public struct WriteRequest: Sendable, Hashable {
     /// A text that is `{variable}` as a whole is replaced by the variable's value, and
     /// `{@idempotency_key}` by the idempotency key of the request.
     public var values: [ForcedValue] = []
-    /// The key paths of fields in the body, where they differ from those in responses.
+    /// The key paths of fields in the ``envelope``, where they differ from those in responses:
+    /// keys, and behind them `[0]`, a list with one element, or `*`, an element for each value.
     public var places: [String: JSONPath] = [:]
     /// The form of references. Default: `key`.
     public var references = ReferenceForm.key

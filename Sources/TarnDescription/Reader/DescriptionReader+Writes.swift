@@ -110,7 +110,15 @@ extension DescriptionReader {
         for entry in entries(section, "places", of: "fields to key paths") {
             let inner = "\(section.path("places")).\(entry.key)"
             guard let text = text(entry.value, inner) else { continue }
-            if let path = place(text, inner, entry.value.mark) { request.places[entry.key] = path }
+            guard let path = plainKeyPath(text, inner, entry.value.mark) else { continue }
+            if path.isPlaceOfField {
+                request.places[entry.key] = path
+            } else {
+                report(
+                    inner, entry.value.mark,
+                    "\"\(text)\" is no place in a body: use keys, such as author.id, and behind them [0] or * for a list"
+                )
+            }
         }
         references(section, into: &request)
         if let text = text(section, "records"),

@@ -9,6 +9,8 @@ struct BodyField {
     enum Place {
         /// Keys of the body, outermost first.
         case keys([String])
+        /// Keys that lead to a list, and the steps from there to the value, or to each value.
+        case list(keys: [String], steps: [JSONPath.Step])
         /// A text of which the field's value is the whole: `prefix`, the sent text, `suffix`.
         case part(keys: [String], prefix: String, suffix: String)
         /// The members of the body that no other field has.
@@ -26,7 +28,7 @@ struct BodyField {
     /// The keys that lead to the field; nil if it has no place of its own.
     var keys: [String]? {
         switch place {
-        case .keys(let keys), .part(let keys, _, _): keys
+        case .keys(let keys), .part(let keys, _, _), .list(let keys, _): keys
         case .rest, .none: nil
         }
     }

@@ -16,8 +16,8 @@ struct BodyPlan {
         for field in entity.fields {
             let place: BodyField.Place
             if let path = options.places[field.name] {
-                guard path.isPlain, !path.keys.isEmpty else { throw .place(path.description, of: field.name) }
-                place = .keys(path.keys)
+                guard let declared = BodyPlan.place(at: path) else { throw .place(path.description, of: field.name) }
+                place = declared
             } else if options.undeclared.contains(field.name), field.name != own.rest {
                 place = .none("the description does not declare it any more")
             } else {
@@ -27,6 +27,15 @@ struct BodyPlan {
                 BodyField(name: field.name, place: place, content: BodyPlan.content(field, entity, own, mapping)))
         }
         self.fields = BodyPlan.withoutExcerpts(fields, options)
+    }
+
+    /// Returns a declared place: keys, or keys that lead to a list and steps inside of it; nil for
+    /// another path.
+    private static func place(at path: JSONPath) -> BodyField.Place? {
+        guard path.isPlaceOfField else { return nil }
+        let keys = Array(path.steps.prefix { if case .key = $0 { true } else { false } })
+        guard keys.count < path.steps.count else { return .keys(path.keys) }
+        return .list(keys: JSONPath(.record, steps: keys).keys, steps: Array(path.steps.dropFirst(keys.count)))
     }
 
     private static func content(
@@ -127,5 +136,16 @@ extension Mapping {
             result = result.inheriting(wider)
         }
         return result
+    }
+}
+
+extension JSONPath {
+    /// Whether a field may have this place in a body: keys of objects; behind the first one also
+    /// `[0]`, for a list with one element, and once `*`, for a list with an element for each value.
+    package var isPlaceOfField: Bool {
+        guard origin == .record, case .key? = steps.first, steps.count(where: { $0 == .each }) <= 1 else {
+            return false
+        }
+        return steps.allSatisfy { if case .index(let number) = $0 { number == 0 } else { true } }
     }
 }

@@ -53,7 +53,14 @@ package struct BodyWriter: Sendable {
                 guard isNamed else { continue }
                 throw BodyError.unsendable(entity: entity.name, field: field.name, reason: reason)
             }
-            let json = try json(of: value, field, entity, options, target)
+            var json = try json(of: value, field, entity, options, target)
+            if case .list(_, let steps) = field.place {
+                guard let list = json.listed(steps[...]) else {
+                    throw BodyError.value(
+                        entity: entity.name, field: field.name, reason: "\(json.text) is no list, as its place needs")
+                }
+                json = list
+            }
             guard let keys = field.keys else {
                 rest = json
                 continue

@@ -41,4 +41,22 @@ extension JSONValue {
         inner.force(value, at: Array(keys.dropFirst()))
         self[first] = inner
     }
+
+    /// Returns the list that has this value, or each value of it, where steps lead to; nil if it is
+    /// no list, and has to be one.
+    ///
+    /// Null is an empty list.
+    func listed(_ steps: ArraySlice<JSONPath.Step>) -> JSONValue? {
+        guard let first = steps.first else { return self }
+        let rest = steps.dropFirst()
+        switch first {
+        case .key(let key): return listed(rest).map { .object([Member(key, $0)]) }
+        case .index: return self == .null ? .array([]) : listed(rest).map { .array([$0]) }
+        case .each:
+            guard self != .null else { return .array([]) }
+            guard case .array(let values) = self else { return nil }
+            let elements = values.compactMap { $0.listed(rest) }
+            return elements.count == values.count ? .array(elements) : nil
+        }
+    }
 }

@@ -175,7 +175,7 @@ struct BodyWriterTests {
         #expect(error { $0.fields = ["titel"] }?.contains("Issue has no attribute or relationship titel") == true)
         #expect(error { $0.fields = ["tenant"] }?.contains("comes from @param.tenant") == true)
         #expect(error { $0.fields = ["authorLogin"] }?.contains("value of another record, author") == true)
-        #expect(error { $0.places = ["title": "a[0]"] }?.contains("a[0] is no place for title") == true)
+        #expect(error { $0.places = ["title": "a[1]"] }?.contains("a[1] is no place for title") == true)
         #expect(
             error {
                 $0.fields = ["title", "author"]

@@ -185,6 +185,31 @@ struct WriteFormTests {
             ])
     }
 
+    @Test("places in lists: one element, and an element for each value; null is an empty list")
+    func listPlaces() async throws {
+        let place = try await place(
+            """
+            update: { request: 'PATCH /issues/{id}', references: { watchers: { name: '{login}' } },
+              places: { title: 'properties.Name.title[0].text.content', tags: 'properties.Tags.*.name', due: 'dates[0]',
+                watchers: 'people[0].list.*.ref' } }
+            """)
+        let request = try await update(
+            place,
+            [
+                .init("title", .string("b")), .init("tags", .array([.string("x"), .string("y")])), .init("due", .null),
+                .init("watchers", .references([RecordKey("p2")])),
+            ])
+        #expect(
+            try JSONValue(request.body)["properties"]
+                == JSONValue(
+                    #"{"Name":{"title":[{"text":{"content":"b"}}]},"Tags":[{"name":"x"},{"name":"y"}]}"#),
+            "\(request.body)")
+        #expect(try JSONValue(request.body)["dates"] == .array([]))
+        #expect(
+            try JSONValue(request.body)["people"] == JSONValue(#"[{"list":[{"ref":{"name":"bo b"}}]}]"#),
+            "\(request.body)")
+    }
+
     @Test("a JSON patch cannot have members without a field of their own: the error names one")
     func unplacedPatch() async throws {
         let server = try ScriptedOutbox(
@@ -277,7 +302,8 @@ struct WriteFormTests {
             ("references: { author: objekt }", "unknown form of references"),
             ("set: { a: '{nr}' }", "unknown field of Issue"),
             ("headers: { X-A: '{nr}' }", "unknown field of Issue"),
-            ("envelope: 'a[0]'", "is no place in a body"),
+            ("envelope: 'a[0]'", "is no place in a body"), ("places: { title: 'a[1]' }", "behind them [0] or *"),
+            ("places: { title: '*.a' }", "is no place in a body"),
             ("format: jsonpatch", "unknown format"),
         ])
     func mistakes(option: String, message: String) throws {

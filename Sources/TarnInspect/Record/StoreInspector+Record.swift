@@ -15,10 +15,13 @@ extension StoreInspector {
     ///     Referrers are counted beyond it.
     ///   - most: The most entries that are read of each relationship's index and of the change log.
     ///     If it ends a count, the count is marked.
+    ///   - waits: The most entries that are read to find what an operation waits for.
+    ///   - targets: The most targets of each relationship that are looked up.
     /// - Throws: The error of `key`; `StoreError.unknownEntity`; otherwise as
     ///   ``dumpRecords(of:withVersions:line:damaged:)``.
     package func record(
-        _ name: String, limit: Int = 10, most: Int = .max, key: (Catalog.Entity) throws -> RecordKey
+        _ name: String, limit: Int = 10, most: Int = .max, waits: Int = .max, targets: Int = .max,
+        key: (Catalog.Entity) throws -> RecordKey
     ) throws -> RecordInspection {
         try open { file in
             try checkIsReadable(file)
@@ -26,7 +29,8 @@ extension StoreInspector {
                 throw StoreError.unknownEntity(name: name, known: file.catalog.entities.map(\.name))
             }
             let wanted = try key(entity)
-            let lookup = RecordLookup(file, entity, wanted, limit: limit, most: most)
+            let lookup = RecordLookup(
+                file, entity, wanted, limit: limit, most: most, waits: waits, targets: targets)
             return lookup.run()
         }
     }

@@ -31,6 +31,8 @@ public struct StoreStatistics: Sendable {
     public var entities: [(name: String, records: Int, parent: String?)]
     /// The number of stored responses.
     public var responses: Int
+    /// The numbers of operations in the outbox; nil if they are unreadable, or without an outbox.
+    package var outbox: OutboxCounts?
     /// The checkpoints of mirrors.
     package var checkpoints: [(name: String, checkpoint: Checkpoint)]
     /// The tables, ordered by name.
@@ -108,6 +110,8 @@ public struct StoreStatistics: Sendable {
             checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
         }
         self.checkpoints = checkpoints
+        // A file of another program has none, or an own table of this name.
+        if file.isStore, snapshot.tables[TableName.outbox] != nil { outbox = FileOutbox(file).counts }
         (fileBytes, self.pageSize) = (Int(clamping: snapshot.file.byteCount), pageSize)
         (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
         freePages = file.freePageCount

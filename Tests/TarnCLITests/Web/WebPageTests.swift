@@ -343,7 +343,7 @@ struct WebPageTests {
             "overview", "schema", "records?entity=Thing", "records?entity=Thing&after=\(middle)&reversed=yes",
             "records?entity=Thing&order=rank", "records?entity=Thing&text=nothing%20has%20this",
             "records?entity=Thing&where=name%20=%20x", "record?entity=Thing&key=\(middle)",
-            "record?entity=Group&key=\(group)", "responses", "changes",
+            "record?entity=Group&key=\(group)", "responses", "changes", "outbox", "progress",
         ]
         for view in views {
             let before = try Self.bytesRead()
@@ -378,7 +378,7 @@ struct WebPageTests {
     }
 
     /// The bytes that this thread has read so far.
-    private static func bytesRead() throws -> Int {
+    static func bytesRead() throws -> Int {
         let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar:") })
         return try #require(Int(line.split(separator: " ").last ?? ""))

@@ -11,8 +11,8 @@ extension StoreInspector {
     /// - Parameters:
     ///   - name: The name of the record's entity, or of an ancestor of it.
     ///   - key: A closure that gives the primary key, by the types that the entity's key has.
-    ///   - limit: The most referrers of each relationship, responses and changes that are kept.
-    ///     Referrers are counted beyond it.
+    ///   - limit: The most referrers of each relationship, responses, changes and operations that
+    ///     are kept. Referrers are counted beyond it.
     ///   - most: The most entries that are read of each relationship's index and of the change log.
     ///     If it ends a count, the count is marked.
     ///   - waits: The most entries that are read to find what an operation waits for.

@@ -20,7 +20,7 @@ struct ServerLimits: Encodable {
     /// The end of a pause that the server has requested, and the seconds until then.
     var pausedUntil: String?, pause: Int?
 
-    /// The most servers that are listed.
+    /// The most servers that are listed, and the most limits of one.
     static let most = 100
 
     /// Decodes the budgets of a store; nil if the text is no object of budgets.
@@ -36,7 +36,7 @@ struct ServerLimits: Encodable {
         let parts = key.split(separator: " ", maxSplits: 1)
         origin = Redaction.shown(parts.first.map(String.init) ?? "")
         hasCredentials = parts.count > 1
-        limits = budget.limits.map { limit in
+        limits = budget.limits.prefix(Self.most).map { limit in
             let end = limit.resetsAt.flatMap(Self.time)
             return Limit(
                 name: limit.name.cut(to: 200), remaining: limit.remaining, resetsAt: end?.description,

@@ -47,24 +47,27 @@ struct WebOutboxTests {
     @Test("an operation has its values, its attempts, its failure, its idempotency key and what it waits for")
     func parts() throws {
         let unsent = try UnsentStore(), page = InspectPage(store: unsent.path)
-        try unsent.store.read { reader in
-            for id: UInt64 in 1...9 {
-                let entry = try #require(try reader.outbox.entry(id)), operation = entry.operation
-                let found = try #require(try page.object("operation?id=\(id)")["operation"] as? [String: Any])
-                #expect(found["kind"] as? String == operation.kind.rawValue)
-                #expect(found["entity"] as? String == operation.entity)
-                #expect(found["record"] as? String == UnsentStore.place(operation.key))
-                #expect(found["attempts"] as? Int == operation.attempts)
-                #expect(found["idempotencyKey"] as? String == operation.idempotencyKey.uuidString.lowercased())
-                let waits = found["waits"] as? [[String: Any]] ?? []
-                #expect(
-                    waits.map { "\($0["id"] ?? "") \($0["reason"] ?? "")" }
-                        == entry.waitsFor.map { "\($0.operation) \($0.reason.rawValue)" })
-                #expect(found["areWaitsWhole"] as? Bool == true)
-                let changes = found["changes"] as? [[String: Any]] ?? []
-                #expect(changes.map { $0["name"] as? String } == operation.changes.map(\.name))
-                #expect(changes.map { $0["before"] != nil } == operation.changes.map { $0.before != nil })
-            }
+        let entries = try unsent.store.read { reader in
+            let outbox = reader.outbox
+            return try (1...9).compactMap { try outbox.entry($0) }
+        }
+        #expect(entries.map(\.operation.id) == Array(1...9))
+        for entry in entries {
+            let operation = entry.operation, id = operation.id
+            let found = try #require(try page.object("operation?id=\(id)")["operation"] as? [String: Any])
+            #expect(found["kind"] as? String == operation.kind.rawValue)
+            #expect(found["entity"] as? String == operation.entity)
+            #expect(found["record"] as? String == UnsentStore.place(operation.key))
+            #expect(found["attempts"] as? Int == operation.attempts)
+            #expect(found["idempotencyKey"] as? String == operation.idempotencyKey.uuidString.lowercased())
+            let waits = found["waits"] as? [[String: Any]] ?? []
+            #expect(
+                waits.map { "\($0["id"] ?? "") \($0["reason"] ?? "")" }
+                    == entry.waitsFor.map { "\($0.operation) \($0.reason.rawValue)" })
+            #expect(found["areWaitsWhole"] as? Bool == true)
+            let changes = found["changes"] as? [[String: Any]] ?? []
+            #expect(changes.map { $0["name"] as? String } == operation.changes.map(\.name))
+            #expect(changes.map { $0["before"] != nil } == operation.changes.map { $0.before != nil })
         }
         let failed = try #require(try page.object("operation?id=1")["operation"] as? [String: Any])
         let failure = try #require(failed["failure"] as? [String: Any])
@@ -111,7 +114,7 @@ struct WebOutboxTests {
         let schema = Schema([
             EntityDefinition("Thing", key: ["id"], attributes: [.init("id", .int), .init("name", .string)])
         ])
-        let store = try Store.open(at: path, schema: schema, options: .init(durability: .volatile))
+        let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
         let name = String(repeating: "a name of some length ", count: 10)
         try store.write { writer in
             for number in 1...count {
@@ -131,7 +134,7 @@ struct WebOutboxTests {
             guard let next = answer["next"] as? String else { break }
             after = "&after=\(next)"
         } while true
-        #expect(found == (1...count).map(String.init))
+        #expect(found == (1...count).map { String($0) })
         var dead: [String] = [], answers = 0
         after = ""
         repeat {

@@ -45,7 +45,7 @@ struct InspectViews: Sendable {
 
     private func overview() throws -> PageAnswer {
         // A file of another program has tables and no catalog.
-        try .json(OverviewAnswer(inspector.statistics(), (try? inspector.storedCatalog()) ?? Catalog()))
+        try .json(OverviewAnswer(inspector.sizes(), (try? inspector.storedCatalog()) ?? Catalog()))
     }
 
     private func records(_ request: PageRequest) throws -> PageAnswer {

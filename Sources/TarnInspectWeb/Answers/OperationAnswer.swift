@@ -54,8 +54,8 @@ struct OperationAnswer: Encodable {
     var waits: [Wait], areWaitsWhole: Bool
     var idempotencyKey: String
     // Only in the view of one operation.
-    /// The fields of a deleted record.
-    var deleted: [FieldText]?
+    /// The first fields of a deleted record, and the number of all.
+    var deleted: [FieldText]?, deletedCount: Int?
     /// The first records that the request refers to besides, and the number of all.
     var related: [FieldText.Target]?, relatedCount: Int?
     /// The URL at which the server has created the record.
@@ -104,6 +104,7 @@ struct OperationAnswer: Encodable {
             let entity = catalog.entity(deleted.entity)
             return deleted.fields.prefix(form.changes).map { FieldText($0, entity, catalog, states) }
         }
+        deletedCount = operation.deleted?.fields.count
         related = operation.related.prefix(form.targets).map {
             FieldText.Target($0.key, catalog.entity($0.entity), states)
         }

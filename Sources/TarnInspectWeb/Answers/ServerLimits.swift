@@ -16,7 +16,8 @@ struct ServerLimits: Encodable {
     var origin: String
     /// Whether the limits are those of certain credentials.
     var hasCredentials: Bool
-    var limits: [Limit]
+    /// The first limits, and the number of the others.
+    var limits: [Limit], moreLimits: Int
     /// The end of a pause that the server has requested, and the seconds until then.
     var pausedUntil: String?, pause: Int?
 
@@ -42,6 +43,7 @@ struct ServerLimits: Encodable {
                 name: limit.name.cut(to: 200), remaining: limit.remaining, resetsAt: end?.description,
                 reset: end.map { Self.seconds(until: $0, now) })
         }
+        moreLimits = max(0, budget.limits.count - Self.most)
         let end = budget.pausedUntil.flatMap(Self.time)
         (pausedUntil, pause) = (end?.description, end.map { Self.seconds(until: $0, now) })
     }

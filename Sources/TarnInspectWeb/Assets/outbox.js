@@ -182,7 +182,8 @@ function members(one) {
 function deleted(one) {
   if (!one.deleted) return null;
   return element("section", {}, element("h2", {}, "Record before its deletion"),
-    list(one.deleted.map((field) => [element("span", { class: "field" }, data(field.name)), value(field, 20)])));
+    list(one.deleted.map((field) => [element("span", { class: "field" }, data(field.name)), value(field, 20)])),
+    one.deletedCount > one.deleted.length ? element("p", { class: "quiet" }, `${number(one.deletedCount - one.deleted.length)} more are not listed.`) : null);
 }
 
 function sending(one) {

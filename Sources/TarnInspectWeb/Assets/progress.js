@@ -102,7 +102,7 @@ function servers(found) {
       element("td", { class: "value" }, data(one.origin), one.hasCredentials ? element("span", { class: "quiet" }, " with credentials") : null),
       element("td", { class: "value" }, one.limits.map((limit) => line(
         limit.name ? [data(limit.name), ": "] : "", number(limit.remaining), limit.resetsAt ? ` until ${limit.resetsAt}${left(limit.reset)}` : "")),
-      one.limits.length === 0 ? element("span", { class: "quiet" }, "no limit") : null),
+      one.limits.length === 0 ? element("span", { class: "quiet" }, "no limit") : null, one.moreLimits > 0 ? line(`and ${number(one.moreLimits)} more`) : null),
       one.pausedUntil ? `until ${one.pausedUntil}${left(one.pause)}` : "",
     ])),
     found.moreServers > 0 ? element("p", { class: "quiet" }, `${number(found.moreServers)} more are not listed.`) : null);

@@ -325,6 +325,9 @@ struct WebPageTests {
                 at: path, schema: Self.largeSchema, options: Store.Options(durability: .volatile))
             try store.write { writer in
                 try writer.put("Group", RecordKey(1), [.init("name", .string("all"))])
+                // An endpoint with `for_each` has a list for each parent record.
+                let list = Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: .now, completedAt: .now)
+                for number in 1...count / 2 { try writer.setCheckpoint("parts \(number)", list) }
                 for number in 1...count {
                     try writer.put(
                         "Thing", RecordKey(number),

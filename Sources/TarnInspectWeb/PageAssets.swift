@@ -19,8 +19,10 @@ enum PageAssets {
         case "elements.js": PackageResources.elements_js
         case "graph.js": PackageResources.graph_js
         case "main.js": PackageResources.main_js
+        case "outbox.js": PackageResources.outbox_js
         case "overview.js": PackageResources.overview_js
         case "pages.js": PackageResources.pages_js
+        case "progress.js": PackageResources.progress_js
         case "record.js": PackageResources.record_js
         case "records.js": PackageResources.records_js
         case "responses.js": PackageResources.responses_js

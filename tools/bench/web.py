@@ -131,6 +131,7 @@ def measure(browser, url, runs):
         ("records, a condition", "#/records?entity=Issue&where=state%20%3D%20closed"),
         ("records, a text that no record has", "#/records?entity=Issue&text=nothing%20has%20this"),
         ("record", record), ("record that half of all refer to", common), ("responses", "#/responses"),
+        ("outbox", "#/outbox"), ("progress", "#/progress"),
         ("changes", "#/changes"), ("schema", "#/schema"), ("pages, first answer", "#/pages"), ("verify", "#/verify"),
     ]
     slow = []

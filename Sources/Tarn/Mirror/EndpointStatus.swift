@@ -96,7 +96,7 @@ public struct EndpointStatus: Sendable, Hashable {
     /// Whether the stored response is fresh at a time.
     public func isFresh(at time: Timestamp) -> Bool { freshUntil.map { $0 > time } ?? false }
 
-    mutating func setAge(at now: Timestamp) {
+    package mutating func setAge(at now: Timestamp) {
         // A scan of the future was completed before the clock was set back.
         age = completedAt.map { max(0, Int(now.elapsed(since: $0) / 1_000_000)) }
     }
@@ -106,7 +106,7 @@ public struct EndpointStatus: Sendable, Hashable {
     }
 
     /// Adds the progress of one list.
-    mutating func add(_ checkpoint: Checkpoint) {
+    package mutating func add(_ checkpoint: Checkpoint) {
         if let time = checkpoint.completedAt {
             completeLists += 1
             if checkpoint.isCutOff { cutOffLists += 1 }

@@ -11,7 +11,7 @@ struct StatCommand: InspectingCommand {
         discussion: """
             Reads the statistics that LMDB keeps of each table, also of a damaged file or one that is not a store. \
             Damage that it meets is reported on standard error, and the exit code is then 6; `tarn inspect verify` \
-            checks everything. Without permission to lock, the file is read without locks; the exit code is 9 if \
+            checks everything. The endpoints are those that were scanned, with their last failures. Without permission to lock, the file is read without locks; the exit code is 9 if \
             another process committed meanwhile.
 
             --sizes and --bigkeys read all pages.
@@ -141,8 +141,31 @@ struct StatCommand: InspectingCommand {
             Output.line(
                 "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) scans " : "") + state
                     + (unfinished > 0 ? ", \(unfinished) unfinished" : ""))
+            if walks.count == 1 { writeDetails(walks[0].checkpoint) }
+        }
+        // Those of a scan and of a request outside of one.
+        for (name, checkpoint) in statistics.checkpoints where name.hasPrefix("! ") || name.hasPrefix("? ") {
+            guard let failure = checkpoint.lastFailure else { continue }
+            Output.line("failed at \(failure.at): \(name.dropFirst(2)): \(failure.text)")
+        }
+        if let outbox = statistics.outbox, !outbox.isEmpty {
+            var parts = ["\(outbox.pending &+ outbox.sending) to send"]
+            if outbox.failed > 0 { parts.append("\(outbox.failed) failed") }
+            if outbox.dead > 0 { parts.append("\(outbox.dead) dead") }
+            Output.line("outbox: " + parts.joined(separator: ", "))
         }
         Output.line("")
+    }
+
+    /// Writes the position of an unfinished scan, and the value of the next incremental one.
+    private func writeDetails(_ checkpoint: Checkpoint) {
+        if checkpoint.state == .underWay {
+            Output.line(
+                "  stopped after \(countText(checkpoint.pages, "page")), \(countText(checkpoint.records, "record")); "
+                    + "begun \(checkpoint.startedAt)"
+                    + (checkpoint.nextURL.map { "; next: \(Redaction.shown($0))" } ?? ""))
+        }
+        if let since = checkpoint.since { Output.line("  the next sync requests what changed since \(since)") }
     }
 
     private func size(_ bytes: Int) -> String { byteText(bytes) }

@@ -128,7 +128,7 @@ struct StatusReport {
             Output.line("\(countText(changes, "local change")) not sent: \(parts)")
         }
         if !outbox.isEmpty {
-            var parts = ["\(outbox.pending + outbox.sending) to send"]
+            var parts = ["\(outbox.pending &+ outbox.sending) to send"]
             if outbox.failed > 0 { parts.append("\(outbox.failed) failed") }
             if outbox.dead > 0 { parts.append("\(outbox.dead) dead") }
             Output.line(

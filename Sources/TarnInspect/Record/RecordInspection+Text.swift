@@ -10,7 +10,11 @@ extension RecordInspection {
         var lines = ["\(entity) \(key)" + (isStored ? "" : isUnreadable ? " (unreadable)" : " (not stored)")]
         if let damage { lines.append("  damaged: \(damage)") }
         if isChangedLocally { lines.append("  changed locally: the change has not reached the server") }
-        for field in record?.fields ?? [] { lines.append("  \(field.name): \(field.value.jsonText)") }
+        if let localChange { lines.append("  " + RecordInspection.text(of: localChange)) }
+        for field in record?.fields ?? [] {
+            lines.append("  \(field.name): \(field.value.jsonText)" + missingNote(field))
+        }
+        lines += heading("unsent changes", operations.map(\.line) + (mayHaveMoreOperations ? ["and perhaps more"] : []))
         lines += headerLines
         if bytes, let row { lines += ["stored bytes"] + RecordInspection.dump(row) }
         lines += heading("index entries", indexEntries.map(\.line))
@@ -74,6 +78,7 @@ extension RecordInspection {
         // Unknown if a damaged page is on the way.
         text += ",\"stored\":\(isUnreadable ? "null" : "\(isStored)")"
         text += ",\"changedLocally\":\(isMarkUnreadable ? "null" : "\(isChangedLocally)")"
+        text += localJSON
         if let damage {
             text += ",\"damage\":"
             text.appendJSONString(damage)

@@ -119,6 +119,16 @@ public struct RecordInspection: Sendable {
     public internal(set) var listings: [Listing] = []
     /// Whether the record has local changes that have not reached the server.
     public internal(set) var isChangedLocally = false
+    /// The mark of the local changes; nil if there is none, or if it is unreadable.
+    package internal(set) var localChange: LocalChange?
+    /// The first operations of the outbox that change it, in the order of their ids.
+    package internal(set) var operations: [InspectedOperation] = []
+    /// Whether others may change it, too: a lookup reads a limited number of them.
+    package internal(set) var mayHaveMoreOperations = false
+    /// The states of the records that it refers to.
+    package internal(set) var targets = TargetStates()
+    /// The destinations of its stored relationships, by name.
+    var targetEntities: [String: Catalog.Entity] = [:]
     /// Whether a page on the way to the mark of local changes is damaged.
     package internal(set) var isMarkUnreadable = false
     /// The last changes in the log, the newest first.

@@ -9,11 +9,14 @@ struct RecordLookup {
     private let storageKey: [UInt8]
     private let limit: Int
     private let most: Int
+    private let waits: Int, targets: Int
     private var result: RecordInspection
 
-    init(_ file: StoreFile, _ entity: Catalog.Entity, _ key: RecordKey, limit: Int, most: Int) {
+    init(
+        _ file: StoreFile, _ entity: Catalog.Entity, _ key: RecordKey, limit: Int, most: Int, waits: Int, targets: Int
+    ) {
         self.file = file
-        (self.limit, self.most) = (max(0, limit), most)
+        (self.limit, self.most, self.waits, self.targets) = (max(0, limit), most, waits, targets)
         root = file.catalog.entity(id: entity.root) ?? entity
         storageKey = key.storageKey
         result = RecordInspection(
@@ -28,6 +31,8 @@ struct RecordLookup {
         lookup.readRow()
         lookup.readReferrers()
         lookup.readListings()
+        lookup.readLocalChange()
+        lookup.readOperations()
         lookup.readChanges()
         file.reportFindings { damage in
             if lookup.result.damage == nil { lookup.result.damage = damage.description }
@@ -103,6 +108,11 @@ struct RecordLookup {
         result.entity = record.entity
         // The caller may know the digest of a long key only.
         result.key = record.key
+        for field in entity.fields {
+            guard case .reference(let reference) = field.kind else { continue }
+            result.targetEntities[field.name] = catalog.entity(id: reference.destination)
+        }
+        result.targets.lookUp(record, most: targets, in: file)
         guard let rules = file.rules[entity.id] else { return }
         var entries: [RecordInspection.IndexEntry] = []
         try? file.forEachEntry(rules, key, row.body) { index, entry, _ in
@@ -231,6 +241,49 @@ struct RecordLookup {
         }
     }
 
+    // MARK: - Local changes
+
+    private mutating func readLocalChange() {
+        let mark = withUnsafeBytes(of: root.id.bigEndian) { Array($0) } + storageKey
+        mark.withUnsafeBytes { key in
+            switch file.lookUp(key, in: TableName.local) {
+            case .found(let value):
+                result.isChangedLocally = true
+                result.localChange = value.withUnsafeBytes { value in
+                    FileOutbox.row(key, value).flatMap { LocalMark($0) }?.change(key.slice(2..<key.count), catalog)
+                }
+                guard result.localChange == nil else { return }
+                let place = "mark of \(root.name) \(RecordKey.describe(storageKey: storageKey))"
+                file.note(.localMark, place, FileOutbox.unreadable)
+            case .absent: break
+            case .unreadable: result.isMarkUnreadable = true
+            }
+        }
+    }
+
+    private mutating func readOperations() {
+        let outbox = FileOutbox(file), own = ListedRecord(entity: root.id, storageKey: storageKey), now = Timestamp.now
+        let isMarked = result.isChangedLocally || result.isMarkUnreadable
+        // Those of other records may be many, and each has marked the records that it changes.
+        let (ids, areAllIDs) = outbox.searching(most: most) {
+            outbox.ids(.own, own) + (isMarked ? outbox.ids(.reference, own) : [])
+        }
+        let (operations, isWhole) = outbox.searching(most: most) {
+            var found: [StoredOperation] = []
+            for id in ids where found.count <= limit {
+                guard let operation = outbox.indexed(id), operation.touches(own, operation.record(catalog)) else {
+                    continue
+                }
+                found.append(operation)
+            }
+            return found
+        }
+        result.operations = operations.prefix(limit).compactMap { outbox.inspected($0, most: waits, at: now) }
+            .sorted { $0.operation.id < $1.operation.id }
+        result.mayHaveMoreOperations = !areAllIDs || !isWhole || operations.count > limit
+        for operation in result.operations { result.targets.lookUp(operation.operation, most: targets, in: file) }
+    }
+
     // MARK: - Responses and changes
 
     private mutating func readListings() {
@@ -241,11 +294,6 @@ struct RecordLookup {
                 key.count == prefix.count + 8 ? key.loadBigEndian(prefix.count) : nil
             }
             if let id = id ?? nil { result.listings.append(listing(id)) }
-        }
-        switch prefix.withUnsafeBytes({ file.lookUp($0, in: TableName.local) }) {
-        case .found: result.isChangedLocally = true
-        case .absent: break
-        case .unreadable: result.isMarkUnreadable = true
         }
     }
 

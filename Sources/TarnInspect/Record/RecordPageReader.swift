@@ -6,6 +6,8 @@ struct RecordPageReader {
     let entity: Catalog.Entity
     let order: RecordOrder
     let filter: RecordFilter?
+    /// The most targets of each relationship that are looked up.
+    let targets: Int
 
     /// Reads records behind a position, until there are enough, or until enough rows were read or
     /// the time is over.
@@ -36,6 +38,7 @@ struct RecordPageReader {
                 entry.withUnsafeBytes { follow($0, into: &page, where: isWanted) }
             }
         }
+        for (_, record) in page.records { page.targets.lookUp(record, most: targets, in: file) }
         file.reportFindings { page.damages.append($0) }
         return page
     }

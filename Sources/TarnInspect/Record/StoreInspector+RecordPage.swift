@@ -14,13 +14,14 @@ extension StoreInspector {
     ///   - most: The most rows that are read. With a condition that few records meet, the page may
     ///     have fewer records than the limit, or none, and still not be the last.
     ///   - time: The time after which no further row is read; nil for any time.
+    ///   - targets: The most targets of each relationship that are looked up.
     ///   - condition: A condition as `tarn list --where` takes it; empty for none.
     ///   - isWanted: A further condition.
     /// - Throws: `RecordSelectionError.noOrder`; `QueryTextError` or `StoreError` for a condition
     ///   that is not valid; otherwise as ``dumpRecords(of:withVersions:line:damaged:)``.
     package func recordPage(
         of name: String, by attribute: String? = nil, after: [UInt8]? = nil, reversed: Bool = false, limit: Int = 50,
-        most: Int = 20_000, time: Duration? = nil, condition: String = "",
+        most: Int = 20_000, time: Duration? = nil, targets: Int = 0, condition: String = "",
         where isWanted: (Record) -> Bool = { _ in true }
     ) throws -> RecordPage {
         try open { file in
@@ -41,7 +42,7 @@ extension StoreInspector {
                 condition.isEmpty
                 ? nil
                 : try RecordFilter(Condition(text: condition, entity: name, catalog: file.catalog), of: entity, file)
-            return RecordPageReader(file: file, entity: entity, order: order, filter: filter)
+            return RecordPageReader(file: file, entity: entity, order: order, filter: filter, targets: targets)
                 .page(after: after, reversed: reversed, limit: limit, most: most, time: time, where: isWanted)
         }
     }

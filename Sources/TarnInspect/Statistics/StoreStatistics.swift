@@ -31,6 +31,8 @@ public struct StoreStatistics: Sendable {
     public var entities: [(name: String, records: Int, parent: String?)]
     /// The number of stored responses.
     public var responses: Int
+    /// The numbers of operations in the outbox; nil if they are unreadable, or without an outbox.
+    package var outbox: OutboxCounts?
     /// The checkpoints of mirrors.
     package var checkpoints: [(name: String, checkpoint: Checkpoint)]
     /// The tables, ordered by name.
@@ -52,7 +54,8 @@ public struct StoreStatistics: Sendable {
     /// The reason why no read transaction held the file; nil if one did.
     public var aloneBecause: String?
 
-    init(_ path: String, _ file: StoreFile) {
+    /// - Parameter readsCheckpoints: Whether the checkpoints are read: there may be very many.
+    init(_ path: String, _ file: StoreFile, readsCheckpoints: Bool = true) {
         self.path = path
         let catalog = file.catalog, snapshot = file.snapshot
         incarnation = file.text(MetaKey.incarnation) ?? ""
@@ -93,7 +96,23 @@ public struct StoreStatistics: Sendable {
                 let isNumbered = a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
                 return isNumbered && a.name.count != b.name.count ? a.name.count < b.name.count : a.name < b.name
             }
-        var checkpoints: [(String, Checkpoint)] = []
+        checkpoints = readsCheckpoints ? StoreStatistics.checkpoints(file) : []
+        // A file of another program has none, or an own table of this name.
+        if file.isStore, snapshot.tables[TableName.outbox] != nil { outbox = FileOutbox(file).counts }
+        (fileBytes, self.pageSize) = (Int(clamping: snapshot.file.byteCount), pageSize)
+        (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
+        freePages = file.freePageCount
+        readers = file.readers
+        // A file of another program is not a damaged store.
+        if file.isStore, let problem = file.formatProblem {
+            file.findings.add(problem.code, problem.place, problem.detail)
+        }
+        findings = file.findings.list
+        aloneBecause = file.aloneBecause
+    }
+
+    private static func checkpoints(_ file: StoreFile) -> [(name: String, checkpoint: Checkpoint)] {
+        var checkpoints: [(name: String, checkpoint: Checkpoint)] = []
         file.forEach(in: TableName.checkpoints) { key, value in
             guard EncodedRow.hasValidChecksum(value, table: 0, key: key),
                 let checkpoint = EncodedRow(value).flatMap({ Checkpoint($0) })
@@ -107,17 +126,7 @@ public struct StoreStatistics: Sendable {
             }
             checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
         }
-        self.checkpoints = checkpoints
-        (fileBytes, self.pageSize) = (Int(clamping: snapshot.file.byteCount), pageSize)
-        (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
-        freePages = file.freePageCount
-        readers = file.readers
-        // A file of another program is not a damaged store.
-        if file.isStore, let problem = file.formatProblem {
-            file.findings.add(problem.code, problem.place, problem.detail)
-        }
-        findings = file.findings.list
-        aloneBecause = file.aloneBecause
+        return checkpoints
     }
 
     static func meaning(of name: String, _ catalog: Catalog) -> String {
@@ -154,5 +163,13 @@ extension StoreInspector {
     ///   transaction held the file and commits were made meanwhile.
     public func statistics() throws -> StoreStatistics {
         try open { StoreStatistics(path, $0) }
+    }
+
+    /// Reads the statistics without the checkpoints: an endpoint may have one for each of millions
+    /// of parent records.
+    ///
+    /// - Throws: As ``statistics()``.
+    package func sizes() throws -> StoreStatistics {
+        try open { StoreStatistics(path, $0, readsCheckpoints: false) }
     }
 }

@@ -15,10 +15,10 @@ struct DamageTexts {
 
     mutating func append(_ damage: StoreInspector.Damage) {
         // One with a count stands for others of its kind.
-        if damage.count == 1, texts.count < DamageTexts.most {
-            texts.append(damage.description)
-        } else {
-            more += damage.count
-        }
+        if damage.count == 1 { append(damage.description) } else { more += damage.count }
+    }
+
+    mutating func append(_ text: String) {
+        if texts.count < DamageTexts.most { texts.append(text) } else { more += 1 }
     }
 }

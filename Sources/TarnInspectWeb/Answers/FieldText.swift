@@ -1,4 +1,5 @@
 import Foundation
+import TarnInspect
 import TarnStore
 
 /// A value of a field as the page shows it: a text, and the records that it refers to.
@@ -10,6 +11,8 @@ struct FieldText: Encodable {
         var entity: String
         var key: String
         var id: String
+        /// `missing` or `unreadable`; nil for a stored record, and for one that was not looked up.
+        var state: String?
     }
 
     /// The longest text that is sent, in characters; a longer one is cut, and `cut` has its length.
@@ -26,17 +29,24 @@ struct FieldText: Encodable {
     /// The number of targets, if there are more than are sent.
     var more: Int?
 
-    init(_ field: Record.Field, _ entity: Catalog.Entity?, _ catalog: Catalog, longest: Int = FieldText.longest) {
+    /// - Parameters:
+    ///   - longest: The longest text, in characters.
+    ///   - most: The most targets.
+    ///   - states: The states of the targets.
+    init(
+        _ field: Record.Field, _ entity: Catalog.Entity?, _ catalog: Catalog, longest: Int = FieldText.longest,
+        most: Int = FieldText.targets, _ states: TargetStates
+    ) {
         name = field.name
         switch field.value {
         case .reference(let key):
-            (kind, targets) = ("reference", [])
-            targets = [Self.target(key, Self.destination(field.name, entity, catalog))]
+            kind = "reference"
+            targets = [Target(key, Self.destination(field.name, entity, catalog), states)]
         case .references(let keys):
             kind = "references"
             let destination = Self.destination(field.name, entity, catalog)
-            targets = keys.prefix(Self.targets).map { Self.target($0, destination) }
-            if keys.count > Self.targets { more = keys.count }
+            targets = keys.prefix(most).map { Target($0, destination, states) }
+            if keys.count > most { more = keys.count }
         case .null: kind = "null"
         case .string(let value), .url(let value): (kind, text) = ("text", value)
         case .date(let value): (kind, text) = ("date", value.description)
@@ -52,15 +62,11 @@ struct FieldText: Encodable {
         }
     }
 
-    private static func destination(_ name: String, _ entity: Catalog.Entity?, _ catalog: Catalog) -> String? {
+    private static func destination(_ name: String, _ entity: Catalog.Entity?, _ catalog: Catalog) -> Catalog.Entity? {
         guard case .reference(let reference)? = entity?.fields.first(where: { $0.name == name })?.kind else {
             return nil
         }
-        return catalog.entity(id: reference.destination)?.name
-    }
-
-    private static func target(_ key: RecordKey, _ entity: String?) -> Target {
-        Target(entity: entity ?? "", key: key.description, id: Hexadecimal.text(key.storageKey))
+        return catalog.entity(id: reference.destination)
     }
 
     /// Whether any value of a record, or its key, contains a text; case is ignored.
@@ -74,5 +80,15 @@ struct FieldText: Encodable {
             default: has(field.value.jsonText)
             }
         }
+    }
+}
+
+extension FieldText.Target {
+    /// - Parameter entity: The entity of the record; nil if the store does not have it.
+    init(_ key: RecordKey, _ entity: Catalog.Entity?, _ states: TargetStates) {
+        self.entity = entity?.name ?? ""
+        self.key = key.description
+        id = Hexadecimal.text(key.storageKey)
+        if let state = entity.flatMap({ states.state(of: key, $0) }), state != .stored { self.state = state.rawValue }
     }
 }

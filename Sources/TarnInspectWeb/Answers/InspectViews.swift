@@ -8,6 +8,9 @@ struct InspectViews: Sendable {
     /// The most rows that a list reads for one answer, and the most entries of an index or of the
     /// change log for one record: an answer takes a bounded time in a store of any size.
     private static let rows = 5000, entries = 10_000
+    /// The most entries of the outbox that are read to find what an operation waits for: in a list,
+    /// and in the view of one operation.
+    private static let waitsInList = 100, waits = 5000
     /// The time after which a list reads no further row for one answer: rows may have any size.
     private static let time: Duration = .seconds(2)
 
@@ -28,6 +31,10 @@ struct InspectViews: Sendable {
         case "schema": try .json(SchemaAnswer(inspector.storedCatalog()))
         case "records": try records(request)
         case "record": try record(request)
+        case "outbox": try outbox(request)
+        case "operation": try operation(request)
+        case "progress": try .json(ProgressAnswer(inspector, after: request.position("after")))
+        case "lists": try lists(request)
         case "responses": try .json(ResponsesAnswer(inspector, before: request.id("after")))
         case "changes": try .json(ChangesAnswer(inspector, before: request.position("before")))
         case "pages": try .json(pageUse.state(starting: request.query["start"] != nil))
@@ -38,7 +45,7 @@ struct InspectViews: Sendable {
 
     private func overview() throws -> PageAnswer {
         // A file of another program has tables and no catalog.
-        try .json(OverviewAnswer(inspector.statistics(), (try? inspector.storedCatalog()) ?? Catalog()))
+        try .json(OverviewAnswer(inspector.sizes(), (try? inspector.storedCatalog()) ?? Catalog()))
     }
 
     private func records(_ request: PageRequest) throws -> PageAnswer {
@@ -49,7 +56,8 @@ struct InspectViews: Sendable {
             let page = try inspector.recordPage(
                 of: entity, by: request.query["order"], after: request.position("after"),
                 reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500),
-                most: Self.rows, time: Self.time, condition: request.query["where"] ?? ""
+                most: Self.rows, time: Self.time, targets: RecordsAnswer.targets,
+                condition: request.query["where"] ?? ""
             ) { record in text.isEmpty || FieldText.contains(text, record) }
             return try .json(RecordsAnswer(page, of: entity, catalog))
         } catch {
@@ -68,11 +76,42 @@ struct InspectViews: Sendable {
         }
         let limit = request.number("limit", default: 20, in: 0...1000)
         do {
-            let found = try inspector.record(entity, limit: limit + 1, most: Self.entries) { _ in key }
+            let found = try inspector.record(
+                entity, limit: limit + 1, most: Self.entries, waits: Self.waitsInList, targets: FieldText.targets
+            ) { _ in key }
             return try .json(RecordAnswer(found, limit: limit, try inspector.storedCatalog()))
         } catch let error as StoreError {
             guard case .unknownEntity = error else { throw error }
             return .failure(404, "\(error)")
         }
+    }
+
+    private func outbox(_ request: PageRequest) throws -> PageAnswer {
+        var filter: OutboxFilter?
+        if let name = request.query["state"] {
+            filter = OutboxFilter(rawValue: name)
+            guard filter != nil else {
+                let known = OutboxFilter.allCases.map(\.rawValue).joined(separator: ", ")
+                return .failure(400, "the parameter state is none of \(known)")
+            }
+        }
+        let page = try inspector.outboxPage(
+            in: filter, after: request.position("after"), limit: request.number("limit", default: 50, in: 1...200),
+            most: Self.rows, time: Self.time, waits: Self.waitsInList, targets: OperationAnswer.Form.short.targets)
+        return try .json(OutboxAnswer(page, try inspector.storedCatalog()))
+    }
+
+    private func operation(_ request: PageRequest) throws -> PageAnswer {
+        guard let id = try request.id("id") else { return .failure(400, "the parameter id is missing") }
+        let found = try inspector.outboxOperation(
+            id, waits: Self.waits, targets: OperationAnswer.Form.whole.targets)
+        return try .json(OperationViewAnswer(id, found, try inspector.storedCatalog()))
+    }
+
+    private func lists(_ request: PageRequest) throws -> PageAnswer {
+        guard let endpoint = try request.position("endpoint") else {
+            return .failure(400, "the parameter endpoint is missing")
+        }
+        return try .json(ListsAnswer(inspector, of: endpoint, after: request.position("after")))
     }
 }

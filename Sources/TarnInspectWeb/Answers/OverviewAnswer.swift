@@ -8,6 +8,8 @@ struct OverviewAnswer: Encodable {
     var path: String, incarnation: String, sequence: String
     var fileBytes: Int, pageSize: Int, lastPage: Int, freePages: Int, lastTransaction: Int
     var responses: Int, readers: Int?
+    /// The numbers of operations in the outbox; nil if they are unreadable, or if there is none.
+    var outbox: OutboxNumbers?, hasOutbox: Bool
     var entities: [EntitySize], tables: [Table]
     var findings: [String]
     var readWithoutLocks: String?
@@ -20,6 +22,9 @@ struct OverviewAnswer: Encodable {
         (lastPage, freePages) = (statistics.lastPage, statistics.freePages)
         lastTransaction = statistics.lastTransaction
         (responses, readers) = (statistics.responses, statistics.readers?.used)
+        outbox = statistics.outbox.map(OutboxNumbers.init)
+        // A table of this name in a file of another program is none.
+        hasOutbox = !statistics.incarnation.isEmpty && statistics.tables.contains { $0.name == TableName.outbox }
         entities = EntitySize.all(statistics, catalog)
         tables = statistics.tables.map {
             Table(

@@ -8,6 +8,14 @@ struct RecordAnswer: Encodable {
         var relationship: String, count: Int, isCountWhole: Bool
         var records: [FieldText.Target]
     }
+    /// The local change of the record as a whole.
+    struct Local: Encodable {
+        var operation: String, since: String, isGoneAtServer: Bool
+        /// The changed fields; empty for all.
+        var fields: [String]
+        /// The server's values, from later responses, of fields that kept their local value.
+        var server: [FieldText]
+    }
     struct Listing: Encodable { var request: String, validatedAt: String?, index: Int? }
     struct Change: Encodable { var sequence: String, operation: String, fields: [String] }
     struct Row: Encodable {
@@ -20,6 +28,10 @@ struct RecordAnswer: Encodable {
     /// Whether a damaged page is on the way to the row, or to the mark of local changes. Both may
     /// exist.
     var isUnreadable: Bool, isMarkUnreadable: Bool
+    /// The local change; nil if there is none, or if its mark is unreadable.
+    var local: Local?
+    /// The first operations of the outbox that change it, and whether there may be others.
+    var operations: [OperationAnswer], mayHaveMoreOperations: Bool
     var damage: String?
     var row: Row?
     var fields: [FieldText]
@@ -49,7 +61,17 @@ struct RecordAnswer: Encodable {
                 isChecksumRight: $0.isChecksumRight, compression: $0.compression, storedSize: $0.storedSize,
                 wholeSize: $0.wholeSize, isPartial: $0.isPartial)
         }
-        fields = found.record?.fields.map { FieldText($0, entity, catalog) } ?? []
+        fields = found.record?.fields.map { FieldText($0, entity, catalog, found.targets) } ?? []
+        local = found.localChange.map { change in
+            Local(
+                operation: change.operation.rawValue, since: change.since.description,
+                isGoneAtServer: change.isGoneAtServer, fields: change.fields,
+                server: change.server.map {
+                    FieldText($0, catalog.entity(change.entity), catalog, longest: 200, most: 3, found.targets)
+                })
+        }
+        operations = found.operations.prefix(limit).map { OperationAnswer($0, .short, found.targets, catalog) }
+        mayHaveMoreOperations = found.mayHaveMoreOperations || found.operations.count > limit
         referrers = found.referrers.map { referrers in
             let owner = String(referrers.relationship.prefix { $0 != "." })
             return Referrers(

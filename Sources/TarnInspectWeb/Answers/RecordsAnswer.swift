@@ -7,6 +7,8 @@ struct RecordsAnswer: Encodable {
 
     /// The longest text of a value in a list, in characters.
     private static let longest = 200
+    /// The most targets of a relationship in a list.
+    static let targets = 3
 
     var records: [Row]
     /// The place after which the next page begins; nil after the last record.
@@ -26,7 +28,9 @@ struct RecordsAnswer: Encodable {
             return Row(
                 entity: record.entity, key: record.key.description, id: Hexadecimal.text(id),
                 isPartial: record.isPartial,
-                fields: record.fields.map { FieldText($0, entity, catalog, longest: Self.longest) })
+                fields: record.fields.map {
+                    FieldText($0, entity, catalog, longest: Self.longest, most: Self.targets, page.targets)
+                })
         }
         next = page.last.map(Hexadecimal.text)
         examined = page.examined

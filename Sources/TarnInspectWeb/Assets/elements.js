@@ -103,6 +103,18 @@ export function link(target) {
   return element("a", { href: address("record", { entity: target.entity, key: target.id }) }, data(target.key));
 }
 
+/** A link to a record, with a text behind it if the store is not known to have the record. */
+export function reference(target) {
+  const text = target.state === "missing" ? "missing" : "unreadable";
+  const title = target.state === "missing" ? "The store has no such record." : "A damaged page is on the way to the record: the store may have it.";
+  return target.state ? [link(target), " ", element("span", { class: "tag bad", title }, text)] : link(target);
+}
+
+/** Whether a text reads like the mark of another value, or like a text in quotes. */
+function isAmbiguous(text) {
+  return text === "" || text === "null" || text === "absent" || (text.length > 1 && text.startsWith('"') && text.endsWith('"'));
+}
+
 /** The value of a field: a text, or links to the records that it refers to. */
 export function value(field, most) {
   if (field.targets) {
@@ -110,8 +122,9 @@ export function value(field, most) {
     return element("span", {}, links(field.targets, most, count));
   }
   if (field.kind === "null") return element("span", { class: "quiet" }, "null");
-  // An empty text is not a missing value.
-  if (field.kind === "text" && field.text === "") return element("span", { class: "quiet" }, '""');
+  // An empty text is not a missing value, and the text `null` is not the value null.
+  if (field.kind === "text" && !field.cut && isAmbiguous(field.text)) return element("span", {}, '"', data(field.text), '"');
+  if (field.kind === "json" && field.text === "null") return element("span", { class: "quiet" }, "null (JSON)");
   const cut = field.cut ? element("span", { class: "quiet" }, ` … ${number(field.cut)} characters`) : null;
   return element("span", {}, data(field.text ?? ""), cut);
 }
@@ -120,7 +133,7 @@ export function value(field, most) {
 export function links(targets, most, count, isWhole = true) {
   const shown = targets.slice(0, most);
   const more = count > shown.length ? ` and ${number(count - shown.length)}${isWhole ? "" : " or"} more` : "";
-  return [shown.flatMap((target, index) => [index > 0 ? ", " : "", link(target)]), more];
+  return [shown.flatMap((target, index) => [index > 0 ? ", " : "", reference(target)]), more];
 }
 
 function search(parameters) {
@@ -154,5 +167,6 @@ export function address(view, parameters = {}) {
 export function duration(seconds) {
   const units = [[86400 * 365, "years"], [86400, "d"], [3600, "h"], [60, "min"]];
   const [size, name] = units.find(([size]) => Math.abs(seconds) >= 2 * size) ?? [1, "s"];
-  return number(Math.round(seconds / size)) + " " + name;
+  // Without the sign of a negative zero.
+  return number(Math.round(seconds / size) || 0) + " " + name;
 }

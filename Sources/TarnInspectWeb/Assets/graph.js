@@ -58,7 +58,8 @@ export function recordGraph(found) {
   function group(label, targets, count, isWhole) {
     const nodes = targets.slice(0, most).map((target) => {
       const node = element("a", { class: "node", href: address("record", { entity: target.entity, key: target.id }) },
-        element("small", {}, data(target.entity)), data(target.key));
+        element("small", {}, data(target.entity)), data(target.key),
+        target.state ? [" ", element("small", { class: "bad" }, target.state)] : null);
       lines.push({ from: middle, to: node, names: [] });
       return node;
     });

@@ -2,15 +2,19 @@
 
 import { data, element, plain, request } from "./elements.js";
 import { changes } from "./changes.js";
+import { operation, outbox } from "./outbox.js";
 import { name, overview } from "./overview.js";
 import { pages } from "./pages.js";
+import { progress } from "./progress.js";
 import { record } from "./record.js";
 import { records } from "./records.js";
 import { responses } from "./responses.js";
 import { schema } from "./schema.js";
 import { verify } from "./verify.js";
 
-const views = { "": overview, records, record, responses, changes, schema, pages, verify };
+const views = { "": overview, records, record, outbox, operation, progress, responses, changes, schema, pages, verify };
+/** The views that the navigation shows as current for those that it does not have. */
+const parents = { record: "records", operation: "outbox" };
 /** The longest part of a title, in UTF-16 units. */
 const longest = 80;
 let current = 0, store = "";
@@ -21,7 +25,7 @@ async function show() {
   const isKnown = Object.hasOwn(views, wanted);
   for (const one of document.querySelectorAll("nav a")) {
     // Without a value, the attribute means "no".
-    if (one.getAttribute("href") === "#/" + (wanted === "record" ? "records" : wanted)) one.setAttribute("aria-current", "page");
+    if (one.getAttribute("href") === "#/" + (Object.hasOwn(parents, wanted) ? parents[wanted] : wanted)) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
   let parts;
@@ -71,6 +75,8 @@ function toggleKeys() {
 const keys = {
   o: () => (location.hash = "#/"),
   e: () => (location.hash = "#/records"),
+  x: () => (location.hash = "#/outbox"),
+  g: () => (location.hash = "#/progress"),
   r: () => (location.hash = "#/responses"),
   c: () => (location.hash = "#/changes"),
   s: () => (location.hash = "#/schema"),

@@ -15,6 +15,7 @@ export async function overview(parameters, isCurrent) {
     element("div", { class: "cards" },
       card("Records", number(records), `${number(store.entities.length)} ${store.entities.length === 1 ? "entity" : "entities"}`),
       card("Size", bytes(store.fileBytes), `${bytes(used * store.pageSize)} in use`),
+      unsent(store),
       card("Responses", number(store.responses), "stored"),
       card("Commit", number(BigInt(store.sequence)), `transaction ${number(store.lastTransaction)}`),
       card("Readers", store.readers === undefined ? "–" : number(store.readers), store.readWithoutLocks ? "read without locks" : "this page included")),
@@ -27,6 +28,16 @@ export async function overview(parameters, isCurrent) {
     tableSizes(store.entities.length > 0 ? others : store.tables),
     element("p", { class: "quiet" }, "Incarnation ", data(store.incarnation || "unknown")),
   ];
+}
+
+/** The numbers of the outbox; nothing for a file without one. */
+function unsent(store) {
+  if (!store.hasOutbox) return null;
+  const counts = store.outbox;
+  const parts = counts ? [[counts.failed, "failed"], [counts.dead, "dead"]].filter(([count]) => count > 0) : [];
+  const detail = !counts ? "the outbox is unreadable" : parts.map(([count, text]) => `${number(count)} ${text}`).join(", ") || "operations";
+  return element("a", { class: "card", href: address("outbox") },
+    element("span", { class: "label" }, "Unsent"), element("strong", {}, counts ? number(counts.total) : "unknown"), element("small", {}, detail));
 }
 
 export function name(path) {

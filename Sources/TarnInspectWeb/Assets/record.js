@@ -2,6 +2,7 @@
 
 import { address, bytes, data, element, findings, links, list, number, request, table, value } from "./elements.js";
 import { recordGraph } from "./graph.js";
+import { operationTable } from "./outbox.js";
 
 export async function record(parameters) {
   const entity = parameters.get("entity") ?? "";
@@ -10,7 +11,7 @@ export async function record(parameters) {
   if (found.isUnreadable) notes.push(element("p", { class: "bad" }, "A damaged page is on the way to the record: the store may have it."));
   else if (!found.isStored) notes.push(element("p", { class: "bad" }, "The store has no such record."));
   if (found.damage) notes.push(element("p", { class: "bad" }, data(found.damage)));
-  if (found.isChangedLocally) notes.push(element("p", {}, "It has local changes that the server does not have."));
+  if (found.isChangedLocally) notes.push(element("p", {}, localNote(found.local)));
   if (found.isMarkUnreadable) notes.push(element("p", { class: "bad" }, "Whether it has local changes is unknown: a page is damaged."));
   if (found.row?.isPartial) notes.push(element("p", {}, "It is partial: no response had all of it."));
   const missing = found.missingIndexEntries.map((name) => `index ${name} lacks the record`)
@@ -21,9 +22,36 @@ export async function record(parameters) {
     recordGraph(found),
     element("div", { class: "columns" },
       element("section", {}, element("h2", {}, "Fields"),
-        list(found.fields.map((field) => [element("span", { class: "field" }, data(field.name)), value(field, 200)]))),
-      element("div", {}, referrers(found), responses(found), changes(found), row(found.row))),
+        list(found.fields.map((field) => fieldPair(field, found.local)))),
+      element("div", {}, operations(found), referrers(found), responses(found), changes(found), row(found.row))),
   ];
+}
+
+/** The local change of the record as a whole. */
+function localNote(local) {
+  if (!local) return "It has local changes that the server does not have; which ones is unreadable.";
+  const since = ` Since ${local.since}.`, gone = local.isGoneAtServer ? " A later response has reported that the server no longer has the record." : "";
+  if (local.operation === "create") return "It was created locally: the server does not have it." + since + gone;
+  if (local.operation === "delete") return "It was deleted locally: the server still has it." + since + gone;
+  const fields = local.fields.length > 0 ? ["in the fields ", data(local.fields.join(", "))] : "in all fields";
+  return ["It has local changes that the server does not have, ", fields, ".", since, gone];
+}
+
+/** The name and the value of a field; a local value is marked, with the server's value if it is known. */
+function fieldPair(field, local) {
+  const isLocal = local && (local.fields.length === 0 || local.fields.includes(field.name));
+  const server = local?.server.find((other) => other.name === field.name);
+  return [
+    [element("span", { class: "field" }, data(field.name)), isLocal ? [" ", element("span", { class: "tag", title: "The server does not have this value." }, "local")] : null],
+    [value(field, 200), server ? element("div", { class: "quiet" }, "at the server: ", value(server, 3)) : null],
+  ];
+}
+
+function operations(found) {
+  if (found.operations.length === 0 && !found.mayHaveMoreOperations) return null;
+  return element("section", {}, element("h2", {}, "Unsent changes"),
+    found.operations.length > 0 ? operationTable(found.operations, found) : null,
+    found.mayHaveMoreOperations ? element("p", { class: "quiet" }, "There may be others: the outbox was not read to its end.") : null);
 }
 
 function referrers(found) {

@@ -1,7 +1,7 @@
 internal import LMDB
 
 /// The counters of the outbox, a system row of the table `outbox`.
-struct OutboxCounters: Sendable, Hashable {
+package struct OutboxCounters: Sendable, Hashable {
     /// The id of the last queued operation. It never decreases.
     var lastOperation: UInt64 = 0
     /// The number of the last temporary integer key. It never decreases.
@@ -11,7 +11,7 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of aliases.
     var aliases: UInt64 = 0
     /// The numbers of operations by state.
-    var counts = OutboxCounts()
+    package internal(set) var counts = OutboxCounts()
 
     private enum ID {
         static let lastOperation: UInt16 = 1, lastTemporary: UInt16 = 2, revision: UInt16 = 3, aliases: UInt16 = 4
@@ -21,7 +21,7 @@ struct OutboxCounters: Sendable, Hashable {
     init() {}
 
     /// Decodes an entry. Nil if a counter is missing or malformed.
-    init?(_ row: EncodedRow) {
+    package init?(_ row: EncodedRow) {
         func count(_ id: UInt16) -> Int? { row.number(id).flatMap { $0 >= 0 ? $0 : nil } }
         guard let lastOperation = row.unsigned(ID.lastOperation), let lastTemporary = row.unsigned(ID.lastTemporary),
             let revision = row.unsigned(ID.revision), let aliases = row.unsigned(ID.aliases),

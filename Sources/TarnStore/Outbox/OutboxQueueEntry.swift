@@ -15,7 +15,7 @@ package struct OutboxQueueEntry: Sendable, Hashable {
         package var operation: UInt64
         /// Whether that operation is dead, so that only a retry or a discard ends the wait.
         package var isDead: Bool
-        var reason: Reason
+        package var reason: Reason
     }
 
     /// The reason of a wait.

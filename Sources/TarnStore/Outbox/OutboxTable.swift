@@ -85,7 +85,7 @@ package struct OutboxTable {
         }
     }
 
-    func stored(_ id: UInt64) throws -> StoredOperation? {
+    package func stored(_ id: UInt64) throws -> StoredOperation? {
         guard let table = access.state.outbox else { return nil }
         return try OutboxEntryKey.operation(id).withUnsafeBytes { key in
             guard let row = try row(of: key, in: table) else { return nil }
@@ -131,8 +131,7 @@ package struct OutboxTable {
         .damagedEntry(table: TableName.outbox, key: OutboxEntryKey.describe(key))
     }
 
-    /// Returns the operations of a record, or those that refer to it, in the order of ids.
-    func ids(_ kind: OutboxEntryKey.Kind, _ record: ListedRecord) throws -> [UInt64] {
+    package func ids(_ kind: OutboxEntryKey.Kind, _ record: ListedRecord) throws -> [UInt64] {
         guard let table = access.state.outbox else { return [] }
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
@@ -148,9 +147,7 @@ package struct OutboxTable {
         return ids
     }
 
-    /// Calls the closure with the operations of a record before one of them, the last one first,
-    /// until it returns false.
-    func forEachID(of record: ListedRecord, before id: UInt64, _ body: (UInt64) throws -> Bool) throws {
+    package func forEachID(of record: ListedRecord, before id: UInt64, _ body: (UInt64) throws -> Bool) throws {
         guard let table = access.state.outbox else { return }
         let cursor = try access.raw.cursor(table), start = OutboxEntryKey.record(.own, record)
         defer { cursor.close() }

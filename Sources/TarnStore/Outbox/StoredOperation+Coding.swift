@@ -20,7 +20,7 @@ extension StoredOperation {
     }
 
     /// Decodes an entry. Nil if a part is missing or malformed.
-    init?(id: UInt64, _ row: EncodedRow) {
+    package init?(id: UInt64, _ row: EncodedRow) {
         guard row.body.isWellFormed, let kind = row.text(ID.kind).flatMap(OutboxOperation.Kind.init(rawValue:)),
             let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) }),
             let key = row.rawBytes(ID.key).flatMap({ RecordKey(tuple: $0) }),
@@ -52,8 +52,15 @@ extension StoredOperation {
     }
 
     /// Whether an entry is that of a dead operation; only its state is read.
-    static func isDead(_ row: EncodedRow) -> Bool {
-        row.body.isWellFormed && row.text(ID.state) == OutboxOperation.State.dead.rawValue
+    static func isDead(_ row: EncodedRow) -> Bool { state(row)?.state == .dead }
+
+    /// Reads the state of an entry, and whether its last attempt has failed; nil if malformed.
+    ///
+    /// The other parts are not read: they may be large.
+    package static func state(_ row: EncodedRow) -> (state: OutboxOperation.State, hasFailed: Bool)? {
+        guard row.body.isWellFormed, let state = row.text(ID.state).flatMap(OutboxOperation.State.init(rawValue:))
+        else { return nil }
+        return (state, row.body.value(of: ID.failureKind) != nil && row.body.value(of: ID.failedAt) != nil)
     }
 
     private mutating func readParts(_ row: EncodedRow) -> Bool {

@@ -46,7 +46,7 @@ extension StoredOperation {
     }
 
     /// Whether a record is one of ``touchedRecords(_:)``.
-    func touches(_ record: ListedRecord, _ own: ListedRecord) -> Bool {
+    package func touches(_ record: ListedRecord, _ own: ListedRecord) -> Bool {
         record == own || changes.contains { $0.record == record } || edits.contains { $0.record == record }
             || hasRow(of: record)
     }

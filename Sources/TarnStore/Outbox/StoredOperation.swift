@@ -61,7 +61,7 @@ package struct StoredOperation: Sendable, Hashable {
         var isJoin: Bool
     }
 
-    var id: UInt64
+    package var id: UInt64
     var kind: OutboxOperation.Kind
     /// The concrete entity of the record.
     var entity: UInt16

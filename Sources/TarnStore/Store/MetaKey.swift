@@ -17,7 +17,7 @@ package enum MetaKey {
     /// The schema catalog as JSON.
     package static let catalog: StaticString = "catalog"
     /// JSON: the rate limits that servers reported, for the layer that sends requests.
-    static let requestBudgets: StaticString = "request budgets"
+    package static let requestBudgets: StaticString = "request budgets"
     /// The newest unsafe requests that may have overtaken transfers (`UnsafeRequests`).
     static let unsafeRequests: StaticString = "unsafe requests"
     /// u64, big-endian: the limit of the file's size in bytes. 0 or missing: no quota.

@@ -62,24 +62,6 @@ package struct LocalChangeTable {
         }
     }
 
-    func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {
-        guard let entity = state.catalog.entity(id: mark.entity) else { return nil }
-        let key: RecordKey? =
-            if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else {
-                RecordKey(reference: storageKey)
-            }
-        guard let key else { return nil }
-        var server: [Record.Field] = []
-        for (id, bytes) in mark.server {
-            let value = bytes.withUnsafeBytes { EncodedValue($0).decoded() }
-            if let value { server.append(Record.Field(entity.field(id: id)?.name ?? "#\(id)", value)) }
-        }
-        return LocalChange(
-            entity: entity.name, key: key, operation: mark.operation,
-            fields: mark.fields.map { entity.field(id: $0)?.name ?? "#\($0)" }, since: mark.since, server: server,
-            isGoneAtServer: mark.isGoneAtServer)
-    }
-
     func forEach(_ body: (LocalChange) throws -> Bool) throws {
         guard let table = state.local else { return }
         let cursor = try raw.cursor(table)
@@ -87,7 +69,7 @@ package struct LocalChangeTable {
         var entry = try cursor.first()
         while let (key, value) = entry {
             let mark = try decoded(raw.systemRow(value, "local", key), key)
-            if let change = try change(mark, key.slice(2..<key.count)), try !body(change) { return }
+            if let change = mark.change(key.slice(2..<key.count), state.catalog), try !body(change) { return }
             entry = try cursor.next()
         }
     }

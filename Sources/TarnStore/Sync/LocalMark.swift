@@ -4,7 +4,7 @@ internal import LMDB
 package struct LocalMark {
     package var operation: LocalChange.Operation
     /// The ids of the changed fields, ascending; empty for all fields.
-    var fields: [UInt16]
+    package var fields: [UInt16]
     var since: Timestamp
     /// The server's values of fields that kept their local value, encoded as in a row's body.
     var server: [(field: UInt16, value: [UInt8])] = []
@@ -79,6 +79,25 @@ package struct LocalMark {
         let entity = catalog.entity(id: entity)
         return fields.isEmpty
             ? "all fields" : fields.map { entity?.field(id: $0)?.name ?? "#\($0)" }.joined(separator: ", ")
+    }
+
+    /// Returns the change with names and values; nil if the catalog lacks its entity.
+    package func change(_ storageKey: Bytes, _ catalog: Catalog) -> LocalChange? {
+        guard let entity = catalog.entity(id: entity) else { return nil }
+        let key: RecordKey? =
+            if let wholeKey { wholeKey.withUnsafeBytes { RecordKey(tuple: $0) } } else {
+                RecordKey(reference: storageKey)
+            }
+        guard let key else { return nil }
+        var known: [Record.Field] = []
+        for (id, bytes) in server {
+            let value = bytes.withUnsafeBytes { EncodedValue($0).decoded() }
+            if let value { known.append(Record.Field(entity.field(id: id)?.name ?? "#\(id)", value)) }
+        }
+        return LocalChange(
+            entity: entity.name, key: key, operation: operation,
+            fields: fields.map { entity.field(id: $0)?.name ?? "#\($0)" }, since: since, server: known,
+            isGoneAtServer: isGoneAtServer)
     }
 
     /// Whether a field keeps its local value.

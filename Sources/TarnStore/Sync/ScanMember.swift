@@ -45,7 +45,7 @@ package struct ScanMember: Sendable, Hashable {
         key.count > identitySize + 2 ? key.loadBigEndian(identitySize, UInt16.self) : nil
     }
 
-    static func prefix(_ identity: String) -> [UInt8] {
+    package static func prefix(_ identity: String) -> [UInt8] {
         var identity = identity
         return Array(identity.withUTF8 { SHA256.digest(Bytes($0)) }.prefix(identitySize))
     }

@@ -8,9 +8,7 @@ extension StoreReader {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         return try access.outbox.resolved(entity, key).withStorageKey { storageKey in
-            try access.localChanges.mark(entity.root, storageKey).flatMap {
-                try access.localChanges.change($0, storageKey)
-            }
+            try access.localChanges.mark(entity.root, storageKey)?.change(storageKey, access.catalog)
         }
     }
 

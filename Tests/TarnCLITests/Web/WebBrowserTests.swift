@@ -134,7 +134,8 @@ struct WebBrowserTests {
             }
             try await browser.open(url)
             for (key, view) in [
-                ("s", "schema"), ("r", "responses"), ("c", "changes"), ("p", "pages"), ("v", "verify"),
+                ("s", "schema"), ("x", "outbox"), ("g", "progress"), ("r", "responses"), ("c", "changes"),
+                ("p", "pages"), ("v", "verify"),
                 ("o", "overview"), ("e", "records"),
             ] {
                 try await press(key, shows: view)
@@ -182,7 +183,9 @@ struct WebBrowserTests {
             let link = try #require(issues.firstMatch(of: /#\/record\?entity=Issue&amp;key=[0-9a-f]+/))
             let record = String(link.output).replacing("&amp;", with: "&")
             let views = [
-                "#/", "#/records?entity=Issue", record, "#/responses", "#/changes", "#/schema", "#/pages", "#/verify",
+                "#/", "#/records?entity=Issue", record, "#/outbox", "#/progress", "#/responses", "#/changes",
+                "#/schema",
+                "#/pages", "#/verify",
             ]
             var backs: Set<String> = []
             for isDark in [false, true] {
@@ -250,7 +253,8 @@ struct WebBrowserTests {
             // A text in the address is as foreign as one in the store.
             let wanted = markup.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             let filtered = "#/records?entity=Thing&text=\(wanted)"
-            for view in ["#/", "#/records?entity=Thing", filtered, record, "#/schema", "#/changes", "#/responses"] {
+            let others = ["#/schema", "#/outbox", "#/progress", "#/changes", "#/responses"]
+            for view in ["#/", "#/records?entity=Thing", filtered, record] + others {
                 let found = try await document(browser, url + view)
                 #expect(found.contains("Tarn inspector</title>") && !found.contains("<img"), "\(view)")
                 #expect(!found.contains("<title>run"))

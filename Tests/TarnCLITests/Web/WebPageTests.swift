@@ -325,6 +325,9 @@ struct WebPageTests {
                 at: path, schema: Self.largeSchema, options: Store.Options(durability: .volatile))
             try store.write { writer in
                 try writer.put("Group", RecordKey(1), [.init("name", .string("all"))])
+                // An endpoint with `for_each` has a list for each parent record.
+                let list = Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: .now, completedAt: .now)
+                for number in 1...count / 2 { try writer.setCheckpoint("parts \(number)", list) }
                 for number in 1...count {
                     try writer.put(
                         "Thing", RecordKey(number),
@@ -343,7 +346,7 @@ struct WebPageTests {
             "overview", "schema", "records?entity=Thing", "records?entity=Thing&after=\(middle)&reversed=yes",
             "records?entity=Thing&order=rank", "records?entity=Thing&text=nothing%20has%20this",
             "records?entity=Thing&where=name%20=%20x", "record?entity=Thing&key=\(middle)",
-            "record?entity=Group&key=\(group)", "responses", "changes",
+            "record?entity=Group&key=\(group)", "responses", "changes", "outbox", "progress",
         ]
         for view in views {
             let before = try Self.bytesRead()
@@ -378,7 +381,7 @@ struct WebPageTests {
     }
 
     /// The bytes that this thread has read so far.
-    private static func bytesRead() throws -> Int {
+    static func bytesRead() throws -> Int {
         let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar:") })
         return try #require(Int(line.split(separator: " ").last ?? ""))

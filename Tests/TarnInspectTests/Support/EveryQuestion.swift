@@ -43,6 +43,14 @@ enum EveryQuestion {
             ask { try searchEveryWay(inspector, text, options) }
         }
         ask { _ = try inspector.changes(damaged: { _ in }, change: { _ = $0.fields }) }
+        ask { _ = try inspector.latestChanges(limit: 100) }
+        ask { _ = try inspector.recordPage(of: key.0, targets: 3).targets }
+        for filter in [nil] + OutboxFilter.allCases.map(Optional.some) {
+            ask { _ = try inspector.outboxPage(in: filter, limit: 3, waits: 10) }
+        }
+        ask { _ = try inspector.outboxOperation(1).operation }
+        ask { for endpoint in try inspector.progress(lists: 2).endpoints { _ = try inspector.lists(of: endpoint.id) } }
+        ask { _ = try inspector.syncNotes() }
         ask { _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in }) }
         ask { _ = try inspector.exportCSV(text: { _, _ in }, damaged: { _ in }) }
         for form in [TableDumpForm.hex, .text, .json] {

@@ -1,8 +1,8 @@
 // Operations with names and values instead of ids and bytes.
 
-extension OutboxTable {
-    func decoded(_ stored: StoredOperation) throws -> OutboxOperation {
-        let catalog = access.catalog, entity = catalog.entity(id: stored.entity)
+extension OutboxSource {
+    package func decoded(_ stored: StoredOperation) throws -> OutboxOperation {
+        let catalog = records.catalog, entity = catalog.entity(id: stored.entity)
         let relationship = entity.flatMap { entity in
             stored.relationship.flatMap { catalog.relationship($0, of: entity) }
         }
@@ -28,25 +28,25 @@ extension OutboxTable {
     func decoded(_ record: ListedRecord) -> OutboxRecord {
         let key = record.storageKey.withUnsafeBytes { wholeKey(record.entity, $0) ?? RecordKey(reference: $0) }
         return OutboxRecord(
-            access.catalog.entity(id: record.entity)?.name ?? "#\(record.entity)",
+            records.catalog.entity(id: record.entity)?.name ?? "#\(record.entity)",
             key ?? RecordKey([.digest(record.storageKey)]))
     }
 
     /// An operation is shown with the digest of a key whose record cannot be read.
     private func wholeKey(_ root: UInt16, _ storageKey: Bytes) -> RecordKey? {
         RecordKey(storageKey: storageKey)
-            ?? access.catalog.entity(id: root).flatMap { try? access.wholeKey($0, ofDigest: storageKey) }
+            ?? records.catalog.entity(id: root).flatMap { try? records.wholeKey($0, ofDigest: storageKey) }
     }
 
     private func decoded(_ change: StoredOperation.FieldChange) -> OutboxOperation.Change? {
         guard let after = value(change.after, change.kind, change.field) else { return nil }
         return OutboxOperation.Change(
-            access.catalog.entity(id: change.kind)?.field(id: change.field)?.name ?? "#\(change.field)",
+            records.catalog.entity(id: change.kind)?.field(id: change.field)?.name ?? "#\(change.field)",
             before: change.before.flatMap { value($0, change.kind, change.field) }, after: after)
     }
 
     func value(_ bytes: [UInt8], _ kind: UInt16, _ field: UInt16) -> Value? {
-        let root = access.state.outboxSchema.destinationRoot(kind, field)
+        let root = schema.destinationRoot(kind, field)
         return bytes.withUnsafeBytes { bytes in
             guard !bytes.isEmpty else { return nil }
             return try? EncodedValue(bytes).decoded { digest in root.flatMap { wholeKey($0, digest) } }
@@ -54,9 +54,9 @@ extension OutboxTable {
     }
 
     func decoded(_ row: StoredOperation.DeletedRow) throws -> Record? {
-        guard let entity = access.catalog.entity(id: row.kind) else { return nil }
+        guard let entity = records.catalog.entity(id: row.kind) else { return nil }
         return try row.body.withUnsafeBytes { bytes in
-            guard let body = RowBody(bytes, isWide: row.isWide), let fields = try access.fields(entity, body) else {
+            guard let body = RowBody(bytes, isWide: row.isWide), let fields = try records.fields(entity, body) else {
                 return nil
             }
             let key = row.record.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) } ?? body.key(of: entity)

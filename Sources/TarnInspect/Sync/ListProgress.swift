@@ -1,0 +1,15 @@
+import TarnStore
+
+/// The progress of one list, or of a sync, as the store has it.
+package struct ListProgress: Sendable {
+    /// The name of the checkpoint; of a long one its beginning.
+    package var name: String
+    /// Whether the name is longer.
+    package var isNameCut: Bool
+    package var checkpoint: Checkpoint
+    /// The number of records that the scans with a rule for orphans have noted; nil if they note
+    /// none, or if it was not counted.
+    package internal(set) var members: Int?
+    /// Whether these are all of them: a question counts a limited number.
+    package internal(set) var areMembersWhole = true
+}

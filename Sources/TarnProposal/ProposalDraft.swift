@@ -115,6 +115,7 @@ struct ProposalDraft {
             }
         }
         collector.addNested()
+        if KeyStyle.isCamelCase(collector.places.map(\.shape)) { description.naming = .camelCase }
         let clusters = ClusterFinder.clusters(collector.places)
         EntityNames.assign(clusters, chosen: options.entityNames)
         var nameOfList: [Int: String] = [:]
@@ -161,7 +162,9 @@ struct ProposalDraft {
                 let list = endpoint.lists.first, let entity = description.position(of: list.entity)
             else { continue }
             var writes = description.entities[entity].writes ?? ProposedWrites()
-            ChangeBuilder(description.entities[entity], endpoint, source.lists[0].shape).add(source, to: &writes)
+            let builder = ChangeBuilder(
+                description.entities[entity], endpoint, source.lists[0].shape, description.naming ?? .snakeCase)
+            builder.add(source, to: &writes)
             description.entities[entity].writes = writes
         }
     }

@@ -179,6 +179,27 @@ struct ProposedWritesTests {
         #expect(writes.idempotency == "X-Idempotency-Key" && writes.create?.envelope == "ticket")
     }
 
+    @Test(
+        "keys that are all in camelCase have their style declared, for requests that are written by hand, too",
+        arguments: [
+            (["dueOn", "id"], true), (["dueOn", "_id", "__v"], true), (["dueOn", "due_on"], false),
+            (["title"], false), (["DueOn"], false), (["due-on"], false),
+        ])
+    func style(names: [String], isCamelCase: Bool) {
+        let shape = ObjectShape()
+        shape.add(.object(names.map { JSONValue.Member($0, .number("1")) }))
+        #expect(KeyStyle.isCamelCase([shape]) == isCamelCase)
+    }
+
+    @Test("a proposal of such answers has the style, and its bodies the keys of the answers")
+    func declaredStyle() throws {
+        let proposal = try proposal(
+            "/things: { get: \(Self.list("Thing")), post: \(Self.body("{ $ref: '#/components/schemas/Thing' }")) }",
+            "Thing: { type: object, required: [id], properties: { id: { type: integer }, dueOn: { type: string } } }")
+        #expect(proposal.text.contains("\n  naming: camelCase"), "\(proposal.text)")
+        #expect(try writes(proposal, "Thing")?.create?.places == [:], "\(proposal.text)")
+    }
+
     // MARK: What is not described
 
     @Test("requests that a description cannot have are named with the reason")

@@ -8,12 +8,16 @@ struct ChangeBuilder {
     private let endpoint: ProposedEndpoint
     /// The shape of the listed records.
     private let records: ObjectShape
+    private let naming: NamingConvention
 
-    /// - Parameter endpoint: the endpoint of the list.
-    init(_ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape) {
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the list.
+    ///   - style: the style of the keys.
+    init(_ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape, _ style: NamingStyle) {
         self.entity = entity
         self.endpoint = endpoint
         self.records = records
+        naming = NamingConvention(style)
     }
 
     /// Adds the requests of a source that an entity does not have yet.
@@ -88,7 +92,7 @@ struct ChangeBuilder {
             if entity.key.contains(attribute.name), change.kind == .update { continue }
             fields.append(attribute.name)
             covered.insert(path[0])
-            if attribute.from == nil, NamingConvention().jsonKeys(for: attribute.name).first != path[0] {
+            if attribute.from == nil, naming.jsonKeys(for: attribute.name).first != path[0] {
                 places.append((attribute.name, path))
             }
         }
@@ -170,7 +174,7 @@ struct ChangeBuilder {
     /// The keys that lead to the value of an attribute in responses.
     private func path(of attribute: ProposedAttribute) -> [String] {
         if let from = attribute.from?.first { return from }
-        let keys = NamingConvention().jsonKeys(for: attribute.name)
+        let keys = naming.jsonKeys(for: attribute.name)
         return [keys.first { records.fields[$0] != nil } ?? keys.first ?? attribute.name]
     }
 
@@ -183,7 +187,7 @@ struct ChangeBuilder {
     }
 
     private func place(of relationship: ProposedRelationship, in body: ObjectShape) -> Place? {
-        let paths = relationship.from ?? NamingConvention().jsonKeys(for: relationship.name).map { [$0] }
+        let paths = relationship.from ?? naming.jsonKeys(for: relationship.name).map { [$0] }
         for path in paths where !path.isEmpty {
             guard let value = body.value(at: path) else { continue }
             let element = relationship.isToMany ? value.element ?? value : value

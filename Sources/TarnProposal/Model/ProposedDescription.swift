@@ -17,6 +17,8 @@ struct ProposedDescription {
     var baseComment = ""
     var aliases: [String] = []
     var headers: [Header] = []
+    /// The style of the keys; nil for the default one.
+    var naming: NamingStyle?
     /// The value of `auth` as a description writes it.
     var authentication: String?
     var authenticationComment = ""

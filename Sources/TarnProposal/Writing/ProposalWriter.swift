@@ -29,6 +29,9 @@ struct ProposalWriter {
                 line(4, "\(YAMLText.scalar(header.name)): \(YAMLText.scalar(header.value))")
             }
         }
+        if let naming = description.naming {
+            line(2, "naming: \(naming.rawValue)", "the style of the keys: requests have it, too")
+        }
         if let authentication = description.authentication {
             line(2, "auth: \(authentication)", description.authenticationComment)
         } else if !description.authenticationComment.isEmpty {

@@ -17,9 +17,9 @@ extension PageSequence {
         guard facts.isEmpty, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
             return false
         }
-        let declared = (style as? CursorPagination)?.hasMore
-        let flags = facts.values.keys.filter { PageEvidence.isMore($0) || $0 == declared }
-        guard !flags.contains(where: { facts.flag($0) == true }) else { return false }
+        guard (style as? CursorPagination)?.hasMore?.value(facts) != true,
+            !facts.values.keys.contains(where: { PageEvidence.isMore($0) && facts.flag($0) == true })
+        else { return false }
         return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }
     }
 

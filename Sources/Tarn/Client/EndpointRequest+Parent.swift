@@ -129,7 +129,7 @@ extension EndpointRequest {
         return forEach
     }
 
-    /// The variables of the path and the body that name values of the parent record.
+    /// The variables that name values of the parent record.
     private func parentVariables(_ forEach: Endpoint.ForEach) -> [String] {
         endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
     }

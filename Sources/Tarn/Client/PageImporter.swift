@@ -208,7 +208,7 @@ struct PageImporter {
                 parameters[String(name.dropFirst(forEach.variable.count + 1))] = value
             }
         }
-        for parameter in request.endpoint.parameters { parameters[parameter.name] = parameter.value }
+        for parameter in request.parameters { parameters[parameter.name] = parameter.value }
         // If the query repeats a parameter, its first value counts.
         for (name, value) in QueryParameters.values(in: page.url).reversed() { parameters[name] = value }
         var context = ImportContext(

@@ -188,6 +188,11 @@ struct SyncSummary {
                         + "\(skipped.entity) without a value for {\(skipped.name)}; the first: \(skipped.first)")
             }
         }
+        for endpoint in report.endpoints where endpoint.newParents > 0 {
+            lines.append(
+                "\(endpoint.name): \(countText(endpoint.newParents, "record")) for which it has a list "
+                    + "\(endpoint.newParents == 1 ? "is" : "are") new: the next sync requests the rest")
+        }
         for endpoint in report.endpoints {
             if let others = endpoint.otherRecords {
                 lines.append(

@@ -121,6 +121,33 @@ struct MirrorQueryTests {
         }
     }
 
+    @Test("a tree comes a level at a time: the report names how many records have lists that were not requested")
+    func tree() async throws {
+        let children = ["root": ["a", "b"], "a": ["aa"], "aa": ["aaa"]]
+        let server = Server { target in
+            let parent = target.split(separator: "/")[1]
+            return "[" + (children[String(parent)] ?? []).map { #"{"id":"\#($0)"}"# }.joined(separator: ",") + "]"
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities: { Block: { key: id, attributes: { id: string }, relationships: { parent: Block } } }
+                endpoints:
+                  top: { path: /blocks/root/children, entity: Block, paginate: single_page }
+                  below:
+                    path: '/blocks/{block.id}/children'
+                    for_each: { entity: Block, parent: parent }
+                    entity: Block
+                    paginate: single_page
+                """)
+        for (stored, new) in [(3, 1), (4, 1), (4, 0)] {
+            let report = try await store.sync(nil, transport: server.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.count("Block") == stored)
+            #expect(report.endpoint("below")?.newParents == new)
+        }
+    }
+
     @Test(
         "a name in a parameter that no record has is an error, not a text that is sent",
         arguments: [

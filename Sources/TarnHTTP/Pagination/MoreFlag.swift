@@ -14,6 +14,12 @@ struct MoreFlag: Sendable, Hashable {
     func value(_ facts: PageFacts) -> Bool? { facts.flag(path).map { $0 != marksEnd } }
 }
 
+extension MoreFlag: CustomDebugStringConvertible {
+    // The text of a style is stored with the progress of its scans. Before there was `is_last`, it
+    // had the path alone.
+    var debugDescription: String { (marksEnd ? "last " : "") + path.debugDescription }
+}
+
 extension PaginationValues {
     /// Returns the flag under `has_more` or `is_last`; nil without one.
     ///

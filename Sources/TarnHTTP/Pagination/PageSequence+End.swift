@@ -81,7 +81,21 @@ extension PageSequence {
     package func hint(afterStatus status: Int) -> String? {
         guard [400, 404, 410, 416, 422].contains(status), ordinal > 1 else { return nil }
         let pagination = choice?.pagination ?? self.pagination
-        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfEnd(pagination, status)
+        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfPrefix(pagination)
+            ?? hintOfEnd(pagination, status)
+    }
+
+    /// Returns the mend of a list whose links lack the beginning of the base URL's path, as those
+    /// of a server behind a proxy; nil for other pages.
+    private func hintOfPrefix(_ pagination: Pagination) -> String? {
+        guard pagination.style is JSONLinkPagination || pagination.style is HeaderLinkPagination,
+            let url = try? HTTPURL(request.url), let home = try? HTTPURL(bounds.base), url.hasSameOrigin(as: home),
+            HTTPURL.rebase(link: request.url, from: [bounds.base], onto: bounds.base) == nil
+        else { return nil }
+        var origin = URLReference(bounds.base)
+        (origin.path, origin.query, origin.fragment) = ("", nil, nil)
+        return "the page before names this URL, which is not below \(bounds.base): if the server leaves out the "
+            + "beginning of the path, add aliases: [\(origin)] beside base"
     }
 
     private func hintOfLastPage() -> String? {

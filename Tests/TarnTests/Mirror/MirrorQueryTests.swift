@@ -326,6 +326,56 @@ struct MirrorQueryTests {
         }
     }
 
+    @Test("a flag ends a list whose every page has the URL of a next one")
+    func lastLink() async throws {
+        for flag in ["has_more: meta.has_more", "is_last: meta.done"] {
+            let server = Server { target in
+                let page = Int(target.suffix(1)) ?? 0
+                return
+                    #"{"items":[{"id":\#(page)}],"next":"/items?c=\#(page + 1)","meta":{"has_more":\#(page < 2),"done":\#(page == 2)}}"#
+            }
+            let store = try MirrorStore(
+                yaml: """
+                    api: { base: 'https://api.test.example' }
+                    entities: { Item: { key: id, attributes: { id: int } } }
+                    endpoints:
+                      items: { path: /items, records: items, entity: Item, paginate: { json_link: { path: next, \(flag) } } }
+                    """)
+            let report = try await store.sync(nil, transport: server.transport)
+            #expect(report.failures.isEmpty && report.endpoint("items")?.doubts.isEmpty == true, "\(report.texts)")
+            #expect(server.requests == ["/items", "/items?c=1", "/items?c=2"])
+        }
+    }
+
+    @Test("a refused link that is not below the base URL names aliases as the way out, and they are one")
+    func prefix() async throws {
+        let transport = ClosureTransport { request in
+            guard request.url.hasPrefix("https://api.test.example/wiki/rest/") else {
+                return TransportResponse(status: 404)
+            }
+            let isFirst = !request.url.contains("start")
+            let body =
+                #"{"items":[{"id":\#(isFirst ? 1 : 2)}],"next":\#(isFirst ? #""/rest/items?start=1""# : "null")}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        func yaml(_ more: String) -> String {
+            """
+            api: { base: 'https://api.test.example/wiki'\(more) }
+            entities: { Item: { key: id, attributes: { id: int } } }
+            endpoints:
+              items: { path: /rest/items, records: items, entity: Item, paginate: json_link }
+            """
+        }
+        let failed = try await MirrorStore(yaml: yaml("")).sync(nil, transport: transport)
+        #expect(
+            failed.texts.first?.contains("add aliases: [https://api.test.example] beside base") == true,
+            "\(failed.texts)")
+        let store = try MirrorStore(yaml: yaml(", aliases: [https://api.test.example]"))
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.count("Item") == 2)
+    }
+
     @Test(
         "a flag under the key of its opposite is an error: the scan would end at its first page",
         arguments: [

@@ -13,32 +13,31 @@ extension DescriptionReader {
         if isReported(in: section.path("for_each")) { return parameters }
         return parameters.map { parameter in
             let field = "\(section.path("with")).\(parameter.name)"
-            for name in Endpoint.variables(in: parameter.value) {
+            var text = parameter.value
+            for name in Set(Endpoint.variables(in: text)).sorted() {
                 let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
                 if let forEach, parts[0] == forEach.variable {
                     let attribute = parts.count == 2 ? parts[1] : nil
                     if let problem = problem(ofVariable: name, attribute: attribute, forEach, schema) {
                         report(at: field, problem)
                     }
-                } else if let forEach, parameter.value == "{\(name)}",
+                } else if let forEach,
                     case .attribute = DescriptionReader.attribute(
                         at: name.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
                 {
                     // Short form: a name without the variable is an attribute of the record.
-                    return Endpoint.Parameter(parameter.name, "{\(forEach.variable).\(name)}")
+                    text = text.replacing("{\(name)}", with: "{\(forEach.variable).\(name)}")
                 } else if parts.count == 2,
                     let entity = schema.entities.first(where: { Endpoint.ForEach.variable(of: $0.name) == parts[0] })
                 {
-                    report(
-                        at: field,
+                    let wayOut =
                         forEach.map {
                             "the record of for_each is called \($0.variable) here: write {\($0.variable).\(parts[1])}"
-                        }
-                            ?? "no value for {\(name)}: write for_each: \(entity.name) to request this endpoint "
-                            + "for every \(entity.name)")
+                        } ?? "write for_each: \(entity.name) to request this endpoint for every \(entity.name)"
+                    report(at: field, "no value for {\(name)}: \(wayOut)")
                 }
             }
-            return parameter
+            return Endpoint.Parameter(parameter.name, text)
         }
     }
 

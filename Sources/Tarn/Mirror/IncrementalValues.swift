@@ -205,8 +205,9 @@ extension DateFormat {
         }
     }
 
-    /// Writes a date in the form of another text of this format; nil for a pattern, which may be one
-    /// of several: `format` of the rule names the one in which dates are sent.
+    /// Writes a date in the form of another text of this format; nil for a pattern.
+    ///
+    /// It may be one of several patterns: `format` of the rule names the one that is sent.
     ///
     /// The other text may lack the offset, the fraction of a second, or the time of day, and may
     /// have a space in place of the `T`.

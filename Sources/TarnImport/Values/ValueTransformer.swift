@@ -116,7 +116,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The transformer that has null in place of a text, or of a number or boolean as it is written.
+    /// The transformer that has null in place of a text, or of a number or boolean written so.
     private static func null(for word: String, _ name: String) -> ValueTransformer {
         ValueTransformer(
             name,

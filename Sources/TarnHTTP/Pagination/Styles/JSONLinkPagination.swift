@@ -88,7 +88,7 @@ extension JSONLinkPagination {
 }
 
 extension JSONLinkPagination: CustomStringConvertible {
-    // The text is stored with the progress of scans. Before there were flags, it had the path alone.
+    // The text is stored with the progress of scans. Without a flag, it is that of older stores.
     var description: String {
         "JSONLinkPagination(path: \(path.debugDescription)"
             + (hasMore.map { ", hasMore: \($0.debugDescription)" } ?? "")

@@ -36,7 +36,9 @@ extension DescriptionReader {
         let place = section["link"] == nil ? place(section) : nil
         if case .query(let name)? = place {
             if parameters.contains(where: { $0.name == name }) {
-                report(at: field(ofParameter: name, endpoint), "since sends this parameter: remove the line")
+                report(
+                    at: field(ofParameter: name, endpoint),
+                    "since sends this parameter: remove the line, or move it to since as text, with {value} in it")
             }
         }
         if let place, let pagination, DescriptionReader.begins(with: place, pagination) {

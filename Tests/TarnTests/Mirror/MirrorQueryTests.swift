@@ -283,6 +283,10 @@ struct MirrorQueryTests {
     @Test(
         "a text without a place, without an initial value or with unknown names, and a list that the body lacks, are errors",
         arguments: [
+            (
+                "{ param: q, field: x }\n    with: { q: all }",
+                "with.q: since sends this parameter: remove the line, or move it"
+            ),
             ("{ param: q, field: x, text: 'since', initial: a }", "since.text: the text has no place for the value"),
             ("{ param: q, field: x, text: 'since {value}' }", "since.text: the first scan would send nothing"),
             ("{ param: q, field: x, text: '{value} {area}', initial: a }", "since.text: no value for {area}"),

@@ -226,7 +226,7 @@ struct MirrorQueryTests {
             let since = target.split(separator: "=").last.flatMap { Int($0) } ?? 0, count = changes.withLock(\.self)
             let end = min(since + 2, count)
             let items = (since..<end).map { #"{"id":\#($0)}"# }.joined(separator: ",")
-            return #"{"items":[\#(items)],"last":"\#(end)","pending":\#(count - end)}"#
+            return #"{"items":[\#(items)],"seq":"\#(end)","pending":\#(count - end)}"#
         }
         let store = try MirrorStore(
             yaml: """
@@ -237,8 +237,8 @@ struct MirrorQueryTests {
                     path: /feed
                     records: items
                     entity: Item
-                    paginate: { cursor: { path: last, param: since, has_more: pending } }
-                    since: { cursor: last, param: since }
+                    paginate: { cursor: { path: seq, param: since, has_more: pending } }
+                    since: { cursor: seq, param: since }
                 """)
         for (count, expected) in [
             (5, ["/feed", "/feed?since=2", "/feed?since=4"]), (5, ["/feed?since=5"]),

@@ -190,8 +190,8 @@ struct SyncSummary {
         }
         for endpoint in report.endpoints where endpoint.newParents > 0 {
             lines.append(
-                "\(endpoint.name): \(countText(endpoint.newParents, "record")) for which it has a list "
-                    + "\(endpoint.newParents == 1 ? "is" : "are") new: the next sync requests the rest")
+                "\(endpoint.name): \(countText(endpoint.newParents, "record")) of its for_each came during the scan: "
+                    + "the next sync requests what belongs to \(endpoint.newParents == 1 ? "it" : "them")")
         }
         for endpoint in report.endpoints {
             if let others = endpoint.otherRecords {

@@ -187,4 +187,23 @@ struct ProposedServerTests {
         ).proposal()
         #expect(proposal.text.contains("x: string?"), "\(proposal.text)")
     }
+
+    @Test("a list that a parameter limits to one record of another list is uncertain, with the way to all of them")
+    func limitedToOwner() async throws {
+        let server = try ScriptedServer { request in
+            if request.target.hasPrefix("/posts") {
+                return .init(
+                    body: "[" + (1...5).map { #"{"id":\#($0),"title":"t\#($0)"}"# }.joined(separator: ",") + "]")
+            }
+            return .init(body: "[" + (31...35).map { #"{"id":\#($0),"text":"x\#($0)"}"# }.joined(separator: ",") + "]")
+        }
+        let way = "write `for_each: Post`, and `post_id: '{post.id}'` under `with`"
+        let limited = try await propose(urls: [server.base + "/posts", server.base + "/comments?post_id=3"])
+        #expect(limited.uncertain.contains { $0.contains(way) }, "\(limited.text)")
+        // Neither a number that is no key, nor another name.
+        for query in ["post_id=77", "depth=3"] {
+            let other = try await propose(urls: [server.base + "/posts", server.base + "/comments?" + query])
+            #expect(!other.uncertain.contains { $0.contains("names one") }, "\(other.text)")
+        }
+    }
 }

@@ -129,7 +129,7 @@ extension EndpointRequest {
         return forEach
     }
 
-    /// The variables of the path and the body that name values of the parent record.
+    /// The variables that name values of the parent record.
     private func parentVariables(_ forEach: Endpoint.ForEach) -> [String] {
         endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
     }
@@ -208,12 +208,21 @@ extension EndpointRequest {
         }
     }
 
-    /// The values of the path's variables in a URL; nil if the path does not match.
+    /// The values of the path's and the query's variables in a URL; nil if the path does not match.
     private func pathValues(of url: String) -> [String: String]? {
-        guard let url = try? HTTPURL(url), let base = try? HTTPURL(client.api.base) else { return nil }
-        return endpoint.pathValues(of: url, on: base).map {
-            Dictionary($0.map { ($0.name, $0.value) }) { first, _ in first }
+        guard let target = try? HTTPURL(url), let base = try? HTTPURL(client.api.base),
+            let found = endpoint.pathValues(of: target, on: base)
+        else { return nil }
+        var values = Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
+        guard !endpoint.parameterVariables.isEmpty else { return values }
+        let query = QueryParameters.values(in: url)
+        for parameter in endpoint.parameters {
+            guard let name = TransportBody.placeholder(parameter.value), values[name] == nil,
+                let sent = query.first(where: { $0.name == parameter.name })
+            else { continue }
+            values[name] = sent.value
         }
+        return values
     }
 }
 

@@ -17,7 +17,7 @@ extension EndpointRequest {
             target.hasSameOrigin(as: home)
         {
             let written = Set(QueryParameters.values(in: url).map(\.name))
-            query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) && !written.contains($0.name) }
+            query = parameters.filter { !endpoint.variables.contains($0.name) && !written.contains($0.name) }
                 .map { ($0.name, $0.value) }
         }
         return PageRequest(

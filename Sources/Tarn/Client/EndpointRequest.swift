@@ -25,7 +25,7 @@ struct EndpointRequest: Sendable {
         let bounds: PageSequence.Bounds
         /// The path, parsed once for all lists; nil if it is invalid.
         let template: PathTemplate?
-        /// The names of variables in the path and the body.
+        /// The names of variables in the path, the body, the parameters and the text of `since`.
         let variables: Set<String>
         /// Whether the first request has nothing but a path with values of the parent record.
         let isPlain: Bool
@@ -117,15 +117,24 @@ struct EndpointRequest: Sendable {
             return PageRequest(url: try url(below: try template.expanded(parent.values)))
         }
         var values = parent?.values.mapValues { [$0] } ?? [:]
-        for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
+        for parameter in parameters { values[parameter.name, default: []].append(parameter.value) }
         let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
-        guard let since, let place = endpoint.incremental?.sends else { return first }
-        return first.setting(place, to: since, isNumber: since.isJSONInteger)
+        guard let since, let rule = endpoint.incremental, let place = rule.sends else { return first }
+        guard let text = rule.text else { return first.setting(place, to: since, isNumber: since.isJSONInteger) }
+        var texts = values.compactMapValues(\.first)
+        texts[Incremental.variable] = since
+        return first.setting(place, to: Endpoint.filled(text, texts))
+    }
+
+    /// The parameters of the endpoint, with the values of the parent record that they name.
+    var parameters: [Endpoint.Parameter] {
+        guard let parent, endpoint.forEach != nil, !parent.values.isEmpty else { return endpoint.parameters }
+        return endpoint.parameters.map { .init($0.name, Endpoint.filled($0.value, parent.values)) }
     }
 
     private func page(_ template: PathTemplate, _ values: [String: [String]]) throws -> PageRequest {
         let used = Set(template.variables)
-        let query = endpoint.parameters.filter { !constants.variables.contains($0.name) }.map { ($0.name, $0.value) }
+        let query = parameters.filter { !constants.variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })
         return PageRequest(
             url: QueryParameters.append(query, to: try url(below: path)),
@@ -193,10 +202,11 @@ struct EndpointRequest: Sendable {
 }
 
 extension Endpoint {
-    /// The names of variables in the path and the body.
+    /// The names of variables in the path, the body, the parameters and the text of `since`.
     package var variables: [String] {
         var names = pathVariables
-        for name in body?.placeholders ?? [] where !names.contains(name) { names.append(name) }
+        let others = (body?.placeholders ?? []) + parameterVariables + (incremental?.variables ?? [])
+        for name in others where !names.contains(name) { names.append(name) }
         return names
     }
 }

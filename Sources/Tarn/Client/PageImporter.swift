@@ -104,6 +104,7 @@ struct PageImporter {
             added = try importer.add(
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {
+            if let stated = stated(inPlaceOf: error, response, page) { throw stated }
             throw importer.concealed(error)
         }
         if added.count == 0 { try checkListsNothing(response, page) }
@@ -139,6 +140,27 @@ struct PageImporter {
                 in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
         else { return }
         throw stated(error, response, page, lists: "no records")
+    }
+
+    /// The error that an answer states in place of its list: some servers refuse with status 200.
+    ///
+    /// - Returns: nil if the answer states none in words.
+    private func stated(
+        inPlaceOf error: ImportError, _ response: TransportResponse, _ page: Page
+    ) -> MirrorError? {
+        let endpoint = request.endpoint, parts = endpoint.envelope.map(\.path), list: String
+        switch error {
+        case .recordsNotFound(let path, _, _), .notRecords(let path, "null"): list = path
+        default: return nil
+        }
+        guard
+            let stated = StatedError.find(
+                in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, .fail), !stated.text.isEmpty
+        else { return nil }
+        let text = response.secrets?.conceal(stated.text) ?? stated.text
+        return .status(
+            code: response.status, method: endpoint.method, url: page.shownURL,
+            message: "it has no records at `\(list)`, and `\(stated.path)` says \"\(text)\" (\(request.place))")
     }
 
     /// The error of an answer that states one.
@@ -208,7 +230,7 @@ struct PageImporter {
                 parameters[String(name.dropFirst(forEach.variable.count + 1))] = value
             }
         }
-        for parameter in request.endpoint.parameters { parameters[parameter.name] = parameter.value }
+        for parameter in request.parameters { parameters[parameter.name] = parameter.value }
         // If the query repeats a parameter, its first value counts.
         for (name, value) in QueryParameters.values(in: page.url).reversed() { parameters[name] = value }
         var context = ImportContext(

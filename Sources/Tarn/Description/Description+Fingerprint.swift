@@ -142,7 +142,10 @@ private enum DescriptionDigest {
             text += "header \(name) \(CacheRules.isCredential(name) ? "" : field.value)\n"
         }
         if let body = endpoint.body { text += "body \(body.text)\n" }
-        if let rule = endpoint.incremental { text += "since \(rule.source)\n" }
+        if let rule = endpoint.incremental {
+            text += "since \(rule.source)\n"
+            if let sent = rule.text { text += "since text \(sent)\n" }
+        }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return text
     }

@@ -49,6 +49,8 @@ package struct Incremental: Sendable, Hashable {
     package var source: Source
     /// The parameter that the value is sent in; nil for a link.
     package var sends: Pagination.ParameterPlace?
+    /// The text that is sent, with `{value}` in it; nil for the value alone.
+    package var text: String?
     /// The value of the first scan; nil to request everything.
     package var initial: String?
     /// The distance by which a value is moved back: seconds for a date, else a number.
@@ -66,6 +68,14 @@ package struct Incremental: Sendable, Hashable {
     package init(_ source: Source, sends: Pagination.ParameterPlace?) {
         self.source = source
         self.sends = sends
+    }
+
+    /// The name of the value in ``text``.
+    package static let variable = "value"
+
+    /// The names in ``text`` other than that of the value.
+    package var variables: [String] {
+        text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? []
     }
 
     /// The path of the value in a listed record; nil if it belongs to the response.

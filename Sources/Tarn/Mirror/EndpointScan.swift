@@ -176,6 +176,7 @@ final class EndpointScan {
             report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
+            try noteNewParents(after: parents)
             try await notePass(over: parents)
             await removeLostPages()
             await removeFormerLists(of: parents.map { $0?.key } + lacking)

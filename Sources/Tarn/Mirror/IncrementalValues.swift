@@ -25,14 +25,15 @@ struct IncrementalValues: Sendable {
         self.rule = rule
         self.place = place
         guard let path = rule.field, let found = description.attribute(at: path, of: entity) else {
-            kind = rule.format.map { .date([$0]) } ?? .unknown
+            kind = rule.format.map { .date([$0, .rfc3339, .iso8601]) } ?? .unknown
             return
         }
         kind =
             switch found.type {
             case .int, .uint, .double, .decimal: rule.format.map { .date([$0]) } ?? .number
             case .date: .date(found.dates)
-            default: rule.format.map { .date([$0]) } ?? .text
+            // A text may have another form than the one in which dates are sent.
+            default: rule.format.map { .date([$0, .rfc3339, .iso8601]) } ?? .text
             }
     }
 
@@ -206,12 +207,15 @@ extension DateFormat {
 
     /// Writes a date in the form of another text of this format; nil for a pattern.
     ///
+    /// It may be one of several patterns: `format` of the rule names the one that is sent.
+    ///
     /// The other text may lack the offset, the fraction of a second, or the time of day, and may
     /// have a space in place of the `T`.
     fileprivate func text(of time: Timestamp, like other: String) -> String? {
         let form = other.utf8.dropFirst(10)
         switch self {
         case .rfc3339, .iso8601: break
+        case .pattern: return nil
         default: return text(of: time)
         }
         var time = time
@@ -233,9 +237,10 @@ extension DateFormat {
         return text
     }
 
-    /// Writes a date; nil for a pattern.
+    /// Writes a date; nil if a pattern cannot express it.
     ///
-    /// A year has four digits: a date beyond them becomes the first or the last one that has.
+    /// A pattern without a part of the time has the last point in time before it. A year has four
+    /// digits: a date beyond them becomes the first or the last one that has.
     fileprivate func text(of time: Timestamp) -> String? {
         let micro: Int64 = 1_000_000
         var time = time
@@ -261,7 +266,11 @@ extension DateFormat {
                 while fraction.last == "0" { fraction.removeLast() }
             }
             return "\(date)T\(two(day / 3600)):\(two(day / 60 % 60)):\(two(day % 60))\(fraction)Z"
-        case .pattern: return nil
+        case .pattern(let pattern):
+            let text = pattern.text(of: time)
+            // A year of two digits stands for one of a century only.
+            guard let read = timestamp(text), read.microseconds <= time.microseconds else { return nil }
+            return text
         }
     }
 }

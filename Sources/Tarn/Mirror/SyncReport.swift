@@ -59,6 +59,8 @@ public struct SyncReport: Sendable {
         package var doubtsBefore = 0
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         package var skippedParents: [SkippedParents] = []
+        /// Records of a `for_each` that this scan has stored: the next one requests their lists.
+        package var newParents = 0
         /// Lists that ended without an error at the limit of the endpoint: the server has more.
         package var cutOff = 0
         /// Requests that a response rule has passed over.

@@ -157,6 +157,7 @@ extension SyncEvents {
                 "other_records": {"type": "object"},
                 "repeated": {"type": "object"},
                 "skipped_parents": {"type": "array"},
+                "new_parents": {"type": "integer", "minimum": 1},
                 "pagination": {"type": "object"},
                 "created": {"type": "integer", "minimum": 0},
                 "updated": {"type": "integer", "minimum": 0},

@@ -66,6 +66,7 @@ extension SyncSummary {
             text += "}"
         }
         if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
+        if endpoint.newParents > 0 { text += ",\"new_parents\":\(endpoint.newParents)" }
         if let choice = endpoint.pagination {
             text += ",\"pagination\":{\"style\":"
             text.appendJSONString(choice.style)

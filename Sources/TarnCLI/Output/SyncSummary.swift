@@ -188,6 +188,11 @@ struct SyncSummary {
                         + "\(skipped.entity) without a value for {\(skipped.name)}; the first: \(skipped.first)")
             }
         }
+        for endpoint in report.endpoints where endpoint.newParents > 0 {
+            lines.append(
+                "\(endpoint.name): \(countText(endpoint.newParents, "record")) of its for_each came during the scan: "
+                    + "the next sync requests what belongs to \(endpoint.newParents == 1 ? "it" : "them")")
+        }
         for endpoint in report.endpoints {
             if let others = endpoint.otherRecords {
                 lines.append(

@@ -86,6 +86,7 @@ extension DescriptionSchema {
                     name: "granularity", about: "The precision of the value.",
                     node: words(Incremental.Granularity.self)),
                 Property(name: "format", about: "The form of the date that is sent.", node: .text),
+                Property(name: "text", about: "The text that is sent, with {value} in it.", node: .text),
                 Property(
                     name: "expired", about: "The refusal of a value that is too old.", node: .oneOrMore(.text)),
             ], required: [])
@@ -184,7 +185,8 @@ extension DescriptionSchema {
         "start": "The number, or the cursor, of the first page.",
         "per_page": "The parameter of the page size, and the size.",
         "total": "The location of the number of records.", "total_pages": "The location of the number of pages.",
-        "has_more": "The location of a boolean: false ends the scan.", "last": "A cursor that marks the end.",
+        "has_more": "The location of a boolean: false ends the scan.",
+        "is_last": "The location of a boolean: true ends the scan.", "last": "A cursor that marks the end.",
         "end": "Which page is the last one.", "id": "The location of a record's id.",
         "includes_named": "Whether the server lists the named record again.", "rel": "The link relation.",
     ]

@@ -35,19 +35,19 @@ extension DescriptionReader {
         if section["parent"] != nil {
             report(section, "parent", "only a child has a parent: write for_each: { entity: …, parent: … }")
         }
-        let own = parameters(section, "with"), headers = headers(section)
-        let names = Set(own.map(\.name)), parameters = own + currentAPI.parameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
+        let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
+        let forEach = forEach(section, listing: entity, schema)
+        let own = parameters(parameters(section, "with"), of: forEach, section, schema), headers = headers(section)
+        let names = Set(own.map(\.name)), parameters = own + currentAPI.parameters.filter { !names.contains($0.name) }
         let records = envelope == nil ? recordsPath(section) : nil
         let columns = columns(section, isEnvelope: envelope != nil, records ?? JSONPath(keys: []))
-        let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
             more = more(section)
         let (method, body) = requestBody(section), incremental = incremental(section, parameters, pagination),
             partitions = partitions(section, parameters, pagination)
         let all = parameters + partitions.compactMap { part in part.values.first.map { .init(part.name, $0) } }
-        let forEach = forEach(section, listing: entity, schema),
-            template = endpointPath(section, all, forEach, schema)
+        let template = endpointPath(section, all, forEach, schema)
         let commitUnit = commitUnit(section),
             orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
         if envelope != nil, forEach?.parent != nil {
@@ -56,11 +56,13 @@ extension DescriptionReader {
                 "for_each.parent needs records of a single entity: use a key path, such as '@param.milestone.id'")
         }
         if let template {
-            check(template, all, forEach, section, schema)
+            check(template, Endpoint.variables(in: own, body, incremental), all, forEach, section, schema)
             check(pagination, parameters, template, section)
-            check(body, all, forEach, section)
+            check(body, all, forEach, section, schema)
             check(partitions, own, incremental, deep, template, section)
         }
+        check(incremental, all, forEach, section, schema)
+        checkPlaces(incremental, deep, pagination, body, section)
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
         var endpoint = Endpoint(
@@ -181,13 +183,15 @@ extension DescriptionReader {
     // MARK: Path
 
     /// Checks that every variable of the path has a value, from `with` or from the parent record.
+    ///
+    /// - Parameter others: the variables of other parts of the request.
     private mutating func check(
-        _ template: PathTemplate, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section,
-        _ schema: Schema
+        _ template: PathTemplate, _ others: [String], _ parameters: [Endpoint.Parameter],
+        _ forEach: Endpoint.ForEach?, _ section: Section, _ schema: Schema
     ) {
         // If `for_each` is unreadable, its variables cannot be checked.
         if isReported(in: section.path("for_each")) { return }
-        var usesRecord = false
+        var usesRecord = others.contains { name in forEach.map { name.hasPrefix($0.variable + ".") } ?? false }
         for name in template.variables {
             let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             if let forEach, parts[0] == forEach.variable {
@@ -209,19 +213,25 @@ extension DescriptionReader {
         if let forEach, !usesRecord {
             report(
                 section, "for_each",
-                "the path does not use {\(forEach.variable).…}, so every request would be the same: use it, or remove for_each"
+                "the path does not use {\(forEach.variable).…}, so every request would be the same: use it there, "
+                    + "under with or in the body, or remove for_each"
             )
         }
     }
 
     /// Checks that every variable of the body has a value.
     private mutating func check(
-        _ body: TransportBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section
+        _ body: TransportBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section,
+        _ schema: Schema
     ) {
+        let key = section["body"] == nil ? "form" : "body"
         for name in body?.placeholders ?? [] where !parameters.contains(where: { $0.name == name }) {
-            if let forEach, name.hasPrefix(forEach.variable + ".") { continue }
-            report(
-                section, section["body"] == nil ? "form" : "body", "no value for {\(name)}: write with: { \(name): … }")
+            if let forEach, name.hasPrefix(forEach.variable + ".") {
+                let attribute = String(name.dropFirst(forEach.variable.count + 1))
+                checkVariable(name, attribute: attribute, forEach, section, key, schema)
+            } else {
+                report(section, key, "no value for {\(name)}: write with: { \(name): … }")
+            }
         }
     }
 

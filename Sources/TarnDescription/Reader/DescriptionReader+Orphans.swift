@@ -176,8 +176,17 @@ extension DescriptionReader {
         }
         let variable = Endpoint.ForEach.variable(of: entity),
             forEach = Endpoint.ForEach(entity: entity, parent: nil, variable: variable)
+        // A value of the record of `for_each` is not known here.
         let given: [String] =
-            if case .mapping(let entries)? = endpoint["with"]?.content { entries.map(\.key) } else { [] }
+            if case .mapping(let entries)? = endpoint["with"]?.content {
+                entries.filter { entry in
+                    if case .scalar(let text, _) = entry.value.content {
+                        Endpoint.variables(in: text).isEmpty
+                    } else {
+                        true
+                    }
+                }.map(\.key)
+            } else { [] }
         var usesRecord = false
         for name in template.variables {
             let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -101,9 +101,24 @@ extension DescriptionReader {
             guard let text = text(section, "body"),
                 let path = plainKeyPath(text, section.path("body"), section["body"]?.mark ?? section.mark)
             else { return nil }
-            return .body(path.keys)
+            return bodyPlace(path, section)
         }
         return text(section, "param").map(Pagination.ParameterPlace.query)
+    }
+
+    /// The place of a value in a body: keys, and positions in its lists.
+    private mutating func bodyPlace(_ path: JSONPath, _ section: Section) -> Pagination.ParameterPlace? {
+        var keys: [String] = []
+        for step in path.steps {
+            switch step {
+            case .key(let key): keys.append(key)
+            case .index(let index) where index >= 0: keys.append("[\(index)]")
+            default:
+                report(section, "body", "\(path) does not lead to one value: write keys and positions, such as [0]")
+                return nil
+            }
+        }
+        return .body(keys)
     }
 
     /// Reads a path in a response, in its canonical form.

@@ -133,26 +133,32 @@ extension DescriptionReader {
         _ name: String, attribute: String?, _ forEach: Endpoint.ForEach, _ section: Section, _ key: String,
         _ schema: Schema
     ) {
+        if let problem = problem(ofVariable: name, attribute: attribute, forEach, schema) {
+            report(section, key, problem)
+        }
+    }
+
+    /// Returns the problem of a name that stands for a value of the record of `for_each`.
+    func problem(
+        ofVariable name: String, attribute: String?, _ forEach: Endpoint.ForEach, _ schema: Schema
+    ) -> String? {
         let attributes = schema.entities.first { $0.name == forEach.entity }?.attributes ?? []
-        if attributes.isEmpty, isReported("entities.\(forEach.entity).attributes") || schema.entities.isEmpty { return }
+        if attributes.isEmpty, isReported("entities.\(forEach.entity).attributes") || schema.entities.isEmpty {
+            return nil
+        }
         guard let attribute else {
             let example = attributes.first?.name ?? "id"
-            report(
-                section, key, "{\(name)} is a whole record: use one of its attributes, such as {\(name).\(example)}"
-            )
-            return
+            return "{\(name)} is a whole record: use one of its attributes, such as {\(name).\(example)}"
         }
         switch DescriptionReader.attribute(
             at: attribute.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
         {
-        case .nothing(let message): report(section, key, "{\(name)}: \(message)")
+        case .nothing(let message): return "{\(name)}: \(message)"
         case .attribute(let type):
             switch type {
             case .json, .array:
-                report(
-                    section, key,
-                    "{\(name)} is of type \(type), which cannot be used in a path: use another attribute")
-            default: break
+                return "{\(name)} is of type \(type), which cannot be used in a path: use another attribute"
+            default: return nil
             }
         }
     }

@@ -16,12 +16,12 @@ extension DescriptionReader {
                 value, endpoint.path("since"),
                 keys: [
                     "param", "body", "field", "cursor", "header", "link", "initial", "lag", "range", "granularity",
-                    "format", "expired",
+                    "format", "text", "expired",
                 ])
         else { return nil }
         let source = source(section), isField = section["field"] != nil
         if section["link"] != nil {
-            for key in ["param", "body"] where section[key] != nil {
+            for key in ["param", "body", "text"] where section[key] != nil {
                 report(section, key, "the link is the whole request: remove the line")
             }
         } else if section["param"] == nil, section["body"] == nil {
@@ -36,10 +36,16 @@ extension DescriptionReader {
         let place = section["link"] == nil ? place(section) : nil
         if case .query(let name)? = place {
             if parameters.contains(where: { $0.name == name }) {
-                report(at: field(ofParameter: name, endpoint), "since sends this parameter: remove the line")
-            } else if pagination?.style.parameters.contains(.query(name)) == true {
-                report(section, "param", "paginate sends this parameter: one of them needs another name")
+                report(
+                    at: field(ofParameter: name, endpoint),
+                    "since sends this parameter: remove the line, or move it to since as text, with {value} in it")
             }
+        }
+        if let place, let pagination, DescriptionReader.begins(with: place, pagination) {
+            report(
+                section, section["param"] == nil ? "body" : "param",
+                "paginate sends this with the first request: remove start there, and write initial here, "
+                    + "or choose another name")
         }
         if case .body? = place, endpoint["body"] == nil, endpoint["form"] == nil, endpoint["method"] == nil {
             report(section, "body", "a GET has no body: write method: POST, or param instead of body")
@@ -51,8 +57,18 @@ extension DescriptionReader {
         rule.range = word(section, "range", "range") ?? .closed
         rule.granularity = word(section, "granularity", "granularity")
         rule.format = format(section)
+        rule.text = sentText(section)
         rule.expired = statuses(section, "expired")
         return rule
+    }
+
+    /// Whether the first request of a pagination has a value at a place.
+    ///
+    /// If only the further ones do, the value of the last scan can take that place: the token of a
+    /// change feed may be the cursor behind its last page.
+    private static func begins(with place: Pagination.ParameterPlace, _ pagination: Pagination) -> Bool {
+        let first = pagination.style.firstPage(of: PageRequest(url: "https://api.example.org/"))
+        return first.value(at: place) != nil
     }
 
     private mutating func source(_ section: Section) -> Incremental.Source? {
@@ -88,9 +104,26 @@ extension DescriptionReader {
 
     private mutating func format(_ section: Section) -> DateFormat? {
         guard let text = text(section, "format") else { return nil }
-        if DateFormat.words.contains(text), let format = try? DateFormat(text) { return format }
-        report(section, "format", Spelling.unknown("format", text, among: DateFormat.words))
-        return nil
+        do {
+            return try DateFormat(text)
+        } catch {
+            report(section, "format", "\(error)")
+            return nil
+        }
+    }
+
+    /// Reads the text that is sent with the value in it.
+    private mutating func sentText(_ section: Section) -> String? {
+        guard let text = text(section, "text") else { return nil }
+        if !Endpoint.variables(in: text).contains(Incremental.variable) {
+            report(section, "text", "the text has no place for the value: write {value} in it")
+        }
+        if section["initial"] == nil, section["link"] == nil {
+            report(
+                section, "text",
+                "the first scan would send nothing: add initial, such as initial: '1970-01-01T00:00:00Z'")
+        }
+        return text
     }
 
     /// Reports endpoints that list changes only, and whose records take their position in the list:

@@ -32,18 +32,29 @@ public indirect enum JSONBody: Sendable, Hashable {
         }
     }
 
-    /// The value at a path of keys.
+    /// The value at a path of keys, and of positions in arrays, such as `[0]`.
     ///
-    /// A set replaces every value on the path that is not an object.
+    /// A set replaces every value on the path that is not an object. A position that the array does
+    /// not have changes nothing.
     package subscript(path: [String]) -> JSONBody? {
         get {
             guard let key = path.first else { return self }
-            guard case .object(let members) = self else { return nil }
-            return members.first { $0.key == key }?.value[Array(path.dropFirst())]
+            switch self {
+            case .object(let members): return members.first { $0.key == key }?.value[Array(path.dropFirst())]
+            case .array(let elements):
+                return JSONBody.position(key, elements).flatMap { elements[$0][Array(path.dropFirst())] }
+            default: return nil
+            }
         }
         set {
             guard let key = path.first else {
                 self = newValue ?? .null
+                return
+            }
+            if case .array(var elements) = self, key.hasPrefix("[") {
+                guard let index = JSONBody.position(key, elements) else { return }
+                elements[index][Array(path.dropFirst())] = newValue
+                self = .array(elements)
                 return
             }
             var members: [Member] = if case .object(let members) = self { members } else { [] }
@@ -53,6 +64,12 @@ public indirect enum JSONBody: Sendable, Hashable {
             if let index { members[index].value = value } else { members.append(Member(key, value)) }
             self = .object(members)
         }
+    }
+
+    /// The index that `[0]` names in an array; nil if the array does not have it.
+    private static func position(_ key: String, _ elements: [JSONBody]) -> Int? {
+        guard key.hasPrefix("["), key.hasSuffix("]"), let index = Int(key.dropFirst().dropLast()) else { return nil }
+        return elements.indices.contains(index) ? index : nil
     }
 
     /// The value as compact JSON.

@@ -10,12 +10,12 @@ struct PageCounts {
     /// Whether the page has none of the declared counts and flags.
     var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
 
-    init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: String?) {
+    init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: MoreFlag?) {
         // A page with records contradicts 0; a negative number stands for an unknown one.
         let isCounted = facts.recordCount == 0
         self.total = facts.number(total).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
         self.totalPages = facts.number(totalPages).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
-        self.hasMore = facts.flag(hasMore)
+        self.hasMore = hasMore?.value(facts)
     }
 
     /// Returns whether a header field with the number of pages says that a page is the last one.

@@ -62,6 +62,9 @@ extension PageEvidence {
     /// Returns whether a value at a path is a flag that is true if there are more records.
     package static func isMore(_ path: String) -> Bool { meaning(of: path) == .more }
 
+    /// Returns whether a value at a path is a flag that is true on the last page.
+    static func isEnd(_ path: String) -> Bool { meaning(of: path) == .last }
+
     /// Returns whether a value around a list is one of the answer: the `properties` of an object
     /// may have any names, and only a flag of more records counts there, as in GeoJSON of ArcGIS.
     package static func isOfEnvelope(_ path: String) -> Bool {

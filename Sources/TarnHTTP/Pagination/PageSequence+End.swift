@@ -17,9 +17,9 @@ extension PageSequence {
         guard facts.isEmpty, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
             return false
         }
-        let declared = (style as? CursorPagination)?.hasMore
-        let flags = facts.values.keys.filter { PageEvidence.isMore($0) || $0 == declared }
-        guard !flags.contains(where: { facts.flag($0) == true }) else { return false }
+        guard (style as? CursorPagination)?.hasMore?.value(facts) != true,
+            !facts.values.keys.contains(where: { PageEvidence.isMore($0) && facts.flag($0) == true })
+        else { return false }
         return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }
     }
 
@@ -81,7 +81,21 @@ extension PageSequence {
     package func hint(afterStatus status: Int) -> String? {
         guard [400, 404, 410, 416, 422].contains(status), ordinal > 1 else { return nil }
         let pagination = choice?.pagination ?? self.pagination
-        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfEnd(pagination, status)
+        return hintOfLastPage() ?? lastCursorHint(pagination, choice) ?? hintOfPrefix(pagination)
+            ?? hintOfEnd(pagination, status)
+    }
+
+    /// Returns the mend of a list whose links lack the beginning of the base URL's path, as those
+    /// of a server behind a proxy; nil for other pages.
+    private func hintOfPrefix(_ pagination: Pagination) -> String? {
+        guard pagination.style is JSONLinkPagination || pagination.style is HeaderLinkPagination,
+            let url = try? HTTPURL(request.url), let home = try? HTTPURL(bounds.base), url.hasSameOrigin(as: home),
+            HTTPURL.rebase(link: request.url, from: [bounds.base], onto: bounds.base) == nil
+        else { return nil }
+        var origin = URLReference(bounds.base)
+        (origin.path, origin.query, origin.fragment) = ("", nil, nil)
+        return "the page before names this URL, which is not below \(bounds.base): if the server leaves out the "
+            + "beginning of the path, add aliases: [\(origin)] beside base"
     }
 
     private func hintOfLastPage() -> String? {

@@ -28,7 +28,7 @@ extension PageSequence {
     private var namesAnyPage: Bool {
         let style = (choice?.pagination ?? pagination).style
         guard !style.isCounted, style.endsAtEmptyPage else { return false }
-        return before?.facts.flag((style as? CursorPagination)?.hasMore) != true
+        return before.flatMap { (style as? CursorPagination)?.hasMore?.value($0.facts) } != true
     }
 
     /// Returns the error text of a refused page that a rule takes for the end of the list, although

@@ -3,7 +3,7 @@ extension Pagination {
     public enum ParameterPlace: Sendable, Hashable, CustomStringConvertible {
         /// The query parameter with this name.
         case query(String)
-        /// The member of the body at this path of keys.
+        /// The member of the body at this path of keys. `[0]` is an element of an array.
         case body([String])
 
         public var description: String {

@@ -38,7 +38,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 
     /// The names that ``builtIn(_:)`` accepts.
-    static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
+    static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "null(…)", "url(…)"]
 
     /// Returns the built-in transformer of a name; nil if there is none.
     ///
@@ -49,6 +49,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     /// | `number` | text with separators, such as `1,234.50`, as a number | the number's text |
     /// | `base64url` | RFC 4648 §5 text as the text that it holds | back |
     /// | `json` | text that is JSON as that JSON | its text |
+    /// | `null(text)` | null in place of this text, number or boolean | the same |
     /// | `url(base)` | a reference, resolved against a base (RFC 3986 §5) | the same |
     static func builtIn(_ name: String) -> ValueTransformer? {
         func text(_ change: @escaping @Sendable (String) -> JSONValue?) -> @Sendable (JSONValue) -> JSONValue? {
@@ -96,6 +97,9 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         case "json":
             return ValueTransformer(name, decode: text { try? JSONValue($0) }, encode: { .string($0.text) })
         default:
+            if name.hasPrefix("null("), name.hasSuffix(")") {
+                return null(for: String(name.dropFirst(5).dropLast()), name)
+            }
             guard name.hasPrefix("url("), name.hasSuffix(")"),
                 let base = URL(string: String(name.dropFirst(4).dropLast())),
                 base.scheme != nil
@@ -110,6 +114,19 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
                     return URL(string: reference, relativeTo: base).map { .string($0.absoluteString) }
                 })
         }
+    }
+
+    /// The transformer that has null in place of a text, or of a number or boolean written so.
+    private static func null(for word: String, _ name: String) -> ValueTransformer {
+        ValueTransformer(
+            name,
+            decode: { value in
+                switch value {
+                case .string(let text), .number(let text): text.utf8.elementsEqual(word.utf8) ? .null : value
+                case .bool(let isTrue): (isTrue ? "true" : "false") == word ? .null : value
+                default: value
+                }
+            })
     }
 
     /// Returns a JSON number without an exponent; nil if it has more than some 1,000 zeros.

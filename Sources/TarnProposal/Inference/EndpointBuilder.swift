@@ -115,7 +115,36 @@ struct EndpointBuilder {
             endpoint.paginationComment = "a single object"
         }
         addSince(source, &endpoint, entities)
+        addOwner(source, index, &endpoint, entities)
         return endpoint
+    }
+
+    // MARK: Owners in the query
+
+    /// Marks a list that a parameter limits to one record of another list, such as `post=7` beside
+    /// a list of posts.
+    private func addOwner(
+        _ source: Source, _ index: Int, _ endpoint: inout ProposedEndpoint, _ entities: [ProposedEntity]
+    ) {
+        guard source.parent == nil, !source.pages.isEmpty else { return }
+        for parameter in source.parameters where parameter.values.isEmpty {
+            let words = Set(EnglishName.singularWords(of: parameter.name))
+            for other in sources.indices where other != index {
+                guard let name = entityNames[other].first, name != endpoint.lists.first?.entity,
+                    words.isSuperset(of: EnglishName.singularWords(of: name)),
+                    let entity = entities.first(where: { $0.name == name }), entity.key.count == 1,
+                    let key = entity.attributes.first(where: { $0.name == entity.key[0] }),
+                    let shape = sources[other].lists.first?.shape
+                else { continue }
+                let field = key.from?.first?.first ?? jsonKey(key.name, shape)
+                guard shape.samples.contains(where: { $0[field]?.scalarText == parameter.value }) else { continue }
+                let sent = YAMLText.comment(parameter.name, limit: 60), variable = EnglishName.uncapitalized(name)
+                endpoint.remarks.append(
+                    "UNCERTAIN: `\(sent)` names one \(name): the lists of the others are not synced. For all of them, write `for_each: \(name)`, and `\(sent): '{\(variable).\(key.name)}'` under `with`."
+                )
+                return
+            }
+        }
     }
 
     // MARK: Incremental

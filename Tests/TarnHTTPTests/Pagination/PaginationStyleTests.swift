@@ -385,4 +385,12 @@ struct PaginationNumberTests {
                 == .nextBody(
                     .json(.object([.init("after", written.hasPrefix("\"") ? .string(value) : .number(value))]))))
     }
+
+    @Test("the text of a style, which stores keep, is that of the version before flags had a meaning")
+    func textOfFlags() {
+        #expect(
+            Pagination.cursor(path: "next", sends: .query("c"), hasMore: "more").text
+                == #"cursor CursorPagination(path: "next", sends: c, start: nil, hasMore: Optional("more"), last: nil, endsAtEmptyPage: false)"#
+        )
+    }
 }

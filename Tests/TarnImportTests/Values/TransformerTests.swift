@@ -72,6 +72,10 @@ struct TransformerTests {
             ),
             ("trim", .string, "12", nil, nil), ("trim", .string, "null", "null", "null"),
             ("json", .string, #""null""#, "null", "null"),
+            ("null()", .url, #""""#, "null", "null"), ("null()", .string, #"" ""#, #"" ""#, #"" ""#),
+            ("null(false)", .string, "false", "null", "null"), ("null(false)", .bool, "true", "true", "true"),
+            ("null(0)", .int, "0", "null", "null"), ("null(0)", .int, "7", "7", "7"),
+            ("null(0000-00-00)", .string, #""0000-00-00""#, "null", "null"),
         ] as [(String, AttributeType, String, String?, String?)])
     func builtIn(_ name: String, _ type: AttributeType, _ json: String, _ stored: String?, _ sent: String?) throws {
         let mapping = EntityMapping(fields: ["v": FieldRules(transformers: [name])])

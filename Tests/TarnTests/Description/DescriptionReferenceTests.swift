@@ -51,7 +51,7 @@ struct DescriptionReferenceTests {
         "User": "{ key: id, attributes: { id: int } }", "Label": "{ key: id, attributes: { id: int } }",
         "Category": "{ key: id, attributes: { id: int } }",
         "Issue": "{ key: id, attributes: { id: int, number: int, pinned: bool } }",
-        "Note": "{ key: id, attributes: { id: int } }",
+        "Note": "{ key: id, attributes: { id: int }, relationships: { issue: Issue } }",
         "Milestone": "{ key: id, attributes: { id: int, number: int } }",
         "Film": "{ key: id, attributes: { id: int, self: url } }",
         "Member": "{ key: login, attributes: { login: string } }",

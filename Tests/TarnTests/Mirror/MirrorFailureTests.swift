@@ -56,6 +56,24 @@ struct MirrorFailureTests {
             name: "an object that is an error in disguise", answer: recording("/v1/items", #"{"error":"slow down"}"#),
             says: ["no record of the response can be stored", "key.missing at $"]),
         Case(
+            name: "an error in place of the list, as in Slack's API",
+            answer: recording("/v1/items", #"{"ok":false,"error":"invalid_auth"}"#), endpoint: "records: items",
+            says: [
+                "GET ",
+                "/v1/items: the server returned 200: it has no records at `items`, and `error` says \"invalid_auth\" (",
+                "tarn.yaml:",
+            ]),
+        Case(
+            name: "an error in place of the data, as of GraphQL",
+            answer: recording(
+                "/v1/items", #"{"data":null,"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}"#),
+            endpoint: "records: data.items", says: ["`errors` says \"API rate limit exceeded\""]),
+        Case(
+            name: "an error beside null in place of the list",
+            answer: recording("/v1/items", #"{"data":{"items":null},"errors":[{"message":"no such team"}]}"#),
+            endpoint: "records: data.items",
+            says: ["it has no records at `data.items`, and `errors` says \"no such team\""]),
+        Case(
             name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
             says: ["GET ", "/v1/items: the server returned 404: no such list"]),
         Case(

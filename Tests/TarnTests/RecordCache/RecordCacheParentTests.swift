@@ -19,6 +19,7 @@ struct RecordCacheParentTests {
           milestones: { path: /milestones, entity: Milestone }
           items: { path: '/milestones/{milestone.number}/items', entity: Item, for_each: { entity: Milestone, parent: milestone } }
           byName: { path: '/named/{milestone.name}/items', entity: Item, for_each: { entity: Milestone, parent: milestone } }
+          byQuery: { path: /items, with: { in: '{milestone.number}' }, entity: Item, for_each: { entity: Milestone, parent: milestone } }
         """
 
     private func fixture(_ milestones: [(id: Int64, number: Int64)]) throws -> CacheFixture {
@@ -37,11 +38,23 @@ struct RecordCacheParentTests {
         try LocalServer([
             recording("/v1/milestones/3/items", twoItems, "Cache-Control: max-age=60"),
             recording("/v1/named/m%203/items", twoItems, "Cache-Control: max-age=60"),
+            recording("/v1/items?in=3", twoItems, "Cache-Control: max-age=60"),
             recording("/v1/elsewhere", twoItems, "Cache-Control: max-age=60"),
         ])
     }
 
     private static let url = "https://api.test.example/v1/milestones/3/items"
+
+    @Test("a parameter of the query may name the parent, too")
+    func inQuery() async throws {
+        let fixture = try fixture([(10, 3), (11, 4)]), server = try server()
+        let cache = try fixture.cache(server.base + "/v1")
+        let answer = try await cache.fetch(CacheRequest("byQuery", parent: RecordKey(10)))
+        #expect(answer.records.map { $0["milestone"] } == [.reference(RecordKey(10)), .reference(RecordKey(10))])
+        let asked = CacheRequest("byQuery", url: "https://api.test.example/v1/items?in=3")
+        #expect(try await cache.fetch(asked).source == .stored)
+        #expect(server.requests.count == 1)
+    }
 
     @Test("asked by URL, the records have the parent that the URL names, and so has what is cached")
     func found() async throws {

@@ -4,7 +4,7 @@ struct CursorPagination: LastingStyle {
         "cursor",
         keys: [
             .path("path", required: true, example: "meta.next"), .parameter(), .text("start"), .path("has_more"),
-            .text("last"), .word("end", among: ["empty"]),
+            .path("is_last"), .text("last"), .word("end", among: ["empty"]),
         ],
         needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
         make: CursorPagination.init(values:))
@@ -15,8 +15,8 @@ struct CursorPagination: LastingStyle {
     var sends: Pagination.ParameterPlace
     /// The cursor that the request for the first page sends, such as `*`; nil if it sends none.
     var start: String?
-    /// The path of a flag for more records; false ends the scan.
-    var hasMore: String?
+    /// The flag that tells whether another page follows; nil without one.
+    var hasMore: MoreFlag?
     /// The cursor that marks the last page, such as `0`.
     var last: String?
     /// Whether a page without records is the last one, regardless of its cursor.
@@ -25,7 +25,7 @@ struct CursorPagination: LastingStyle {
     var name: String { "cursor" }
     var isCounted: Bool { false }
     var wants: PageWants {
-        var wants = PageWants(values: [path, hasMore].compactMap(\.self))
+        var wants = PageWants(values: [path, hasMore?.path].compactMap(\.self))
         wants.scalars = [path]
         // The place of a query has a text only.
         if case .body = sends { wants.composites = [path] }
@@ -39,8 +39,8 @@ struct CursorPagination: LastingStyle {
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let facts = page.facts
-        if facts.isEmpty, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
-        guard facts.flag(hasMore) ?? true, let value = facts.values[path], !["", "false"].contains(value),
+        if facts.isEmpty, endsAtEmptyPage || hasMore != nil && hasMore?.value(facts) == nil { return .end }
+        guard hasMore?.value(facts) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }
         if case .body(let keys) = sends, let composite = facts.composite(path),
@@ -57,15 +57,16 @@ struct CursorPagination: LastingStyle {
     }
 
     func isDeclaredLast(_ facts: PageFacts) -> Bool {
-        facts.flag(hasMore) == false || last != nil && facts.values[path] == last
+        hasMore?.value(facts) == false || last != nil && facts.values[path] == last
     }
 
     /// Returns the declared flag that promises another page, if the page has no cursor for it.
     func promise(_ facts: PageFacts, _ rule: PageEvidence.Rule) -> PageEvidence? {
-        guard let hasMore, facts.flag(hasMore) == true, !isDeclaredLast(facts), !rule.ignores(hasMore),
+        guard let hasMore, hasMore.value(facts) == true, !isDeclaredLast(facts), !rule.ignores(hasMore.path),
             !(facts.isEmpty && endsAtEmptyPage)
         else { return nil }
-        return PageEvidence(name: hasMore, meaning: "is true, and \(path) has no cursor")
+        return PageEvidence(
+            name: hasMore.path, meaning: "is \(hasMore.marksEnd ? "false" : "true"), and \(path) has no cursor")
     }
 }
 
@@ -74,7 +75,7 @@ extension CursorPagination {
         path = try values.required("path")
         sends = try values.parameter()
         start = values.text("start")
-        hasMore = values.text("has_more")
+        hasMore = try values.moreFlag()
         last = values.text("last")
         endsAtEmptyPage = values.text("end") == "empty"
     }
@@ -99,7 +100,7 @@ extension Pagination {
     ) -> Pagination {
         Pagination(
             CursorPagination(
-                path: path, sends: sends, start: start, hasMore: hasMore, last: last,
+                path: path, sends: sends, start: start, hasMore: hasMore.map { MoreFlag($0) }, last: last,
                 endsAtEmptyPage: endsAtEmptyPage))
     }
 }

@@ -3,22 +3,26 @@ import Foundation
 /// The style `json_link`: the next page is a URL in the body.
 struct JSONLinkPagination: LastingStyle {
     static let syntax = PaginationSyntax(
-        "json_link", keys: [.path("path", required: true, example: "meta.next")],
+        "json_link",
+        keys: [.path("path", required: true, example: "meta.next"), .path("has_more"), .path("is_last")],
         bare: JSONLinkPagination(path: "next"), make: JSONLinkPagination.init(values:))
 
     /// The path of the URL, of an object with `href` or `url`, or of a list of links.
     var path: String
+    /// The flag that tells whether another page follows; nil without one.
+    var hasMore: MoreFlag?
 
     var name: String { "json_link" }
     var isCounted: Bool { false }
     var wants: PageWants {
-        var wants = PageWants(values: places + previousPlaces)
+        var wants = PageWants(values: places + previousPlaces + flags)
         wants.scalars = [path]
         return wants
     }
     // Responses that were stored before previous pages were known stay valid.
-    var storedWants: PageWants { PageWants(values: places) }
+    var storedWants: PageWants { PageWants(values: places + flags) }
 
+    private var flags: [String] { hasMore.map { [$0.path] } ?? [] }
     private var places: [String] { [path, path + ".href", path + ".url"] }
 
     /// The usual paths of the previous page's URL beside that of the next one.
@@ -36,6 +40,7 @@ struct JSONLinkPagination: LastingStyle {
     }
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
+        if hasMore?.value(page.facts) == false { return .end }
         let values = places.compactMap { page.facts.values[$0] }
         guard let link = values.first(where: { $0 != PageFacts.container }) else {
             if let list = LinkList(at: path, page.facts) { return try next(in: list) }
@@ -49,6 +54,8 @@ struct JSONLinkPagination: LastingStyle {
         // In place of a URL, some servers write false or 0 on the last page.
         return ["", "false", "0"].contains(link) ? .end : .next(link)
     }
+
+    func isDeclaredLast(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == false }
 
     /// Returns the link with the relation `next` of a list.
     private func next(in list: LinkList) throws(PaginationError) -> NextPage {
@@ -74,7 +81,19 @@ extension JSONLinkPagination: ReversiblePagination {
 }
 
 extension JSONLinkPagination {
-    init(values: PaginationValues) throws(PaginationProblem) { path = try values.required("path") }
+    init(values: PaginationValues) throws(PaginationProblem) {
+        path = try values.required("path")
+        hasMore = try values.moreFlag()
+    }
+}
+
+extension JSONLinkPagination: CustomStringConvertible {
+    // The text is stored with the progress of scans. Without a flag, it is that of older stores.
+    var description: String {
+        "JSONLinkPagination(path: \(path.debugDescription)"
+            + (hasMore.map { ", hasMore: \($0.debugDescription)" } ?? "")
+            + ")"
+    }
 }
 
 extension Pagination {

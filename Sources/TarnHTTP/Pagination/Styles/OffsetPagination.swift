@@ -4,7 +4,7 @@ struct OffsetPagination: LastingStyle {
         "offset",
         keys: [
             .parameter(), .number("start", minimum: 0), .pageSize("per_page"), .path("total"), .path("has_more"),
-            .word("end", among: Pagination.End.allCases.map(\.rawValue)),
+            .path("is_last"), .word("end", among: Pagination.End.allCases.map(\.rawValue)),
         ],
         needs: "its parameter: write { offset: { param: offset } }", make: OffsetPagination.init(values:))
 
@@ -16,13 +16,13 @@ struct OffsetPagination: LastingStyle {
     var size: Pagination.PageSize?
     /// The path of the total number of records in the body.
     var total: String?
-    /// The path of a flag for more records; false ends the scan.
-    var hasMore: String?
+    /// The flag that tells whether another page follows; nil without one.
+    var hasMore: MoreFlag?
     /// The end of the pages if the body has no count and no flag.
     var end: Pagination.End
 
     var name: String { "offset" }
-    var wants: PageWants { PageWants(values: [total, hasMore].compactMap(\.self), fields: PageCounts.fields) }
+    var wants: PageWants { PageWants(values: [total, hasMore?.path].compactMap(\.self), fields: PageCounts.fields) }
     var parameters: [Pagination.ParameterPlace] { [sends] + (size.map { [$0.place] } ?? []) }
     var passedOver: (records: Int, pages: Int) { (start > 1 ? start : 0, 0) }
 
@@ -49,7 +49,7 @@ struct OffsetPagination: LastingStyle {
         return try page.next(setting: sends, to: String(sum), isNumber: true)
     }
 
-    func isDeclaredLast(_ facts: PageFacts) -> Bool { facts.flag(hasMore) == false }
+    func isDeclaredLast(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == false }
 
     func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
         guard let number = request.value(at: sends).flatMap({ Int($0) }), number >= start,
@@ -61,7 +61,7 @@ struct OffsetPagination: LastingStyle {
 }
 
 extension OffsetPagination: TotalPagination {
-    func announcesNext(_ facts: PageFacts) -> Bool { facts.flag(hasMore) == true }
+    func announcesNext(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == true }
 }
 
 extension OffsetPagination: ReversiblePagination {
@@ -80,7 +80,7 @@ extension OffsetPagination {
         start = values.number("start") ?? 0
         size = values.pageSize("per_page")
         total = values.text("total")
-        hasMore = values.text("has_more")
+        hasMore = try values.moreFlag()
         end = values.text("end").flatMap(Pagination.End.init(rawValue:)) ?? .short
     }
 }
@@ -99,6 +99,8 @@ extension Pagination {
         _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil, hasMore: String? = nil,
         end: End = .short
     ) -> Pagination {
-        Pagination(OffsetPagination(sends: sends, start: start, size: size, total: total, hasMore: hasMore, end: end))
+        Pagination(
+            OffsetPagination(
+                sends: sends, start: start, size: size, total: total, hasMore: hasMore.map { MoreFlag($0) }, end: end))
     }
 }

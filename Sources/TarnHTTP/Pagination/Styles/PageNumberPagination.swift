@@ -4,7 +4,8 @@ struct PageNumberPagination: LastingStyle {
         "page_number",
         keys: [
             .parameter(example: "page"), .number("start", minimum: 0), .pageSize("per_page"), .path("total_pages"),
-            .path("total"), .path("has_more"), .word("end", among: Pagination.End.allCases.map(\.rawValue)),
+            .path("total"), .path("has_more"), .path("is_last"),
+            .word("end", among: Pagination.End.allCases.map(\.rawValue)),
         ],
         needs: "its parameter: write { page_number: { param: page } }", make: PageNumberPagination.init(values:))
 
@@ -18,14 +19,14 @@ struct PageNumberPagination: LastingStyle {
     var totalPages: String?
     /// The path of the total number of records in the body.
     var total: String?
-    /// The path of a flag for more records; false ends the scan.
-    var hasMore: String?
+    /// The flag that tells whether another page follows; nil without one.
+    var hasMore: MoreFlag?
     /// The end of the pages if the body has no count and no flag.
     var end: Pagination.End
 
     var name: String { "page_number" }
     var wants: PageWants {
-        PageWants(values: [totalPages, total, hasMore].compactMap(\.self), fields: PageCounts.fields)
+        PageWants(values: [totalPages, total, hasMore?.path].compactMap(\.self), fields: PageCounts.fields)
     }
     // Without an end in the body no more is required than was stored before there were other
     // styles.
@@ -65,7 +66,7 @@ struct PageNumberPagination: LastingStyle {
         return try page.next(setting: sends, to: String(current + 1), isNumber: true)
     }
 
-    func isDeclaredLast(_ facts: PageFacts) -> Bool { facts.flag(hasMore) == false }
+    func isDeclaredLast(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == false }
 
     func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
         guard let number = request.value(at: sends).flatMap({ Int($0) }), let before = number.steps(from: start, by: 1)
@@ -78,7 +79,7 @@ struct PageNumberPagination: LastingStyle {
 extension PageNumberPagination: TotalPagination {
     func announcesNext(_ facts: PageFacts) -> Bool {
         // If the page has a successor, the number of pages is larger than its own.
-        facts.flag(hasMore) == true || facts.number(totalPages).map { $0 > 0 } ?? false
+        hasMore?.value(facts) == true || facts.number(totalPages).map { $0 > 0 } ?? false
     }
 }
 
@@ -96,7 +97,7 @@ extension PageNumberPagination {
         size = values.pageSize("per_page")
         totalPages = values.text("total_pages")
         total = values.text("total")
-        hasMore = values.text("has_more")
+        hasMore = try values.moreFlag()
         end = values.text("end").flatMap(Pagination.End.init(rawValue:)) ?? .short
     }
 }
@@ -118,8 +119,8 @@ extension Pagination {
     ) -> Pagination {
         Pagination(
             PageNumberPagination(
-                sends: sends, start: start, size: size, totalPages: totalPages, total: total, hasMore: hasMore,
-                end: end))
+                sends: sends, start: start, size: size, totalPages: totalPages, total: total,
+                hasMore: hasMore.map { MoreFlag($0) }, end: end))
     }
 
     /// Pages are numbered in a query parameter.

@@ -52,7 +52,7 @@ extension RemotePart {
             case .json(let json):
                 return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
             case .path(let path):
-                let body = try importer.naming(columns, in: response.body)
+                let body = try importer.naming(columns, in: response.body, of: [path: entity])
                 guard !isOptional else {
                     return try importer.add(
                         body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)

@@ -100,7 +100,8 @@ struct PageImporter {
             : .envelope(request.endpoint.envelope)
         let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         do throws(ImportError) {
-            let body = try importer.naming(request.endpoint.columns, in: response.body)
+            let body = try importer.naming(
+                request.endpoint.columns, in: response.body, of: request.endpoint.entities)
             added = try importer.add(
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {

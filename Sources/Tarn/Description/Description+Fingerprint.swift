@@ -130,7 +130,7 @@ private enum DescriptionDigest {
     static func text(ofRecordsOf endpoint: Endpoint) -> String {
         var text = "records \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
-        for list in endpoint.columns { text += "columns \(list.records) \(list.names)\n" }
+        for list in endpoint.columns { text += "columns \(list.text)\n" }
         return text
     }
 

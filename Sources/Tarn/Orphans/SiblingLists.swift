@@ -52,7 +52,7 @@ struct SiblingLists: Sendable {
         if let values = endpoint.valueVariant(hooks) { parts.append("values \(values)") }
         if !endpoint.records.description.isEmpty { parts.append("records \(endpoint.records)") }
         for part in endpoint.envelope { parts.append("envelope \(part.path) \(part.entity)") }
-        for list in endpoint.columns { parts.append("columns \(list.records) \(list.names)") }
+        for list in endpoint.columns { parts.append("columns \(list.text)") }
         return parts.isEmpty ? first : first + mark + SHA256.shortHexadecimal(parts.joined(separator: "\n"))
     }
 

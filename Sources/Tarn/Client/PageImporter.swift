@@ -101,20 +101,14 @@ struct PageImporter {
         let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         do throws(ImportError) {
             let body = try importer.naming(
-                request.endpoint.columns, in: response.body, of: request.endpoint.entities)
+                request.endpoint.columns, in: response.body, of: request.endpoint.entitiesByPath)
             added = try importer.add(
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {
             throw importer.concealed(error)
         }
         if added.count == 0 { try checkListsNothing(response, page) }
-        // A map of records has any names. That of an error is likely none of a record.
-        let endpoint = request.endpoint
-        if (1...8).contains(added.count), endpoint.envelope.isEmpty, endpoint.records == JSONPath("*"),
-            let error = StatedError.find(inMap: response.body, endpoint.more)
-        {
-            throw stated(error, response, page, lists: "no other record")
-        }
+        try checkMaps(response, page, added.count, importer)
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -140,6 +134,21 @@ struct PageImporter {
                 in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
         else { return }
         throw stated(error, response, page, lists: "no records")
+    }
+
+    /// Checks that no error is taken for a record of a map, which has any names.
+    private func checkMaps(
+        _ response: TransportResponse, _ page: Page, _ count: Int, _ importer: Importer
+    ) throws(MirrorError) {
+        let endpoint = request.endpoint
+        // In large answers, an error is not looked for.
+        guard count > 0, count <= 8 || response.body.count <= 1 << 16 else { return }
+        for (path, entity) in endpoint.entitiesByPath where path.steps.last == .each {
+            let error = StatedError.find(inMap: response.body, at: path, endpoint.more) { names in
+                importer.takes(anyOf: names, entity)
+            }
+            if let error { throw stated(error, response, page, lists: count == 1 ? "no other record" : "records") }
+        }
     }
 
     /// The error of an answer that states one.

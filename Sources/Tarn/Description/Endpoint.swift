@@ -43,7 +43,7 @@ public struct Endpoint: Sendable, Hashable {
     /// The key paths and entities of an envelope; empty if there is one list.
     public var envelope: [EnvelopePart] = []
     /// The entities of the lists of a response, by their paths.
-    package var entities: [JSONPath: String] {
+    package var entitiesByPath: [JSONPath: String] {
         let lists = envelope.isEmpty ? [(records, entity)] : envelope.map { ($0.path, $0.entity) }
         return Dictionary(lists) { first, _ in first }
     }

@@ -97,6 +97,7 @@ extension DescriptionSchema {
             [
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "optional", about: "Whether a response may lack them.", node: .flag),
+                Property(name: "except", about: "The members of a map that are no records.", node: .oneOrMore(.text)),
             ], required: ["entity"])
     }
 

@@ -84,6 +84,9 @@ extension Importer {
         }
     }
 
+    /// Whether an entity, or a kind of it, may take a value from one of several keys.
+    package func takes(anyOf names: [String], _ entity: String) -> Bool { plan.takes(anyOf: names, entity, catalog) }
+
     private static func reason(_ names: [String], _ entity: String, _ catalog: Catalog) -> String {
         let own = catalog.entities.first { $0.name == entity }?.fields.map(\.name) ?? []
         return

@@ -30,6 +30,11 @@ struct EndpointBuilder {
         for (_, index) in sources.indices.map({ (depth(of: $0), $0) }).sorted(by: { $0 < $1 }) {
             guard var endpoint = built[index] else { continue }
             if let parent = sources[index].parent { addParent(parent, sources[index], &endpoint, &entities, built) }
+            if endpoint.forEach?.parent != nil, endpoint.lists.count == 1 {
+                // A mapping of key paths cannot have a parent.
+                endpoint.lists[0].isOptional = false
+                endpoint.lists[0].exceptions = []
+            }
             fillPath(of: &endpoint)
             built[index] = endpoint
         }
@@ -108,7 +113,16 @@ struct EndpointBuilder {
         for (list, entity) in zip(source.lists, entityNames[index]) {
             var proposed = ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional)
             proposed.columns = source.pages.first?.columns.first { $0.records == list.found.path }?.names.description
+            for name in source.pages.flatMap({ ListFinder.exceptions($0.json, list.found) })
+            where !proposed.exceptions.contains(name) {
+                proposed.exceptions.append(name)
+            }
             endpoint.lists.append(proposed)
+        }
+        for table in source.pages.first?.columns ?? []
+        where source.lists.contains(where: { NestedTable.key(of: table, below: $0.found) != nil }) {
+            let names = table.written.isEmpty ? YAMLText.scalar(table.names.description) : YAMLText.list(table.written)
+            endpoint.tables.append((table.records.description, names))
         }
         if source.lists.allSatisfy({ !$0.found.isList }) {
             endpoint.pagination = "single_page"

@@ -4,8 +4,8 @@ import Tarn
 
 extension KeyChoice {
     /// Names of the times by which tables of measurements have their rows.
-    private static let timeNames: Set = [
-        "time", "date", "day", "timestamp", "datetime", "t", "month", "week", "year", "hour", "period",
+    static let timeNames: Set = [
+        "time", "date", "day", "timestamp", "datetime", "t", "ts", "month", "week", "year", "hour", "period",
     ]
 
     /// Returns the first column of a table if it is a time that ascends or descends from row to

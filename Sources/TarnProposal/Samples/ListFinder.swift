@@ -91,7 +91,9 @@ enum ListFinder {
             if let rows = RowList.named(in: members) { return [rows] }
             // An object with a key of its own is a record, whatever lists it has.
             if !hasOwnKey(members) {
-                if RecordMap.isMap(members) { return [FoundList(steps: [.each], isList: true)] }
+                if RecordMap.isMap(members) || !RecordMap.exceptions(in: members).isEmpty {
+                    return [FoundList(steps: [.each], isList: true)]
+                }
                 let found = nested(json, [], depth: 0)
                 let others = found.filter { !companions.contains($0.name.lowercased()) }
                 let main = others.isEmpty ? messages(found, members) : others
@@ -100,7 +102,7 @@ enum ListFinder {
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
                     || areAboutPages(members)
                 if !main.isEmpty, isEnvelope, !main.allSatisfy(\.isMap) || !isOwnerOfMap(members) {
-                    return preferred(main, json)
+                    return preferred(main, json).map { withSeries($0, json) }
                 }
                 // The owner of a map is the record, and not the map in a wrapper.
                 if let inner = wrapped(members), case .object(let own)? = value(of: inner, in: json),
@@ -112,6 +114,15 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Returns the lists of series inside of a list that has nothing else, such as
+    /// `results.*.series`, in place of that list.
+    private static func withSeries(_ list: FoundList, _ json: JSONValue) -> FoundList {
+        guard list.isList, list.columns == nil, !list.steps.contains(.each),
+            let name = NestedTable.series(in: value(of: list, in: json)?.elements ?? [])
+        else { return list }
+        return FoundList(steps: list.steps + [.each, .key(name)], isList: true)
     }
 
     /// Whether an object with maps is a record that has them: two members of it tell nothing about
@@ -234,7 +245,9 @@ enum ListFinder {
     static func hasList(_ json: JSONValue, _ list: FoundList) -> Bool {
         switch value(of: list, in: json) {
         case .array: true
-        case .object(let members): list.isMap && members.allSatisfy { $0.value.scalarText == nil }
+        case .object(let members):
+            list.isMap
+                && (members.allSatisfy { $0.value.scalarText == nil } || !RecordMap.exceptions(in: members).isEmpty)
         default: false
         }
     }
@@ -276,7 +289,7 @@ enum ListFinder {
             return []
         }
         let lists = nested(json, [], depth: 0).filter { list in
-            !chosen.contains(list) && !list.steps.contains { isCompanionStep($0) }
+            !chosen.contains { $0.steps.starts(with: list.steps) } && !list.steps.contains { isCompanionStep($0) }
                 && !descriptions.contains(list.name.lowercased()) && !objects(json, list).isEmpty
         }
         // An object with as much as a record: `info` beside the `releases` of a package.
@@ -393,7 +406,8 @@ enum ListFinder {
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
             // The lists of the records of a map are no lists of the response.
-            case .object(let inner) where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner):
+            case .object(let inner)
+            where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner) || !RecordMap.exceptions(in: inner).isEmpty:
                 // The resources that are embedded in a record of HAL are parts of it.
                 if !isRecord, !isCompanion(member.key), !["_links", "_embedded"].contains(member.key) {
                     found.append(FoundList(steps: path + [.each], isList: true))
@@ -416,6 +430,12 @@ enum ListFinder {
     static func isMapOfLists(_ json: JSONValue, _ list: FoundList) -> Bool {
         list.isMap
             && value(of: list, in: json)?.members.contains { if case .array = $0.value { true } else { false } } == true
+    }
+
+    /// Returns the names of the members beside the records of a map, which are no records.
+    static func exceptions(_ json: JSONValue, _ list: FoundList) -> [String] {
+        guard list.isMap, case .object(let members)? = value(of: list, in: json) else { return [] }
+        return RecordMap.exceptions(in: members)
     }
 
     /// Returns the objects at a list. Those of a map have a further member with the name of theirs:

@@ -20,7 +20,8 @@ package struct Sample: Sendable {
         /// of a single object.
         var lists: [FoundList] {
             let found = ListFinder.lists(in: json)
-            let tables = columns.map { list in
+            // Tables inside of records are no lists of the answer.
+            let tables = columns.filter { !$0.records.steps.contains(.each) }.map { list in
                 found.first { $0.path == list.records } ?? FoundList(list.records)
             }
             return tables.allSatisfy(found.contains) ? found : tables

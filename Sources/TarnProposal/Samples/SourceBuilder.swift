@@ -90,6 +90,9 @@ struct SourceBuilder {
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }
+        for table in sample.pages.first?.columns ?? [] {
+            for (list, shape) in shapes { NestedTable.key(of: table, below: list).map(shape.takeTable) }
+        }
         // Pagination counts the records of the first list.
         if let main = sample.mainList, let place = order.firstIndex(of: main) {
             order.insert(order.remove(at: place), at: 0)
@@ -104,6 +107,8 @@ struct SourceBuilder {
             let isMissing =
                 list.steps.count > 1 && ListFinder.isSideLoaded(list.steps)
                 || end == nil && sample.endPage.map { EndPage.lacks(list, $0) } ?? false
+                // A statement without a result has no list of series.
+                || list.steps.dropLast().last == .each && list.steps.last != .key("node")
             source.lists.append(
                 Source.List(
                     found: list, shape: shape, name: name,

@@ -94,6 +94,23 @@ struct RowListProposalTests {
         #expect(next.json.text == #"[{"id":3,"name":"c"}]"#)
     }
 
+    @Test("names in the first row of the first page only are written, and the sync has the records of all pages")
+    func firstPage() async throws {
+        let rows = (1...7).map { #"["\#($0)","a\#($0)"]"# }
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 1
+            guard (1...3).contains(page) else { return .init(body: "[]") }
+            let part = rows[(page - 1) * 3..<min(page * 3, 7)].joined(separator: ",")
+            return .init(body: page == 1 ? #"[["id","name"],\#(part)]"# : "[\(part)]")
+        }
+        let proposal = try await propose(urls: [server.base + "/things?page=1"])
+        #expect(proposal.text.contains("columns: [id, name]\n"), "\(proposal.text)")
+        #expect(proposal.text.contains("page_number"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Thing") == 7)
+    }
+
     @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
     func times() throws {
         let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")

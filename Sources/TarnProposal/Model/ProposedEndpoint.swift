@@ -9,7 +9,8 @@ struct ProposedEndpoint {
         var isOptional = false
         /// The names of members of a map that are no records.
         var exceptions: [String] = []
-        /// The path of the names of columns, if the records are rows or columns; nil for objects.
+        /// The path of the names of columns, or the names, as a description writes them, if the
+        /// records are rows or columns; nil for objects.
         var columns: String?
     }
 

@@ -139,6 +139,10 @@ enum ColumnSearch {
                 return NamedColumns(path, names: JSONPath(.record, steps: around.path.steps + names))
             }
         }
+        if let header = list.header, values.map(\.scalarText) != header {
+            // Names on the first page only.
+            return NamedColumns(path, written: header)
+        }
         guard RowList.isHeader(rows, isCertain: isCertain) else { return nil }
         return NamedColumns(path, names: JSONPath(.record, steps: path.steps + [.index(0)]))
     }

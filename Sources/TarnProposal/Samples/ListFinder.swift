@@ -10,6 +10,8 @@ struct FoundList: Hashable {
     var isList: Bool
     /// The names of the values of records that are rows; nil for objects.
     var columns: [String]?
+    /// The names of the columns in the first row of the first page; nil for other lists.
+    var header: [String]?
     /// Whether the records, or their lists, are the values of an object's members.
     var isMap: Bool { steps.last == .each }
     /// The last key; empty at the root.
@@ -32,6 +34,16 @@ struct FoundList: Hashable {
 }
 
 extension FoundList {
+    // A list is the same one on each page, whatever the samples show of its first row.
+    static func == (a: FoundList, b: FoundList) -> Bool {
+        a.steps == b.steps && a.isList == b.isList && a.columns == b.columns
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(steps)
+        hasher.combine(isList)
+    }
+
     /// Creates a list at a path.
     init(_ path: JSONPath) {
         self.init(

@@ -109,15 +109,17 @@ struct RecordMap: Equatable {
         guard members.allSatisfy({ $0.value.isObject && !ListFinder.wrappers.contains($0.key.lowercased()) }),
             isOneForm(sample.map(\.value))
         else { return false }
-        if isIdentified(members) { return true }
+        let isIdentified = ["id", "_id", "uuid", "guid"].contains { name in
+            Set(sample.compactMap { $0.value[name]?.keyText }).count == sample.count
+        }
+        if isIdentified || isRepeated(sample) { return true }
         return sample.count { isData($0.key) } * 2 > sample.count || members.count >= 8
     }
 
-    /// Words of members beside records that tell about the answer.
-    private static let aboutWords: Set = [
-        "updated", "date", "generated", "base", "expires", "license", "source", "copyright", "disclaimer", "provider",
-        "currency", "unit", "units",
-    ]
+    /// Words of members beside records that tell about the answer, and of those that do so beside
+    /// records whose names are data.
+    private static let aboutWords: Set = ["updated", "generated", "expires", "license", "copyright", "disclaimer"]
+    private static let sharedWords: Set = ["date", "base", "source", "provider", "currency", "unit", "units"]
 
     /// Returns the names of the members beside the records of a map, such as `updated`; empty if
     /// the object is no map, or has none.
@@ -126,10 +128,11 @@ struct RecordMap: Equatable {
         guard (1...3).contains(others.count), others.count + records.count == members.count, isMap(records),
             others.allSatisfy({ member in
                 ListFinder.isEnvelope(member.key)
-                    || !aboutWords.isDisjoint(with: EnglishName.words(of: member.key))
+                    || !aboutWords.union(sharedWords).isDisjoint(with: EnglishName.words(of: member.key))
             }),
             // By words, they may be the parts of one object.
-            records.count(where: { isData($0.key) }) * 2 > records.count || isIdentified(records)
+            records.count(where: { isData($0.key) }) * 2 > records.count
+                || isRepeated(records.prefix(comparisonLimit).map { (key: $0.key, value: $0.value) })
         else { return [] }
         return others.map(\.key)
     }
@@ -139,15 +142,6 @@ struct RecordMap: Equatable {
         case .number, .string, .bool: true
         case .null, .array, .object: false
         }
-    }
-
-    /// Whether a field of each record is an id of its own, or repeats its key.
-    private static func isIdentified(_ members: [JSONValue.Member]) -> Bool {
-        let sample = members.prefix(comparisonLimit).map { (key: $0.key, value: $0.value) }
-        let isIdentified = ["id", "_id", "uuid", "guid"].contains { name in
-            Set(sample.compactMap { $0.value[name]?.keyText }).count == sample.count
-        }
-        return isIdentified || isRepeated(sample)
     }
 
     /// Returns a remark about an answer whose members are objects of one form by words, such as

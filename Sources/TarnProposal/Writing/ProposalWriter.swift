@@ -177,7 +177,7 @@ struct ProposalWriter {
                 line(4, "records: \(YAMLText.scalar(ProposalWriter.path(endpoint.lists[0].keys)))")
             }
             if let columns = endpoint.lists[0].columns, endpoint.tables.isEmpty {
-                line(4, "columns: \(YAMLText.scalar(columns))")
+                line(4, "columns: \(columns)")
             } else {
                 write(columns: endpoint)
             }
@@ -225,7 +225,7 @@ struct ProposalWriter {
     /// Writes the places of the names of several lists, and of tables inside of records.
     private mutating func write(columns endpoint: ProposedEndpoint) {
         let lists = endpoint.lists.compactMap { list in
-            list.columns.map { "\(YAMLText.scalar(ProposalWriter.path(list.keys))): \(YAMLText.scalar($0))" }
+            list.columns.map { "\(YAMLText.scalar(ProposalWriter.path(list.keys))): \($0)" }
         }
         let columns = lists + endpoint.tables.map { "\(YAMLText.scalar($0.path)): \($0.names)" }
         if !columns.isEmpty { line(4, "columns: { \(columns.joined(separator: ", ")) }") }

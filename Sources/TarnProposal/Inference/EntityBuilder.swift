@@ -41,8 +41,8 @@ struct EntityBuilder {
         return entities
     }
 
-    /// Makes the list of a table, and the reference of its rows to the record that has it, two sides
-    /// of one relationship: a row has the record in its key.
+    /// Makes the list of a table, and the reference of its rows to the record that has it, two
+    /// sides of one relationship: a row has the record in its key.
     private func joinRows(_ cluster: Cluster, _ entities: inout [ProposedEntity]) {
         guard let rows = entities.firstIndex(where: { $0.name == cluster.name }),
             let reference = entities[rows].relationships.firstIndex(where: {

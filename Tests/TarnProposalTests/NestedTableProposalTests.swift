@@ -36,13 +36,13 @@ struct NestedTableProposalTests {
                 ]
             ),
             (
-                prometheus, "Result", 2, 3,
+                prometheus, "Thing", 2, 3,
                 [
                     "records: data.result\n", "columns: { 'data.result.*.values': [time, value] }", "key: [name, job]",
-                    "from: metric.job, absent: { value: '' }", "from: '{time}'", "key: [result, time]",
+                    "from: metric.job, absent: { value: '' }", "from: '{time}'", "key: [thing, time]",
                 ]
             ),
-            (loki, "Result", 2, 3, ["key: app", "key: [result, time, value]"]),
+            (loki, "Thing", 2, 3, ["key: app", "key: [thing, time, value]"]),
             (
                 graphite, "Thing", 2, 3,
                 ["columns: { '*.datapoints': [value, time] }", "key: target", "key: [thing, time]", "value: double?"]
@@ -85,7 +85,7 @@ struct NestedTableProposalTests {
         let text = try proposal(
             #"{"items":[{"id":1,"name":"x","columns":["day","n"],"rows":[["a",1],["b",2]]},{"id":2,"name":"x","columns":["day","n"],"rows":[["a",3]]}]}"#
         ).text
-        for part in ["key: id\n", "key: [item, day]", "columns: { 'items.*.rows': 'items.*.columns' }"] {
+        for part in ["key: id\n", "key: [thing, day]", "columns: { 'items.*.rows': 'items.*.columns' }"] {
             #expect(text.contains(part), "\(part): \(text)")
         }
     }

@@ -73,6 +73,31 @@ struct RecordMapProposalTests {
         #expect(try mirror.count(proposal.entities[0]) == 3)
     }
 
+    @Test("the books by their numbers are the records, and so are objects of one form that have a list each")
+    func ownersOfLists() throws {
+        let books = (0...3).map {
+            #""ISBN:97\#($0)":{"title":"t\#($0)","pages":9,"authors":[{"name":"a","url":"https://x.example/a"}]}"#
+        }
+        let proposal = try proposal("{\(books.joined(separator: ","))}")
+        #expect(proposal.text.contains("records: '*'\n"), "\(proposal.text)")
+        #expect(proposal.records[proposal.entities[0]] == 4, "\(proposal.text)")
+        let teams = try self.proposal(
+            #"{"home":{"name":"a","coach":"x","players":[{"id":1,"n":1}]},"away":{"name":"b","coach":"y","players":[{"id":2,"n":1}]}}"#
+        )
+        #expect(teams.text.contains("coach"), "\(teams.text)")
+        #expect(teams.uncertain.contains { $0.contains("write `records: '*'`") }, "\(teams.uncertain)")
+    }
+
+    @Test("an object with an id beside the list is named")
+    func identifiedBeside() throws {
+        let proposal = try proposal(
+            #"{"list":[{"id":1,"n":1},{"id":2,"n":2}],"city":{"id":7,"name":"x","country":"DE"},"page":{"id":1,"size":2}}"#
+        )
+        #expect(
+            proposal.uncertain.contains { $0.contains("`city` (1 object): not described") }, "\(proposal.uncertain)")
+        #expect(!proposal.uncertain.contains { $0.contains("`page`") }, "\(proposal.uncertain)")
+    }
+
     @Test("the way to records by words excepts the members that are none")
     func exceptedWords() throws {
         let proposal = try proposal(#"{"updated":"2025-01-01","ann":{"x":1,"y":2},"bob":{"x":1,"y":2}}"#)

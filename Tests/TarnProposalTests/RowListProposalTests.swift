@@ -123,6 +123,18 @@ struct RowListProposalTests {
         #expect(rows.uncertain.contains { $0.contains("write `records: 'rates.*'`") }, "\(rows.text)")
     }
 
+    @Test("the rows of several series in one list have the series and the date as key, and not their value")
+    func severalSeries() throws {
+        let rows = (0..<6).map {
+            #"{"country":{"name":"x"},"iso3":"\#($0 < 3 ? "DEU" : "FRA")","date":"\#(2020 + $0 % 3)","value":\#(80 + $0),"unit":""}"#
+        }
+        let proposal = try proposal("[\(rows.joined(separator: ","))]")
+        #expect(proposal.text.contains("key: [iso3, date]"), "\(proposal.text)")
+        #expect(
+            proposal.uncertain.contains { $0.contains("`iso3` and `date` together differ") }, "\(proposal.uncertain)")
+        #expect(proposal.records == ["Thing": 6], "\(proposal.records)")
+    }
+
     @Test(
         "lists of numbers inside of a record are no rows",
         arguments: [

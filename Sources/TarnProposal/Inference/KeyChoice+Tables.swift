@@ -8,6 +8,25 @@ extension KeyChoice {
         "time", "date", "day", "timestamp", "datetime", "t", "ts", "month", "week", "year", "hour", "period",
     ]
 
+    /// Returns a text that several records share and a date, which together differ in all samples:
+    /// of several series in one list; nil for other records.
+    func dimensionAndDate() -> [String]? {
+        guard distinct.count >= 3 else { return nil }
+        let dates = shape.names.filter { name in
+            isUsable(name) && EnglishName.words(of: name).last.map(KeyChoice.timeNames.contains) ?? false
+        }
+        let texts = shape.names.filter { name in
+            guard isUsable(name), !dates.contains(name), !KeyChoice.isValue(name), let value = shape.fields[name]
+            else { return false }
+            let facts = value.scalars
+            return facts.texts == shape.count && facts.longestText <= 40 && facts.counts.count > 1
+        }
+        for date in dates.prefix(3) {
+            for text in texts.prefix(6) where isUnique([text, date]) { return [text, date] }
+        }
+        return nil
+    }
+
     /// Returns the first column of a table if it is a time that ascends or descends from row to
     /// row; nil for other records. A position would be that of another time after the next change.
     func timeOfTable() -> String? {

@@ -194,9 +194,14 @@ struct KeyChoice {
     }
 
     /// Returns the reason why fields may repeat together in records that are no samples; nil if
-    /// enough samples differ, and none of the fields names a person or an owner.
+    /// enough samples differ, all names are those of parts of keys, and none that of an owner.
     private func weakness(of fields: [String]) -> String? {
-        guard distinct.count < 5 || shape.isPartial || fields.contains(where: isOfOwner) else { return nil }
+        let isByDimension = fields.contains {
+            !KeyChoice.isPart($0) && !KeyChoice.isTime($0) && !KeyChoice.isPosition($0)
+        }
+        guard distinct.count < 5 || shape.isPartial || isByDimension || fields.contains(where: isOfOwner) else {
+            return nil
+        }
         let names = fields.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
         return
             "\(names) together differ in \(distinct.count) samples, and others may share them: the store has one record for them"
@@ -259,7 +264,7 @@ struct KeyChoice {
                 }
             }
         }
-        return nil
+        return dimensionAndDate()
     }
 
     // MARK: Fields
@@ -296,7 +301,7 @@ struct KeyChoice {
         return ["at", "time", "timestamp"].contains(last) && !VolatileNames.isVolatile(field)
     }
 
-    private static func isValue(_ field: String) -> Bool {
+    static func isValue(_ field: String) -> Bool {
         isPosition(field) || EnglishName.words(of: field).last.map(valueNames.contains) ?? false
     }
 

@@ -108,7 +108,8 @@ enum ListFinder {
                 }
                 let found = nested(json, [], depth: 0)
                 let others = found.filter { !companions.contains($0.name.lowercased()) }
-                let main = others.isEmpty ? messages(found, members) : others
+                let named = others.isEmpty ? messages(found, members) : others
+                let main = named.filter { list in !isPart(list, of: named, json) }
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
@@ -135,6 +136,21 @@ enum ListFinder {
             let name = NestedTable.series(in: value(of: list, in: json)?.elements ?? [])
         else { return list }
         return FoundList(steps: list.steps + [.each, .key(name)], isList: true)
+    }
+
+    /// Whether a list is a part of one of several objects of one form, which have values of their
+    /// own: `{"home": {"name": "a", "players": […]}, "away": {…}}`. The objects are the records.
+    private static func isPart(_ list: FoundList, of lists: [FoundList], _ json: JSONValue) -> Bool {
+        guard list.steps.count > 1, !list.steps.contains(.each), case .key? = list.steps.last else { return false }
+        let beside = lists.filter { other in
+            other.steps.count == list.steps.count && other.steps.last == list.steps.last
+                && other.steps.dropLast(2) == list.steps.dropLast(2)
+        }
+        let owners = beside.compactMap { value(of: FoundList(steps: $0.steps.dropLast(), isList: false), in: json) }
+        return owners.count > 1 && RecordMap.isOneForm(owners)
+            && owners.allSatisfy { owner in
+                owner.members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } > 1
+            }
     }
 
     /// Whether an object with maps is a record that has them: two members of it tell nothing about
@@ -297,18 +313,20 @@ enum ListFinder {
 
     /// Returns the lists of an answer that are none of the chosen ones, and do not accompany them.
     static func others(in json: JSONValue, than chosen: [FoundList]) -> [FoundList] {
-        guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members) else {
-            return []
-        }
+        guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members),
+            RecordMap.exceptions(in: members).isEmpty
+        else { return [] }
         let lists = nested(json, [], depth: 0).filter { list in
             !chosen.contains { $0.steps.starts(with: list.steps) } && !list.steps.contains { isCompanionStep($0) }
                 && !descriptions.contains(list.name.lowercased()) && !objects(json, list).isEmpty
         }
-        // An object with as much as a record: `info` beside the `releases` of a package.
+        // An object with as much as a record, `info` beside the `releases` of a package, or with an
+        // id: the `city` of a forecast.
         let records = members.filter { member in
-            !isCompanion(member.key) && member.key != "_links"
+            let own = member.value.members
+            return !isCompanion(member.key) && member.key != "_links"
                 && !chosen.contains { $0.steps.first == .key(member.key) }
-                && member.value.members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } >= 5
+                && own.count { $0.value.scalarText != nil && !isEnvelope($0.key) } >= (hasOwnKey(own) ? 2 : 5)
         }
         return lists + records.map { FoundList(steps: [.key($0.key)], isList: false) }
     }

@@ -98,6 +98,8 @@ struct RecordMap: Equatable {
     static func isData(_ name: String) -> Bool {
         guard ObjectShape.isName(name) else { return true }
         let digits = name.utf8.count { (0x30...0x39).contains($0) }
+        // `ISBN:978000`, `/works/OL1W`.
+        if digits > 0, name.utf8.contains(where: { ":/".utf8.contains($0) }) { return true }
         // An id that a server has made: a UUID, or a push id of Firebase.
         return digits > 1 && name.utf8.count >= 12 || name.hasPrefix("-") && name.utf8.count >= 12
     }
@@ -166,7 +168,7 @@ struct RecordMap: Equatable {
     }
 
     /// Whether objects share most of their keys.
-    private static func isOneForm(_ objects: [JSONValue]) -> Bool {
+    static func isOneForm(_ objects: [JSONValue]) -> Bool {
         var counts: [String: Int] = [:]
         for object in objects { for key in keys(object) { counts[key, default: 0] += 1 } }
         let common = Set(counts.filter { $0.value * 3 >= objects.count * 2 }.keys)

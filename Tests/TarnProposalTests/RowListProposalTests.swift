@@ -135,6 +135,45 @@ struct RowListProposalTests {
         #expect(proposal.records == ["Thing": 6], "\(proposal.records)")
     }
 
+    @Test("a quantity that differs by chance is no key beside fields that are one together")
+    func quantity() throws {
+        let counts = [5, 3, 9, 1, 7, 2, 8, 4]
+        let rows = (0..<8).map {
+            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","entries":"\#(counts[$0])"}"#
+        }
+        let proposal = try proposal("[\(rows.joined(separator: ","))]")
+        #expect(proposal.text.contains("key: [stationId, date]"), "\(proposal.text)")
+        // In an order, the numbers may be those of the records.
+        let ordered = (0..<8).map {
+            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","ticket":\#(100 + $0)}"#
+        }
+        #expect(
+            try self.proposal("[\(ordered.joined(separator: ","))]").text.contains("key: ticket "), "\(proposal.text)")
+    }
+
+    @Test("a series of measurements has its time as key, also with many values about the answer around it")
+    func series() throws {
+        let rows = (1...8).map { day in
+            let value = day % 3 == 0 ? "." : "1.\(day)"
+            return #"{"start":"2025-01-01","date":"2025-02-0\#(day)","value":"\#(value)"}"#
+        }
+        let about =
+            #""start":"a","end":"b","from":"c","units":"lin","type":1,"sort_order":"asc","count":8,"offset":0,"limit":100"#
+        let proposal = try proposal(#"{\#(about),"observations":[\#(rows.joined(separator: ","))]}"#)
+        #expect(proposal.text.contains("records: observations\n"), "\(proposal.text)")
+        #expect(proposal.text.contains("key: date "), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("`date` differs in 8 samples") }, "\(proposal.uncertain)")
+    }
+
+    @Test("rows of texts and numbers without names are records, whatever the name of their list is")
+    func mixed() throws {
+        let rows = (1...6).map { #"["a\#($0)","x",\#($0).5,null,false]"# }
+        let proposal = try proposal(#"{"time":1700000000,"states":[\#(rows.joined(separator: ","))]}"#)
+        #expect(proposal.text.contains("records: states\n"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
+        #expect(proposal.records == ["State": 6], "\(proposal.records)")
+    }
+
     @Test(
         "lists of numbers inside of a record are no rows",
         arguments: [

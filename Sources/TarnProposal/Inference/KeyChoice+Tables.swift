@@ -27,17 +27,63 @@ extension KeyChoice {
         return nil
     }
 
-    /// Returns the first column of a table if it is a time that ascends or descends from row to
-    /// row; nil for other records. A position would be that of another time after the next change.
+    /// Returns fields that differ in all samples: those that may be keys, and quantities.
+    ///
+    /// A number without an order is a quantity if other fields are a key together.
+    func divided(_ fields: [String], mayBeComposite: Bool) -> (others: [String], values: [String]) {
+        let quantities = mayBeComposite ? fields.filter(isQuantity) : []
+        let isComposite = !quantities.isEmpty && composite(hasPositions: true) != nil
+        func isValue(_ field: String) -> Bool { KeyChoice.isValue(field) || isComposite && quantities.contains(field) }
+        return (fields.filter { !isValue($0) }, fields.filter(isValue))
+    }
+
+    /// Whether a field whose name is not that of a key has numbers that neither rise nor fall.
+    func isQuantity(_ field: String) -> Bool {
+        let words = EnglishName.words(of: field)
+        guard !isCertain(field), !KeyChoice.isPart(field), !(words.last?.hasSuffix("id") ?? false) else { return false }
+        let numbers = distinct.compactMap { $0[field]?.scalarText.flatMap { Double($0) } }
+        return numbers.count == distinct.count && !KeyChoice.isOrdered(numbers)
+    }
+
+    private static func isOrdered<T: Comparable>(_ values: [T]) -> Bool {
+        let pairs = zip(values, values.dropFirst())
+        return pairs.allSatisfy { $0 < $1 } || pairs.allSatisfy { $0 > $1 }
+    }
+
+    /// Returns the first column of a table, or the time of a series of measurements, if it is a
+    /// time that ascends or descends from row to row; nil for other records. A position would be
+    /// that of another time after the next change.
     func timeOfTable() -> String? {
-        guard shape.isTable, distinct.count >= 3, let first = shape.names.first, isUsable(first), isUnique([first]),
-            EnglishName.words(of: first).last.map(KeyChoice.timeNames.contains) ?? false
+        guard distinct.count >= 3, let time = shape.isTable ? shape.names.first : timeOfSeries(), isUsable(time),
+            isUnique([time]), EnglishName.words(of: time).last.map(KeyChoice.timeNames.contains) ?? false
         else { return nil }
-        let texts = distinct.compactMap { $0[first]?.scalarText }, numbers = texts.compactMap { Double($0) }
-        func isOrdered<T: Comparable>(_ values: [T]) -> Bool {
-            let pairs = zip(values, values.dropFirst())
-            return pairs.allSatisfy { $0 < $1 } || pairs.allSatisfy { $0 > $1 }
+        let texts = distinct.compactMap { $0[time]?.scalarText }, numbers = texts.compactMap { Double($0) }
+        let isOrdered =
+            numbers.count == distinct.count ? KeyChoice.isOrdered(numbers) : KeyChoice.isOrdered(texts)
+        return isOrdered ? time : nil
+    }
+
+    /// Returns the time of objects that have only numbers beside it, and what is the same in all of
+    /// them; nil for other objects.
+    private func timeOfSeries() -> String? {
+        guard distinct.count >= 5,
+            let time = shape.names.first(where: { name in
+                let words = EnglishName.words(of: name)
+                return words.count == 1 && KeyChoice.timeNames.contains(words[0])
+            })
+        else { return nil }
+        var hasNumber = false
+        for name in shape.names where name != time {
+            let values = distinct.map { $0[name] ?? .null }
+            guard Set(values).count > 1 else { continue }
+            for value in values where value != .null {
+                guard let text = value.scalarText else { return nil }
+                // A sign such as `.` is a missing number.
+                let isNumber = Double(text) != nil
+                guard isNumber || text.count < 3 else { return nil }
+                hasNumber = hasNumber || isNumber
+            }
         }
-        return (numbers.count == distinct.count ? isOrdered(numbers) : isOrdered(texts)) ? first : nil
+        return hasNumber ? time : nil
     }
 }

@@ -124,7 +124,7 @@ struct KeyChoice {
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
         let short = usable.filter { likelihood($0) == nil && isShort($0) }
-        let others = short.filter { !KeyChoice.isValue($0) }, values = short.filter(KeyChoice.isValue)
+        let (others, values) = divided(short, mayBeComposite: repeated == nil)
         // Beside an `id` that is not unique, a field of another name is a position or a counter.
         if let best = likely.first ?? (distinct.count >= 5 && repeated == nil ? others.first : nil) {
             let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
@@ -186,7 +186,8 @@ struct KeyChoice {
         let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
         let isFew = distinct.count < 5 || shape.isPartial
         guard
-            !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew || isLastResort || isOfOwner(field)
+            !isNamed && (isFew || value.scalars.integers > 0 || isQuantity(field)) || isShared && isFew || isLastResort
+                || isOfOwner(field)
         else { return nil }
         let name = YAMLText.comment(field, limit: 40)
         return
@@ -242,7 +243,7 @@ struct KeyChoice {
     ///   - ids: fields of which one must be among two, also beside a time; empty for any two or
     ///     three fields.
     ///   - hasPositions: whether a place in the list may be one of them.
-    private func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
+    func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
             isUsable(field)

@@ -173,8 +173,10 @@ enum ListFinder {
     /// Whether all scalars of an object tell about the answer, and one of them of pages.
     private static func areAboutPages(_ members: [JSONValue.Member]) -> Bool {
         let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
-        return scalars.allSatisfy { isEnvelope($0.key) }
-            && scalars.contains { PageEvidence.isAboutPages($0.key) }
+        let names: Set = ["count", "offset", "limit", "total", "skip"]
+        let signs = scalars.count { PageEvidence.isAboutPages($0.key) || names.contains($0.key.lowercased()) }
+        let others = scalars.count { !isEnvelope($0.key) }
+        return others == 0 && scalars.contains { PageEvidence.isAboutPages($0.key) } || signs > 2 && others == 1
     }
 
     /// Returns the member that names another page, and a list of objects, of an answer that looks

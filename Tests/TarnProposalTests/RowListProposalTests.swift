@@ -139,7 +139,7 @@ struct RowListProposalTests {
     func quantity() throws {
         let counts = [5, 3, 9, 1, 7, 2, 8, 4]
         let rows = (0..<8).map {
-            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","entries":"\#(counts[$0])"}"#
+            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","riders":"\#(counts[$0])"}"#
         }
         let proposal = try proposal("[\(rows.joined(separator: ","))]")
         #expect(proposal.text.contains("key: [stationId, date]"), "\(proposal.text)")
@@ -149,6 +149,15 @@ struct RowListProposalTests {
         }
         #expect(
             try self.proposal("[\(ordered.joined(separator: ","))]").text.contains("key: ticket "), "\(proposal.text)")
+    }
+
+    @Test("the numbers of a series are no keys, whatever their order is")
+    func countedSeries() throws {
+        for name in ["downloads", "n"] {
+            let rows = (1...8).map { #"{"\#(name)":\#($0 * 5),"day":"2025-01-0\#($0)"}"# }
+            let proposal = try proposal("[\(rows.joined(separator: ","))]")
+            #expect(proposal.text.contains("key: day "), "\(proposal.text)")
+        }
     }
 
     @Test("a series of measurements has its time as key, also with many values about the answer around it")

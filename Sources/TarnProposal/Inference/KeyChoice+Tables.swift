@@ -29,20 +29,30 @@ extension KeyChoice {
 
     /// Returns fields that differ in all samples: those that may be keys, and quantities.
     ///
-    /// A number without an order is a quantity if other fields are a key together.
+    /// Numbers beside the time of a series are quantities, and so are numbers without an order if
+    /// other fields are a key together.
     func divided(_ fields: [String], mayBeComposite: Bool) -> (others: [String], values: [String]) {
-        let quantities = mayBeComposite ? fields.filter(isQuantity) : []
-        let isComposite = !quantities.isEmpty && composite(hasPositions: true) != nil
-        func isValue(_ field: String) -> Bool { KeyChoice.isValue(field) || isComposite && quantities.contains(field) }
+        let time = mayBeComposite ? timeOfTable() : nil
+        var quantities: [String] = []
+        if let time {
+            quantities = fields.filter { $0 != time && numbers($0) != nil }
+        } else if mayBeComposite {
+            quantities = fields.filter(isQuantity)
+            if !quantities.isEmpty, composite(hasPositions: true) == nil { quantities = [] }
+        }
+        func isValue(_ field: String) -> Bool { KeyChoice.isValue(field) || quantities.contains(field) }
         return (fields.filter { !isValue($0) }, fields.filter(isValue))
     }
 
     /// Whether a field whose name is not that of a key has numbers that neither rise nor fall.
-    func isQuantity(_ field: String) -> Bool {
-        let words = EnglishName.words(of: field)
-        guard !isCertain(field), !KeyChoice.isPart(field), !(words.last?.hasSuffix("id") ?? false) else { return false }
+    func isQuantity(_ field: String) -> Bool { numbers(field).map { !KeyChoice.isOrdered($0) } ?? false }
+
+    /// Returns the numbers of a field whose name is not that of a key; nil for other fields.
+    private func numbers(_ field: String) -> [Double]? {
+        let isNamed = EnglishName.words(of: field).last?.hasSuffix("id") ?? false
+        guard !isCertain(field), !KeyChoice.isPart(field), !isNamed else { return nil }
         let numbers = distinct.compactMap { $0[field]?.scalarText.flatMap { Double($0) } }
-        return numbers.count == distinct.count && !KeyChoice.isOrdered(numbers)
+        return numbers.count == distinct.count ? numbers : nil
     }
 
     private static func isOrdered<T: Comparable>(_ values: [T]) -> Bool {

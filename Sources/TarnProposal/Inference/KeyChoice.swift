@@ -30,7 +30,8 @@ struct KeyChoice {
         "amount", "balance", "body", "caption", "comment", "content", "cost", "count", "description", "distance",
         "duration", "height", "length", "level", "memo", "message", "note", "notes", "percentage", "points", "price",
         "quantity", "qty", "rating", "remark", "score", "size", "sum", "summary", "temperature", "text", "total",
-        "value", "weight", "width",
+        "value", "weight", "width", "cases", "clicks", "deaths", "downloads", "entries", "humidity", "impressions",
+        "percent", "population", "pressure", "sales", "speed", "views", "visits", "volume",
     ]
     /// Names of places in a list: they change if the server inserts records.
     private static let positionNames: Set = ["position", "rank"]

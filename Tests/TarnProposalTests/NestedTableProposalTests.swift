@@ -80,6 +80,26 @@ struct NestedTableProposalTests {
         #expect(proposal.findings == [], "\(proposal.text)")
     }
 
+    @Test("tables of a list for each record have the record in their key")
+    func belowParent() async throws {
+        let server = try ScriptedServer { request in
+            switch request.target.split(separator: "?").first {
+            case "/users": .init(body: #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
+            case "/users/1/loads", "/users/2/loads": .init(body: Self.influx)
+            default: .init(status: "404 Not Found")
+            }
+        }
+        let proposal = try await propose(urls: [server.base + "/users", server.base + "/users/1/loads"])
+        for part in [
+            "for_each: { entity: User, parent: user }", "records: 'results.*.series'\n", "key: [user, name, host]",
+        ] {
+            #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
+        }
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Series") == 4 && mirror.count("Value") == 6, "\(proposal.text)")
+    }
+
     @Test("a record with an id has it as its key, also beside labels")
     func identified() throws {
         let text = try proposal(

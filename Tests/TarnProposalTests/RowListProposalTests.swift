@@ -105,6 +105,7 @@ struct RowListProposalTests {
         }
         let proposal = try await propose(urls: [server.base + "/things?page=1"])
         #expect(proposal.text.contains("columns: [id, name]\n"), "\(proposal.text)")
+        #expect(!proposal.text.contains("has the names of its columns"), "\(proposal.text)")
         #expect(proposal.text.contains("page_number"), "\(proposal.text)")
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()

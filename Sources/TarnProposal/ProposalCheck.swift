@@ -66,7 +66,7 @@ struct ProposalCheck {
         for sample in samples {
             guard let endpoint = description.endpoints.first(where: { $0.name == sample.endpoint }) else { continue }
             for body in sample.bodies {
-                let body = try importer.naming(endpoint.columns, in: body)
+                let body = try importer.naming(endpoint.columns, in: body, of: endpoint.entitiesByPath)
                 if endpoint.envelope.isEmpty {
                     _ = try importer.add(
                         body, records: endpoint.records, entity: endpoint.entity, parent: sample.parent)

@@ -53,6 +53,62 @@ struct RecordMapProposalTests {
             "\(proposal.uncertain)")
     }
 
+    @Test(
+        "values beside the records of a map that tell about the answer are no records",
+        arguments: [
+            (#"{"updated":"2025-01-01","1a":{"x":1,"y":2},"1b":{"x":1,"y":2},"1c":{"x":1,"y":3}}"#, "'*'", "updated"),
+            (
+                #"{"data":{"timestamp":1700000000,"7":{"id":7,"n":1},"8":{"id":8,"n":1},"9":{"id":9,"n":2}}}"#,
+                "'data.*'", "timestamp"
+            ),
+        ])
+    func exceptions(body: String, path: String, name: String) async throws {
+        let server = try ScriptedServer { _ in .init(body: body) }
+        let proposal = try await propose(urls: [server.base + "/things"])
+        #expect(
+            proposal.text.contains("\(path): { entity: \(proposal.entities[0]), except: [\(name)] }"),
+            "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count(proposal.entities[0]) == 3)
+    }
+
+    @Test("the books by their numbers are the records, and so are objects of one form that have a list each")
+    func ownersOfLists() throws {
+        let books = (0...3).map {
+            #""ISBN:97\#($0)":{"title":"t\#($0)","pages":9,"authors":[{"name":"a","url":"https://x.example/a"}]}"#
+        }
+        let proposal = try proposal("{\(books.joined(separator: ","))}")
+        #expect(proposal.text.contains("records: '*'\n"), "\(proposal.text)")
+        #expect(proposal.records[proposal.entities[0]] == 4, "\(proposal.text)")
+        let teams = try self.proposal(
+            #"{"home":{"name":"a","coach":"x","players":[{"id":1,"n":1}]},"away":{"name":"b","coach":"y","players":[{"id":2,"n":1}]}}"#
+        )
+        #expect(teams.text.contains("coach"), "\(teams.text)")
+        #expect(teams.uncertain.contains { $0.contains("write `records: '*'`") }, "\(teams.uncertain)")
+    }
+
+    @Test("an object with an id beside the list is named")
+    func identifiedBeside() throws {
+        let proposal = try proposal(
+            #"{"list":[{"id":1,"n":1},{"id":2,"n":2}],"city":{"id":7,"name":"x","country":"DE"},"page":{"id":1,"size":2}}"#
+        )
+        #expect(
+            proposal.uncertain.contains { $0.contains("`city` (1 object): not described") }, "\(proposal.uncertain)")
+        #expect(!proposal.uncertain.contains { $0.contains("`page`") }, "\(proposal.uncertain)")
+    }
+
+    @Test("the way to records by words excepts the members that are none")
+    func exceptedWords() throws {
+        let proposal = try proposal(#"{"updated":"2025-01-01","ann":{"x":1,"y":2},"bob":{"x":1,"y":2}}"#)
+        #expect(
+            proposal.uncertain.contains { $0.contains("records: { '*': { entity: …, except: [updated] } }") },
+            "\(proposal.uncertain)")
+        let object = try self.proposal(
+            #"{"name":"n","title":"t","1a":{"x":1,"y":2},"1b":{"x":1,"y":2},"1c":{"x":1,"y":2}}"#)
+        #expect(!object.text.contains("except:"), "\(object.text)")
+    }
+
     @Test("an object that has as much as a record beside the list is named")
     func beside() throws {
         let info = #"{"name":"x","author":"y","license":"z","summary":"s","home":"h"}"#

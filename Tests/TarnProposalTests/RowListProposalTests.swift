@@ -94,6 +94,24 @@ struct RowListProposalTests {
         #expect(next.json.text == #"[{"id":3,"name":"c"}]"#)
     }
 
+    @Test("names in the first row of the first page only are written, and the sync has the records of all pages")
+    func firstPage() async throws {
+        let rows = (1...7).map { #"["\#($0)","a\#($0)"]"# }
+        let server = try ScriptedServer { request in
+            let page = ItemList.number("page", in: request.target) ?? 1
+            guard (1...3).contains(page) else { return .init(body: "[]") }
+            let part = rows[(page - 1) * 3..<min(page * 3, 7)].joined(separator: ",")
+            return .init(body: page == 1 ? #"[["id","name"],\#(part)]"# : "[\(part)]")
+        }
+        let proposal = try await propose(urls: [server.base + "/things?page=1"])
+        #expect(proposal.text.contains("columns: [id, name]\n"), "\(proposal.text)")
+        #expect(!proposal.text.contains("has the names of its columns"), "\(proposal.text)")
+        #expect(proposal.text.contains("page_number"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Thing") == 7)
+    }
+
     @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
     func times() throws {
         let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")
@@ -104,6 +122,66 @@ struct RowListProposalTests {
         #expect(equal.text.contains("key: position"), "\(equal.text)")
         let rows = try self.proposal(#"{"base":"EUR","rates":{"2025-01-01":[1.1,2],"2025-01-02":[1.2,3]}}"#)
         #expect(rows.uncertain.contains { $0.contains("write `records: 'rates.*'`") }, "\(rows.text)")
+    }
+
+    @Test("the rows of several series in one list have the series and the date as key, and not their value")
+    func severalSeries() throws {
+        let rows = (0..<6).map {
+            #"{"country":{"name":"x"},"iso3":"\#($0 < 3 ? "DEU" : "FRA")","date":"\#(2020 + $0 % 3)","value":\#(80 + $0),"unit":""}"#
+        }
+        let proposal = try proposal("[\(rows.joined(separator: ","))]")
+        #expect(proposal.text.contains("key: [iso3, date]"), "\(proposal.text)")
+        #expect(
+            proposal.uncertain.contains { $0.contains("`iso3` and `date` together differ") }, "\(proposal.uncertain)")
+        #expect(proposal.records == ["Thing": 6], "\(proposal.records)")
+    }
+
+    @Test("a quantity that differs by chance is no key beside fields that are one together")
+    func quantity() throws {
+        let counts = [5, 3, 9, 1, 7, 2, 8, 4]
+        let rows = (0..<8).map {
+            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","riders":"\#(counts[$0])"}"#
+        }
+        let proposal = try proposal("[\(rows.joined(separator: ","))]")
+        #expect(proposal.text.contains("key: [stationId, date]"), "\(proposal.text)")
+        // In an order, the numbers may be those of the records.
+        let ordered = (0..<8).map {
+            #"{"station_id":"s\#($0 / 2)","date":"2025-01-0\#(1 + $0 % 2)","ticket":\#(100 + $0)}"#
+        }
+        #expect(
+            try self.proposal("[\(ordered.joined(separator: ","))]").text.contains("key: ticket "), "\(proposal.text)")
+    }
+
+    @Test("the numbers of a series are no keys, whatever their order is")
+    func countedSeries() throws {
+        for name in ["downloads", "n"] {
+            let rows = (1...8).map { #"{"\#(name)":\#($0 * 5),"day":"2025-01-0\#($0)"}"# }
+            let proposal = try proposal("[\(rows.joined(separator: ","))]")
+            #expect(proposal.text.contains("key: day "), "\(proposal.text)")
+        }
+    }
+
+    @Test("a series of measurements has its time as key, also with many values about the answer around it")
+    func series() throws {
+        let rows = (1...8).map { day in
+            let value = day % 3 == 0 ? "." : "1.\(day)"
+            return #"{"start":"2025-01-01","date":"2025-02-0\#(day)","value":"\#(value)"}"#
+        }
+        let about =
+            #""start":"a","end":"b","from":"c","units":"lin","type":1,"sort_order":"asc","count":8,"offset":0,"limit":100"#
+        let proposal = try proposal(#"{\#(about),"observations":[\#(rows.joined(separator: ","))]}"#)
+        #expect(proposal.text.contains("records: observations\n"), "\(proposal.text)")
+        #expect(proposal.text.contains("key: date "), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("`date` differs in 8 samples") }, "\(proposal.uncertain)")
+    }
+
+    @Test("rows of texts and numbers without names are records, whatever the name of their list is")
+    func mixed() throws {
+        let rows = (1...6).map { #"["a\#($0)","x",\#($0).5,null,false]"# }
+        let proposal = try proposal(#"{"time":1700000000,"states":[\#(rows.joined(separator: ","))]}"#)
+        #expect(proposal.text.contains("records: states\n"), "\(proposal.text)")
+        #expect(proposal.uncertain.contains { $0.contains("rows without names") }, "\(proposal.uncertain)")
+        #expect(proposal.records == ["State": 6], "\(proposal.records)")
     }
 
     @Test(

@@ -138,6 +138,7 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
         return places.map { place in
             var part = RemotePart(place.entity, .path(place.path))
             part.isOptional = place.isOptional
+            part.exceptions = place.exceptions
             part.columns = endpoint.columns
             part.parameters = parameters
             part.firstPosition = endpoint.envelope.isEmpty ? pages.listed : 0

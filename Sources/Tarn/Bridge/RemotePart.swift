@@ -23,6 +23,8 @@ public struct RemotePart: Sendable {
     public var parameters: [String: String] = [:]
     /// The lists of the response whose elements are rows, or columns.
     var columns: [NamedColumns] = []
+    /// The names of members of a map that are no records.
+    var exceptions: Set<String> = []
     /// The number of records before them in a longer list, for `@position`.
     var firstPosition: Int
 
@@ -52,10 +54,11 @@ extension RemotePart {
             case .json(let json):
                 return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
             case .path(let path):
-                let body = try importer.naming(columns, in: response.body)
-                guard !isOptional else {
-                    return try importer.add(
-                        body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
+                let body = try importer.naming(columns, in: response.body, of: [path: entity])
+                guard !isOptional, exceptions.isEmpty else {
+                    var part = EnvelopePart(path, entity, optional: isOptional)
+                    part.exceptions = exceptions
+                    return try importer.add(body, envelope: [part], context: context)
                 }
                 return try importer.add(body, records: path, entity: entity, parent: parent, context: context)
             }

@@ -100,7 +100,8 @@ struct PageImporter {
             : .envelope(request.endpoint.envelope)
         let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         do throws(ImportError) {
-            let body = try importer.naming(request.endpoint.columns, in: response.body)
+            let body = try importer.naming(
+                request.endpoint.columns, in: response.body, of: request.endpoint.entitiesByPath)
             added = try importer.add(
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {
@@ -108,13 +109,7 @@ struct PageImporter {
             throw importer.concealed(error)
         }
         if added.count == 0 { try checkListsNothing(response, page) }
-        // A map of records has any names. That of an error is likely none of a record.
-        let endpoint = request.endpoint
-        if (1...8).contains(added.count), endpoint.envelope.isEmpty, endpoint.records == JSONPath("*"),
-            let error = StatedError.find(inMap: response.body, endpoint.more)
-        {
-            throw stated(error, response, page, lists: "no other record")
-        }
+        try checkMaps(response, page, added.count, importer)
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -161,6 +156,21 @@ struct PageImporter {
         return .status(
             code: response.status, method: endpoint.method, url: page.shownURL,
             message: "it has no records at `\(list)`, and `\(stated.path)` says \"\(text)\" (\(request.place))")
+    }
+
+    /// Checks that no error is taken for a record of a map, which has any names.
+    private func checkMaps(
+        _ response: TransportResponse, _ page: Page, _ count: Int, _ importer: Importer
+    ) throws(MirrorError) {
+        let endpoint = request.endpoint
+        // In large answers, an error is not looked for.
+        guard count > 0, count <= 8 || response.body.count <= 1 << 16 else { return }
+        for (path, entity) in endpoint.entitiesByPath where path.steps.last == .each {
+            let error = StatedError.find(inMap: response.body, at: path, endpoint.more) { names in
+                importer.takes(anyOf: names, entity)
+            }
+            if let error { throw stated(error, response, page, lists: count == 1 ? "no other record" : "records") }
+        }
     }
 
     /// The error of an answer that states one.

@@ -20,11 +20,32 @@ package struct StatedError: Sendable, Hashable {
         json(body).flatMap { find(in: $0, around: lists, rule) }
     }
 
-    /// Returns the error that a map of records at the root has in place of them, as its only
-    /// member; nil if it has none: `{"error": {"code": 500}}`.
-    static func find(inMap body: [UInt8], _ rule: PageEvidence.Rule) -> StatedError? {
-        guard rule != .ignore, case .object(let members)? = json(body), members.count == 1 else { return nil }
-        return find(members, [], but: [], rule)
+    /// Returns the error that a map of records has as its only member, or as one that has nothing
+    /// of a record; nil if it has none: `{"error": {"code": 500}}`.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the records: keys, and then `*`.
+    ///   - isRecord: whether an object with these names may be a record.
+    static func find(
+        inMap body: [UInt8], at path: JSONPath, _ rule: PageEvidence.Rule, isRecord: ([String]) -> Bool
+    ) -> StatedError? {
+        let steps = path.steps.dropLast()
+        guard rule != .ignore, !steps.contains(.each), var map = json(body) else { return nil }
+        for step in steps {
+            guard case .key(let key) = step, let inner = map[key] else { return nil }
+            map = inner
+        }
+        guard case .object(let members) = map else { return nil }
+        let found = members.count == 1 ? members : members.filter { isError($0, isRecord) }
+        return find(found, Array(steps), but: [], rule)
+    }
+
+    /// Whether a member of a map has the name of an error, and nothing of a record.
+    private static func isError(_ member: JSONValue.Member, _ isRecord: ([String]) -> Bool) -> Bool {
+        guard names.contains(member.key.lowercased()) else { return false }
+        let value = if case .array(let elements) = member.value { elements.first } else { member.value as JSONValue? }
+        guard case .object(let own)? = value else { return false }
+        return !isRecord(own.map(\.key))
     }
 
     private static func json(_ body: [UInt8]) -> JSONValue? {

@@ -42,6 +42,11 @@ public struct Endpoint: Sendable, Hashable {
     public var entity: String
     /// The key paths and entities of an envelope; empty if there is one list.
     public var envelope: [EnvelopePart] = []
+    /// The entities of the lists of a response, by their paths.
+    package var entitiesByPath: [JSONPath: String] {
+        let lists = envelope.isEmpty ? [(records, entity)] : envelope.map { ($0.path, $0.entity) }
+        return Dictionary(lists) { first, _ in first }
+    }
     /// The pagination style.
     package var pagination: Pagination
     /// The continuation of a scan whose further pages the server refuses; nil if that is an error.

@@ -51,8 +51,11 @@ struct SiblingLists: Sendable {
         var parts: [String] = []
         if let values = endpoint.valueVariant(hooks) { parts.append("values \(values)") }
         if !endpoint.records.description.isEmpty { parts.append("records \(endpoint.records)") }
-        for part in endpoint.envelope { parts.append("envelope \(part.path) \(part.entity)") }
-        for list in endpoint.columns { parts.append("columns \(list.records) \(list.names)") }
+        for part in endpoint.envelope {
+            let except = part.exceptions.isEmpty ? "" : " except \(part.exceptions.sorted())"
+            parts.append("envelope \(part.path) \(part.entity)\(except)")
+        }
+        for list in endpoint.columns { parts.append("columns \(list.text)") }
         return parts.isEmpty ? first : first + mark + SHA256.shortHexadecimal(parts.joined(separator: "\n"))
     }
 

@@ -19,8 +19,9 @@ extension DescriptionSchema {
                     node: .either([.text, .map(.either([.text, part]))])),
                 Property(
                     name: "columns",
-                    about: "Where the names of columns are: of the records, or of several lists by their key paths.",
-                    node: .either([.text, .map(.text)])),
+                    about:
+                        "Where the names of columns are, or the names: of the records, or of several lists by their key paths.",
+                    node: .either([.text, .list(.text), .map(.oneOrMore(.text))])),
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "paginate", about: "How further pages are requested.", node: pagination),
                 Property(name: "restart", about: "How a scan begins again behind deep pages.", node: restart),
@@ -97,6 +98,7 @@ extension DescriptionSchema {
             [
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "optional", about: "Whether a response may lack them.", node: .flag),
+                Property(name: "except", about: "The members of a map that are no records.", node: .oneOrMore(.text)),
             ], required: ["entity"])
     }
 

@@ -2,6 +2,7 @@
 
 import Tarn
 import TarnImport
+import TarnStore
 
 extension DescriptionReader {
     /// Reads the places of the names of columns: of the records, or of several lists.
@@ -26,8 +27,20 @@ extension DescriptionReader {
         }
     }
 
-    /// Reads the place of the names of a list's columns: a key path, or `@memberName`.
+    /// Reads the place of the names of a list's columns: a key path, or `@memberName`; or a list of
+    /// the names themselves.
     private mutating func columns(of records: JSONPath, _ value: YAMLValue, _ field: String) -> NamedColumns? {
+        if case .list(let elements) = value.content {
+            let names = elements.compactMap { text($0, field) }
+            guard names.count == elements.count else { return nil }
+            guard !names.isEmpty, !names.contains(""), Set(names.map { ExactText($0) }).count == names.count else {
+                report(
+                    field, value.mark,
+                    "expected the names of all columns in their order, each of them once, such as [time, value]")
+                return nil
+            }
+            return NamedColumns(records, written: names)
+        }
         guard let text = text(value, field) else { return nil }
         if text == JSONPath.Origin.memberName.rawValue {
             return NamedColumns(records, names: JSONPath(.memberName, steps: []))

@@ -70,20 +70,28 @@ extension DescriptionReader {
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"
             var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]),
-                isOptional = false
+                isOptional = false, exceptions: Set<String> = []
             if case .mapping = entry.value.content {
                 guard
                     let inner = self.section(
-                        entry.value, field, keys: ["entity", "optional"], required: ["entity"],
+                        entry.value, field, keys: ["entity", "optional", "except"], required: ["entity"],
                         example: ["entity": "entity: User"])
                 else { return nil }
                 isOptional = flag(inner, "optional")
+                exceptions = Set(texts(inner, "except").map(\.text))
                 name = inner
             }
             guard let path = plainKeyPath(entry.key, field, entry.keyMark),
                 let entity = entityName(name, "entity", schema)
             else { return nil }
-            return EnvelopePart(path, entity, optional: isOptional)
+            if !exceptions.isEmpty, path.steps.last != .each {
+                report(
+                    at: "\(field).except",
+                    "only a map has members that are no records: end the key path with *, or remove the line")
+            }
+            var part = EnvelopePart(path, entity, optional: isOptional)
+            part.exceptions = exceptions
+            return part
         }
     }
 }

@@ -26,6 +26,8 @@ struct ColumnWriter: ~Copyable {
     private var names: [[[UInt8]]] = []
     /// The places of rows that have the names.
     private var headers: Set<Int> = []
+    /// The first rows that have the names, by a path that leads to them.
+    private(set) var headerRows: [HeaderRow] = []
     private var text = ByteWriter(capacity: 1 << 12)
 
     init(_ tape: Tape, limit: Int) {
@@ -37,6 +39,7 @@ struct ColumnWriter: ~Copyable {
 
     /// Finds the rows or columns of a list, and their names.
     mutating func find(_ list: NamedColumns) throws(ImportError) {
+        guard list.written.isEmpty else { return try findWritten(list) }
         guard list.names.origin == .memberName else {
             return try find(list.records.steps[...], list.names.steps[...], from: Tape.root, list)
         }
@@ -56,22 +59,72 @@ struct ColumnWriter: ~Copyable {
             }
             return
         }
-        let isMap = records.last == .each
+        let found = rows(at: records, from: start)
+        // Without any row, no name is needed: an empty list may come without them.
+        guard !found.isEmpty else { return }
+        try findNames(names, from: start, list)
+        let columns = self.names.count - 1
+        if !names.contains(.each), let header = tape.value(at: names, from: start),
+            found.contains(where: { !$0.isRow && $0.place < header && header < tape.end($0.place) })
+        {
+            headerRows.append(HeaderRow(list: list, names: texts(of: header)))
+        }
+        for (place, isRow) in found {
+            forms[place] = !isRow ? .rows(columns) : headers.contains(place) ? .header : .row(columns)
+        }
+    }
+
+    /// Finds the rows of a list whose names are written in the description. A first row that has
+    /// them itself is no record.
+    private mutating func findWritten(_ list: NamedColumns) throws(ImportError) {
+        let found = rows(at: list.records.steps[...], from: Tape.root)
+        guard !found.isEmpty else { return }
+        names.append(columnNames(list.written))
+        let columns = names.count - 1
+        for (place, isRow) in found {
+            forms[place] = isRow ? .row(columns) : .rows(columns)
+            let first = isRow ? place : place + 1
+            guard tape.kind(first) == .array, try isHeader(first, list) else { continue }
+            if isRow { forms[place] = .header } else { headers.insert(first) }
+        }
+    }
+
+    /// Whether a first row has the names that the description has.
+    ///
+    /// - Throws: if it has most of them, and others or in another order: values would get the names
+    ///   of other columns.
+    private func isHeader(_ row: Int, _ list: NamedColumns) throws(ImportError) -> Bool {
+        var areTexts = true
+        tape.forEachElement(row) { if tape.kind($0) != .string { areTexts = false } }
+        guard areTexts else { return false }
+        let found = texts(of: row)
+        guard found != list.written else { return true }
+        guard list.written.count(where: found.contains) * 2 > list.written.count else { return false }
+        throw .invalidColumns(
+            path: list.records.description,
+            reason:
+                "its first row has the names \(HeaderRow.shown(found)), and the description has \(HeaderRow.shown(list.written)); write them as the response has them"
+        )
+    }
+
+    private func texts(of row: Int) -> [String] {
+        var texts: [String] = []
+        tape.forEachElement(row) { texts.append(tape.scalarText($0) ?? "") }
+        return texts
+    }
+
+    /// Returns the lists of rows at a path, and the rows in a map of them.
+    private func rows(at steps: ArraySlice<JSONPath.Step>, from start: Int) -> [(place: Int, isRow: Bool)] {
+        let isMap = steps.last == .each
         var found: [(place: Int, isRow: Bool)] = []
-        for (place, name) in values(at: records, from: start) {
+        for (place, name) in values(at: steps, from: start) {
             if isMap, name >= 0, tape.isRow(place) {
                 found.append((place, true))
             } else if hasRow(place) {
                 found.append((place, false))
             }
         }
-        // Without any row, no name is needed: an empty list may come without them.
-        guard !found.isEmpty else { return }
-        try findNames(names, from: start, list)
-        let columns = self.names.count - 1
-        for (place, isRow) in found {
-            forms[place] = !isRow ? .rows(columns) : headers.contains(place) ? .header : .row(columns)
-        }
+        return found
     }
 
     private func values(at steps: ArraySlice<JSONPath.Step>, from start: Int) -> [(place: Int, name: Int)] {
@@ -120,15 +173,15 @@ struct ColumnWriter: ~Copyable {
                     ? "there are objects; write the path of the names in them, such as `\(list.names).*.name`"
                     : "the first one is \(tape.describe(first))")
         }
-        names.append(columnNames(places))
+        names.append(columnNames(places.map { $0.flatMap(tape.scalarText) }))
     }
 
     /// Returns the names of columns as JSON texts. One that has none of its own, or that of a
     /// column before, gets that of its position.
-    private func columnNames(_ places: [Int?]) -> [[UInt8]] {
+    private func columnNames(_ texts: [String?]) -> [[UInt8]] {
         var names: [[UInt8]] = [], used: Set<[UInt8]> = []
-        for (position, place) in places.enumerated() {
-            let own = place.flatMap(tape.scalarText).map { text -> [UInt8] in
+        for (position, text) in texts.enumerated() {
+            let own = text.map { text -> [UInt8] in
                 var json = ""
                 json.appendJSONString(text)
                 return Array(json.utf8)

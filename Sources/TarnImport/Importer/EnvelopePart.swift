@@ -6,6 +6,8 @@ public struct EnvelopePart: Sendable, Hashable {
     package var entity: String
     /// Whether the value may be absent or null.
     package var isOptional: Bool
+    /// The names of members of a map that are no records.
+    package var exceptions: Set<String> = []
 
     /// Creates a part.
     public init(_ path: JSONPath, _ entity: String, optional: Bool = false) {

@@ -59,15 +59,19 @@ extension Importer {
             }
             guard isThere else { return [] }
         }
-        return try locate(part.path, in: tape, target)
+        return try locate(part.path, in: tape, target, except: part.exceptions)
     }
 
     /// Returns the list or record at a path; with wildcards, all of them.
     ///
-    /// - Parameter target: the plan of the records; nil if these are not drafted.
+    /// - Parameters:
+    ///   - target: the plan of the records; nil if these are not drafted.
+    ///   - exceptions: the names of members of a map that are no records.
     /// - Throws: `.recordsNotFound`, `.notRecords`.
-    func locate(_ path: JSONPath, in tape: Tape, _ target: Target? = nil) throws(ImportError) -> [Int] {
-        guard path.isPlain else { return try locateAll(path, in: tape, target) }
+    func locate(
+        _ path: JSONPath, in tape: Tape, _ target: Target? = nil, except exceptions: Set<String> = []
+    ) throws(ImportError) -> [Int] {
+        guard path.isPlain else { return try locateAll(path, in: tape, target, exceptions) }
         var index = Tape.root
         for key in path.keys {
             guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
@@ -78,9 +82,16 @@ extension Importer {
         return [try records(at: index, path, tape)]
     }
 
-    private func locateAll(_ path: JSONPath, in tape: Tape, _ target: Target?) throws(ImportError) -> [Int] {
+    private func locateAll(
+        _ path: JSONPath, in tape: Tape, _ target: Target?, _ exceptions: Set<String>
+    ) throws(ImportError) -> [Int] {
         var places: [Int] = []
-        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { place, _ in places.append(place) }
+        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { place, name in
+            let isException =
+                name >= 0 && !exceptions.isEmpty
+                && exceptions.contains(String(decoding: tape.string(name), as: UTF8.self))
+            if !isException { places.append(place) }
+        }
         guard isThere else {
             throw .recordsNotFound(
                 path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))

@@ -37,7 +37,7 @@ struct ClusterFinder {
     }
 
     private mutating func join() {
-        let listed = places.filter(\.isListed), nested = places.filter { !$0.isListed }
+        let listed = places.filter(\.isListed), nested = places.filter { !$0.isListed && !$0.key.isWithinParent }
         for (index, a) in listed.enumerated() {
             for b in listed[(index + 1)...] where isSame(a, b) { parents[root(b.index)] = root(a.index) }
         }
@@ -58,6 +58,20 @@ struct ClusterFinder {
                 else { continue }
                 let (kept, joined) = hasList(b) ? (b, a) : (a, b)
                 parents[root(joined.index)] = root(kept.index)
+            }
+        }
+        joinRows()
+    }
+
+    /// Joins the rows of tables in the records of one entity.
+    private mutating func joinRows() {
+        let rows = places.filter(\.key.isWithinParent)
+        for (index, a) in rows.enumerated() {
+            for b in rows[(index + 1)...] {
+                guard let first = a.owner, let second = b.owner, root(first) == root(second), a.keys == b.keys,
+                    a.key.fields == b.key.fields
+                else { continue }
+                parents[root(b.index)] = root(a.index)
             }
         }
     }

@@ -30,6 +30,11 @@ struct EndpointBuilder {
         for (_, index) in sources.indices.map({ (depth(of: $0), $0) }).sorted(by: { $0 < $1 }) {
             guard var endpoint = built[index] else { continue }
             if let parent = sources[index].parent { addParent(parent, sources[index], &endpoint, &entities, built) }
+            if endpoint.forEach?.parent != nil, endpoint.lists.count == 1 {
+                // A mapping of key paths cannot have a parent.
+                endpoint.lists[0].isOptional = false
+                endpoint.lists[0].exceptions = []
+            }
             fillPath(of: &endpoint)
             built[index] = endpoint
         }
@@ -107,8 +112,21 @@ struct EndpointBuilder {
         }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             var proposed = ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional)
-            proposed.columns = source.pages.first?.columns.first { $0.records == list.found.path }?.names.description
+            proposed.columns = EndpointBuilder.columns(of: list.found, source)
+            if proposed.columns?.hasPrefix("[") ?? false {
+                endpoint.remarks.append(
+                    "Only the first page has the names of the columns in its first row: `columns` has the names themselves."
+                )
+            }
+            for name in source.pages.flatMap({ ListFinder.exceptions($0.json, list.found) })
+            where !proposed.exceptions.contains(name) {
+                proposed.exceptions.append(name)
+            }
             endpoint.lists.append(proposed)
+        }
+        for table in source.pages.first?.columns ?? []
+        where source.lists.contains(where: { NestedTable.key(of: table, below: $0.found) != nil }) {
+            endpoint.tables.append((table.records.description, EndpointBuilder.names(table)))
         }
         if source.lists.allSatisfy({ !$0.found.isList }) {
             endpoint.pagination = "single_page"
@@ -145,6 +163,18 @@ struct EndpointBuilder {
                 return
             }
         }
+    }
+
+    /// Returns the place of the names of a list's columns, or the names, as a description writes
+    /// them; nil for objects.
+    private static func columns(of list: FoundList, _ source: Source) -> String? {
+        let columns = source.pages.flatMap(\.columns).filter { $0.records == list.path }
+        guard source.pages.first?.columns.contains(where: { $0.records == list.path }) ?? false else { return nil }
+        return (columns.first { !$0.written.isEmpty } ?? columns.first).map(names)
+    }
+
+    private static func names(_ table: NamedColumns) -> String {
+        table.written.isEmpty ? YAMLText.scalar(table.names.description) : YAMLText.list(table.written)
     }
 
     // MARK: Incremental

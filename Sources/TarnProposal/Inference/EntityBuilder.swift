@@ -36,8 +36,24 @@ struct EntityBuilder {
     func entities() -> [ProposedEntity] {
         var entities: [ProposedEntity] = [], names = Set(clusters.map(\.name))
         for cluster in clusters { entities += build(cluster, &names) }
+        for cluster in clusters where cluster.key.isWithinParent { joinRows(cluster, &entities) }
         InverseNames.add(to: &entities)
         return entities
+    }
+
+    /// Makes the list of a table, and the reference of its rows to the record that has it, two
+    /// sides of one relationship: a row has the record in its key.
+    private func joinRows(_ cluster: Cluster, _ entities: inout [ProposedEntity]) {
+        guard let rows = entities.firstIndex(where: { $0.name == cluster.name }),
+            let reference = entities[rows].relationships.firstIndex(where: {
+                $0.name == entities[rows].key.first && !$0.isToMany
+            }),
+            let owner = entities.firstIndex(where: { $0.name == entities[rows].relationships[reference].target }),
+            let list = entities[owner].relationships.firstIndex(where: { $0.target == cluster.name && $0.isToMany })
+        else { return }
+        entities[owner].relationships[list].inverse = entities[rows].relationships[reference].name
+        entities[owner].relationships[list].isOrdered = false
+        entities[rows].relationships[reference].inverse = entities[owner].relationships[list].name
     }
 
     private func build(_ cluster: Cluster, _ names: inout Set<String>) -> [ProposedEntity] {

@@ -46,6 +46,7 @@ struct FieldBuilder {
         if leaf.keys.count == 2, leaf.name == JSONValue.objectID { return cluster.key.fields.contains(leaf.keys[0]) }
         return leaf.keys.count == 1
             && (cluster.key.fields.contains(leaf.name) || leaf.name == lastResort || takesID && leaf.name == "id")
+            || cluster.key.labels.contains(leaf.keys)
     }
 
     // MARK: Key
@@ -53,7 +54,9 @@ struct FieldBuilder {
     private mutating func addKey() {
         let guess = cluster.key
         keyDoubt = guess.doubt
+        if guess.isWithinParent { addOwner() }
         for field in guess.fields { addKey(field) }
+        for path in guess.labels { addLabel(path) }
         if guess.isByURL, let form = cluster.urlForm {
             takesID = cluster.hasIDsOfURLs(form)
             let name = names.unique(takesID ? "id" : cluster.freeName(among: ["urlId", "urlKey", "keyInUrl"]))
@@ -91,6 +94,26 @@ struct FieldBuilder {
         return true
     }
 
+    /// Adds the record that has these as the rows of its table.
+    private mutating func addOwner() {
+        guard let owner = cluster.places.first?.owner,
+            let parent = clusters.first(where: { $0.places.contains { $0.index == owner } })
+        else { return }
+        let name = cluster.freeName(among: [EnglishName.uncapitalized(parent.name), "owner", "enclosingRecord"])
+        key = [names.unique(name)]
+        fields.append(
+            Field(relationship: ProposedRelationship(name: key[0], target: parent.name)))
+    }
+
+    /// Adds a label of a series. One that a series lacks is empty.
+    private mutating func addLabel(_ path: [String]) {
+        var attribute = ProposedAttribute(name: names.unique(EnglishName.field(path.last ?? "label")), type: "string")
+        if !FieldNames.isFound(attribute.name, at: path, in: cluster.shape) { attribute.from = [path] }
+        if path.count > 1 { attribute.absent = "''" }
+        key.append(attribute.name)
+        fields.append(Field(attribute: attribute))
+    }
+
     private mutating func addKey(_ field: String) {
         guard let value = cluster.shape.fields[field] else { return }
         let isName = field == RecordMap.nameField
@@ -104,6 +127,10 @@ struct FieldBuilder {
             // A number is no key of this size. A composed text has its digits.
             attribute.source = "{\(source ?? field)}"
             attribute.comment = "integers beyond \(isUnsigned ? "63" : "64") bits, as text"
+        } else if cluster.key.isWithinParent, value.key.scalars.fractions > 0 {
+            attribute.type = "string"
+            attribute.source = "{\(field)}"
+            attribute.comment = "numbers with fractions, as text"
         } else if let source {
             attribute.source = source
         } else if value.isObjectID {

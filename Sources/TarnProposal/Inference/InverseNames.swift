@@ -12,7 +12,7 @@ enum InverseNames {
         for isNested in [true, false] {
             for (index, entity) in entities.enumerated() {
                 for (position, relationship) in entity.relationships.enumerated()
-                where relationship.comment.isEmpty == isNested {
+                where relationship.comment.isEmpty == isNested && relationship.inverse == nil {
                     let family = family(of: relationship.target, in: entities)
                     guard canHaveInverse(relationship, of: entity, in: entities) else { continue }
                     let names = candidates(relationship, of: entity.name)

@@ -30,7 +30,8 @@ struct KeyChoice {
         "amount", "balance", "body", "caption", "comment", "content", "cost", "count", "description", "distance",
         "duration", "height", "length", "level", "memo", "message", "note", "notes", "percentage", "points", "price",
         "quantity", "qty", "rating", "remark", "score", "size", "sum", "summary", "temperature", "text", "total",
-        "value", "weight", "width",
+        "value", "weight", "width", "cases", "clicks", "deaths", "downloads", "entries", "humidity", "impressions",
+        "percent", "population", "pressure", "sales", "speed", "views", "visits", "volume",
     ]
     /// Names of places in a list: they change if the server inserts records.
     private static let positionNames: Set = ["position", "rank"]
@@ -124,7 +125,7 @@ struct KeyChoice {
         let vague = distinct.isEmpty ? likely.filter(isVague) : []
         likely.removeAll { vague.contains($0) }
         let short = usable.filter { likelihood($0) == nil && isShort($0) }
-        let others = short.filter { !KeyChoice.isValue($0) }, values = short.filter(KeyChoice.isValue)
+        let (others, values) = divided(short, mayBeComposite: repeated == nil)
         // Beside an `id` that is not unique, a field of another name is a position or a counter.
         if let best = likely.first ?? (distinct.count >= 5 && repeated == nil ? others.first : nil) {
             let rest = (likely + vague + (distinct.isEmpty ? [] : others)).filter { $0 != best }
@@ -186,7 +187,8 @@ struct KeyChoice {
         let isShared = EnglishName.words(of: field).last.map(KeyChoice.sharedNames.contains) ?? false
         let isFew = distinct.count < 5 || shape.isPartial
         guard
-            !isNamed && (isFew || value.scalars.integers > 0) || isShared && isFew || isLastResort || isOfOwner(field)
+            !isNamed && (isFew || value.scalars.integers > 0 || isQuantity(field)) || isShared && isFew || isLastResort
+                || isOfOwner(field)
         else { return nil }
         let name = YAMLText.comment(field, limit: 40)
         return
@@ -194,9 +196,14 @@ struct KeyChoice {
     }
 
     /// Returns the reason why fields may repeat together in records that are no samples; nil if
-    /// enough samples differ, and none of the fields names a person or an owner.
+    /// enough samples differ, all names are those of parts of keys, and none that of an owner.
     private func weakness(of fields: [String]) -> String? {
-        guard distinct.count < 5 || shape.isPartial || fields.contains(where: isOfOwner) else { return nil }
+        let isByDimension = fields.contains {
+            !KeyChoice.isPart($0) && !KeyChoice.isTime($0) && !KeyChoice.isPosition($0)
+        }
+        guard distinct.count < 5 || shape.isPartial || isByDimension || fields.contains(where: isOfOwner) else {
+            return nil
+        }
         let names = fields.map { "`\(YAMLText.comment($0, limit: 40))`" }.joined(separator: " and ")
         return
             "\(names) together differ in \(distinct.count) samples, and others may share them: the store has one record for them"
@@ -237,7 +244,7 @@ struct KeyChoice {
     ///   - ids: fields of which one must be among two, also beside a time; empty for any two or
     ///     three fields.
     ///   - hasPositions: whether a place in the list may be one of them.
-    private func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
+    func composite(with ids: Set<String> = [], hasPositions: Bool = false) -> [String]? {
         guard distinct.count >= 2 else { return nil }
         let parts = shape.names.filter { field in
             isUsable(field)
@@ -259,7 +266,7 @@ struct KeyChoice {
                 }
             }
         }
-        return nil
+        return dimensionAndDate()
     }
 
     // MARK: Fields
@@ -296,7 +303,7 @@ struct KeyChoice {
         return ["at", "time", "timestamp"].contains(last) && !VolatileNames.isVolatile(field)
     }
 
-    private static func isValue(_ field: String) -> Bool {
+    static func isValue(_ field: String) -> Bool {
         isPosition(field) || EnglishName.words(of: field).last.map(valueNames.contains) ?? false
     }
 

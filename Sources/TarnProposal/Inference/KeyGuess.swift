@@ -7,6 +7,10 @@ struct KeyGuess {
     var isCertain: Bool
     /// The reason why records may share the key; nil if it is certain enough.
     var doubt: String?
+    /// The keys that lead to labels of a series, which are the key together; empty without any.
+    var labels: [[String]] = []
+    /// Whether the record around these is a part of the key: they are rows of a table in it.
+    var isWithinParent = false
     /// Whether the key is the last segment of the records' own URLs.
     var isByURL = false
     /// Other fields that would do.

@@ -71,8 +71,11 @@ struct ParentKeys {
                 "the list is requested for every \(parent.entity): if \(names) is unique only within one, the lists overwrite each other's records"
                 + (isAlone ? "" : "; then \(other)")
         case .parent:
-            // Records in other records have no parent, either.
-            let isReferred = entities.contains { $0.relationships.contains { $0.target == entity.name } }
+            // Records in other records have no parent, either. The rows of a table in a record have
+            // the whole key of that in theirs.
+            let isReferred = entities.contains { other in
+                other.relationships.contains { $0.target == entity.name && !other.key.contains($0.name) }
+            }
             guard isAlone, !isReferred, !isPosition || listings.count == 1 else {
                 entities[index].keyDoubt =
                     "\(names) is unique only within one \(parent.entity), which the key cannot contain: other lists or records have the same entity without it. Describe them as two entities"

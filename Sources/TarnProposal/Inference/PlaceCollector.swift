@@ -32,6 +32,9 @@ struct PlaceCollector {
         if key == nil {
             guess = PlaceCollector.resourceKey(shape, name: name) ?? PlaceCollector.separated(guess, shape)
         }
+        if key == nil, !guess.isCertain || guess.fields.isEmpty, let labels = shape.labels {
+            guess = PlaceCollector.key(labels)
+        }
         // Kinds with keys of their own may share the last segment of their URLs, too.
         if let form, !guess.isCertain, guess.doubt == doubt {
             guess = KeyGuess(
@@ -42,6 +45,15 @@ struct PlaceCollector {
         let place = Place(index: places.count, source: source, at: Place.Location(name: name), shape, guess)
         place.urlForm = form
         places.append(place)
+    }
+
+    /// Returns the key of series: all of their labels.
+    private static func key(_ labels: SeriesLabels) -> KeyGuess {
+        var guess = KeyGuess(fields: [], reason: "the labels of the samples, which differ together", isCertain: true)
+        guess.labels = labels.paths
+        guess.doubt =
+            "the key has the labels of the samples: if records differ only in another label, the store has one record for them; then add it to the key, with `absent: { value: '' }` if some lack it"
+        return guess
     }
 
     /// Returns a key that records of different kinds do not share, if each kind declares its `id`.
@@ -97,7 +109,12 @@ struct PlaceCollector {
                 !object.isMap
             else { continue }
             let path = keys + [name]
-            if let found = identifiers(object, name) {
+            if isList, let rows = object.rowKey {
+                var guess = KeyGuess(fields: rows.fields, reason: rows.reason, isCertain: true, doubt: rows.doubt)
+                guess.isWithinParent = true
+                let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
+                places.append(Place(index: places.count, source: nil, at: location, object, guess))
+            } else if let found = identifiers(object, name) {
                 let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
                 let place = Place(index: places.count, source: nil, at: location, object, found.key)
                 place.typeTarget = found.target

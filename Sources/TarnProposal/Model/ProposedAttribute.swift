@@ -15,6 +15,8 @@ struct ProposedAttribute {
     var epoch: String?
     /// A constant, instead of a source.
     var constant: String?
+    /// The value of records that lack it, as a description writes it.
+    var absent: String?
     var isIndexed = false
     /// The explanation of the guess; empty if the type needs none.
     var comment = ""

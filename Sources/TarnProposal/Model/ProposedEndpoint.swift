@@ -7,7 +7,10 @@ struct ProposedEndpoint {
         var entity: String
         /// Whether a response may lack the list.
         var isOptional = false
-        /// The path of the names of columns, if the records are rows or columns; nil for objects.
+        /// The names of members of a map that are no records.
+        var exceptions: [String] = []
+        /// The path of the names of columns, or the names, as a description writes them, if the
+        /// records are rows or columns; nil for objects.
         var columns: String?
     }
 
@@ -20,6 +23,9 @@ struct ProposedEndpoint {
     var headers: [ProposedParameter] = []
     var partitions: [(name: String, values: [String])] = []
     var lists: [List] = []
+    /// The paths of tables inside of the listed records, with the place of the names of their
+    /// columns, as a description writes them.
+    var tables: [(path: String, names: String)] = []
     /// The style as a description writes it.
     var pagination = "single_page"
     var paginationComment = ""

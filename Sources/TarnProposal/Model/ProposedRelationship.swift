@@ -10,5 +10,7 @@ struct ProposedRelationship {
     var inverse: String?
     /// Whether a list has a part of the references, which are stored at the inverse.
     var isExcerpt = false
+    /// Whether a list keeps the order of its records.
+    var isOrdered = true
     var comment = ""
 }

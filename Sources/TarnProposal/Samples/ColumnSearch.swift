@@ -58,6 +58,13 @@ enum ColumnSearch {
     static func note(_ list: NamedColumns) -> String? {
         let place =
             list.records.steps.isEmpty ? "the answer" : "`\(YAMLText.comment(list.records.description, limit: 60))`"
+        if list.records.steps.contains(.each) {
+            let names =
+                list.written.isEmpty
+                ? "" : " The answer has no names for their columns: correct those under `columns`."
+            return
+                "the rows at \(place) are records of their own, each with the record around it in its key.\(names) To keep them as they are, remove them from `columns`, and make the list an attribute of type `json`."
+        }
         if list.names.origin == .record, list.names.steps == list.records.steps + [.index(0)] {
             return
                 "\(place) has the names of its columns in its first row: if that is a record, too, remove `columns`, and write `from: '[0]'` and so on in the attributes."
@@ -89,17 +96,18 @@ enum ColumnSearch {
 
     private static func find(in json: JSONValue, like first: [FoundList]) -> [NamedColumns] {
         guard first.isEmpty else {
-            return first.compactMap { list in
-                // Rows without names on the first page have none here.
-                guard list.columns == nil, !list.steps.contains(.each),
-                    let value = ListFinder.value(of: list, in: json)
-                else { return nil }
-                if case .object(let members) = value {
-                    guard ColumnarRecords(members, list.path.keys, least: 1) != nil else { return nil }
-                    return NamedColumns(list.path, names: JSONPath(.memberName, steps: []))
+            return NestedTable.find(in: json, first)
+                + first.compactMap { list in
+                    // Rows without names on the first page have none here.
+                    guard list.columns == nil, !list.steps.contains(.each),
+                        let value = ListFinder.value(of: list, in: json)
+                    else { return nil }
+                    if case .object(let members) = value {
+                        guard ColumnarRecords(members, list.path.keys, least: 1) != nil else { return nil }
+                        return NamedColumns(list.path, names: JSONPath(.memberName, steps: []))
+                    }
+                    return rows(list, value.elements, in: json, isCertain: true)
                 }
-                return rows(list, value.elements, in: json, isCertain: true)
-            }
         }
         let lists = ListFinder.lists(in: json)
         guard lists.contains(where: \.isList) else {
@@ -108,10 +116,11 @@ enum ColumnSearch {
                 NamedColumns(JSONPath(keys: $0.keys), names: JSONPath(.memberName, steps: []))
             }
         }
-        return lists.compactMap { list in
-            list.columns == nil
-                ? nil : rows(list, ListFinder.value(of: list, in: json)?.elements ?? [], in: json, isCertain: false)
-        }
+        return NestedTable.find(in: json, lists)
+            + lists.compactMap { list in
+                list.columns == nil
+                    ? nil : rows(list, ListFinder.value(of: list, in: json)?.elements ?? [], in: json, isCertain: false)
+            }
     }
 
     /// Returns the place of the names of a list of rows: beside it, or in its first row.
@@ -129,6 +138,10 @@ enum ColumnSearch {
             {
                 return NamedColumns(path, names: JSONPath(.record, steps: around.path.steps + names))
             }
+        }
+        if let header = list.header, values.map(\.scalarText) != header {
+            // Names on the first page only.
+            return NamedColumns(path, written: header)
         }
         guard RowList.isHeader(rows, isCertain: isCertain) else { return nil }
         return NamedColumns(path, names: JSONPath(.record, steps: path.steps + [.index(0)]))

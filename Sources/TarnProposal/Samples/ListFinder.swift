@@ -10,6 +10,8 @@ struct FoundList: Hashable {
     var isList: Bool
     /// The names of the values of records that are rows; nil for objects.
     var columns: [String]?
+    /// The names of the columns in the first row of the first page; nil for other lists.
+    var header: [String]?
     /// Whether the records, or their lists, are the values of an object's members.
     var isMap: Bool { steps.last == .each }
     /// The last key; empty at the root.
@@ -32,6 +34,16 @@ struct FoundList: Hashable {
 }
 
 extension FoundList {
+    // A list is the same one on each page, whatever the samples show of its first row.
+    static func == (a: FoundList, b: FoundList) -> Bool {
+        a.steps == b.steps && a.isList == b.isList && a.columns == b.columns
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(steps)
+        hasher.combine(isList)
+    }
+
     /// Creates a list at a path.
     init(_ path: JSONPath) {
         self.init(
@@ -91,16 +103,19 @@ enum ListFinder {
             if let rows = RowList.named(in: members) { return [rows] }
             // An object with a key of its own is a record, whatever lists it has.
             if !hasOwnKey(members) {
-                if RecordMap.isMap(members) { return [FoundList(steps: [.each], isList: true)] }
+                if RecordMap.isMap(members) || !RecordMap.exceptions(in: members).isEmpty {
+                    return [FoundList(steps: [.each], isList: true)]
+                }
                 let found = nested(json, [], depth: 0)
                 let others = found.filter { !companions.contains($0.name.lowercased()) }
-                let main = others.isEmpty ? messages(found, members) : others
+                let named = others.isEmpty ? messages(found, members) : others
+                let main = named.filter { list in !isPart(list, of: named, json) }
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
                     || areAboutPages(members)
                 if !main.isEmpty, isEnvelope, !main.allSatisfy(\.isMap) || !isOwnerOfMap(members) {
-                    return preferred(main, json)
+                    return preferred(main, json).map { withSeries($0, json) }
                 }
                 // The owner of a map is the record, and not the map in a wrapper.
                 if let inner = wrapped(members), case .object(let own)? = value(of: inner, in: json),
@@ -112,6 +127,30 @@ enum ListFinder {
             return [FoundList(steps: [], isList: false)]
         default: return []
         }
+    }
+
+    /// Returns the lists of series inside of a list that has nothing else, such as
+    /// `results.*.series`, in place of that list.
+    private static func withSeries(_ list: FoundList, _ json: JSONValue) -> FoundList {
+        guard list.isList, list.columns == nil, !list.steps.contains(.each),
+            let name = NestedTable.series(in: value(of: list, in: json)?.elements ?? [])
+        else { return list }
+        return FoundList(steps: list.steps + [.each, .key(name)], isList: true)
+    }
+
+    /// Whether a list is a part of one of several objects of one form, which have values of their
+    /// own: `{"home": {"name": "a", "players": […]}, "away": {…}}`. The objects are the records.
+    private static func isPart(_ list: FoundList, of lists: [FoundList], _ json: JSONValue) -> Bool {
+        guard list.steps.count > 1, !list.steps.contains(.each), case .key? = list.steps.last else { return false }
+        let beside = lists.filter { other in
+            other.steps.count == list.steps.count && other.steps.last == list.steps.last
+                && other.steps.dropLast(2) == list.steps.dropLast(2)
+        }
+        let owners = beside.compactMap { value(of: FoundList(steps: $0.steps.dropLast(), isList: false), in: json) }
+        return owners.count > 1 && RecordMap.isOneForm(owners)
+            && owners.allSatisfy { owner in
+                owner.members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } > 1
+            }
     }
 
     /// Whether an object with maps is a record that has them: two members of it tell nothing about
@@ -134,8 +173,10 @@ enum ListFinder {
     /// Whether all scalars of an object tell about the answer, and one of them of pages.
     private static func areAboutPages(_ members: [JSONValue.Member]) -> Bool {
         let scalars = members.filter { !$0.value.isObject && $0.value.scalarText != nil }
-        return scalars.allSatisfy { isEnvelope($0.key) }
-            && scalars.contains { PageEvidence.isAboutPages($0.key) }
+        let names: Set = ["count", "offset", "limit", "total", "skip"]
+        let signs = scalars.count { PageEvidence.isAboutPages($0.key) || names.contains($0.key.lowercased()) }
+        let others = scalars.count { !isEnvelope($0.key) }
+        return others == 0 && scalars.contains { PageEvidence.isAboutPages($0.key) } || signs > 2 && others == 1
     }
 
     /// Returns the member that names another page, and a list of objects, of an answer that looks
@@ -234,7 +275,9 @@ enum ListFinder {
     static func hasList(_ json: JSONValue, _ list: FoundList) -> Bool {
         switch value(of: list, in: json) {
         case .array: true
-        case .object(let members): list.isMap && members.allSatisfy { $0.value.scalarText == nil }
+        case .object(let members):
+            list.isMap
+                && (members.allSatisfy { $0.value.scalarText == nil } || !RecordMap.exceptions(in: members).isEmpty)
         default: false
         }
     }
@@ -272,18 +315,20 @@ enum ListFinder {
 
     /// Returns the lists of an answer that are none of the chosen ones, and do not accompany them.
     static func others(in json: JSONValue, than chosen: [FoundList]) -> [FoundList] {
-        guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members) else {
-            return []
-        }
+        guard chosen.contains(where: \.isList), case .object(let members) = json, !RecordMap.isMap(members),
+            RecordMap.exceptions(in: members).isEmpty
+        else { return [] }
         let lists = nested(json, [], depth: 0).filter { list in
-            !chosen.contains(list) && !list.steps.contains { isCompanionStep($0) }
+            !chosen.contains { $0.steps.starts(with: list.steps) } && !list.steps.contains { isCompanionStep($0) }
                 && !descriptions.contains(list.name.lowercased()) && !objects(json, list).isEmpty
         }
-        // An object with as much as a record: `info` beside the `releases` of a package.
+        // An object with as much as a record, `info` beside the `releases` of a package, or with an
+        // id: the `city` of a forecast.
         let records = members.filter { member in
-            !isCompanion(member.key) && member.key != "_links"
+            let own = member.value.members
+            return !isCompanion(member.key) && member.key != "_links"
                 && !chosen.contains { $0.steps.first == .key(member.key) }
-                && member.value.members.count { $0.value.scalarText != nil && !isEnvelope($0.key) } >= 5
+                && own.count { $0.value.scalarText != nil && !isEnvelope($0.key) } >= (hasOwnKey(own) ? 2 : 5)
         }
         return lists + records.map { FoundList(steps: [.key($0.key)], isList: false) }
     }
@@ -393,7 +438,8 @@ enum ListFinder {
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
             // The lists of the records of a map are no lists of the response.
-            case .object(let inner) where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner):
+            case .object(let inner)
+            where RecordMap.isMap(inner) || RecordMap.isMapOfLists(inner) || !RecordMap.exceptions(in: inner).isEmpty:
                 // The resources that are embedded in a record of HAL are parts of it.
                 if !isRecord, !isCompanion(member.key), !["_links", "_embedded"].contains(member.key) {
                     found.append(FoundList(steps: path + [.each], isList: true))
@@ -416,6 +462,12 @@ enum ListFinder {
     static func isMapOfLists(_ json: JSONValue, _ list: FoundList) -> Bool {
         list.isMap
             && value(of: list, in: json)?.members.contains { if case .array = $0.value { true } else { false } } == true
+    }
+
+    /// Returns the names of the members beside the records of a map, which are no records.
+    static func exceptions(_ json: JSONValue, _ list: FoundList) -> [String] {
+        guard list.isMap, case .object(let members)? = value(of: list, in: json) else { return [] }
+        return RecordMap.exceptions(in: members)
     }
 
     /// Returns the objects at a list. Those of a map have a further member with the name of theirs:

@@ -49,7 +49,9 @@ struct RecordMap: Equatable {
     /// Returns the records of a map, or those of its lists, with their names.
     static func records(in map: JSONValue) -> [JSONValue] {
         guard case .object(let members) = map else { return [] }
-        let areNumbers = members.allSatisfy { member in Int64(member.key).map { "\($0)" == member.key } ?? false }
+        let areNumbers = members.allSatisfy { member in
+            isScalar(member.value) || Int64(member.key).map { "\($0)" == member.key } ?? false
+        }
         return members.flatMap { member -> [JSONValue] in
             let name: JSONValue = areNumbers ? .number(member.key) : .string(member.key)
             return (member.value.isObject ? [member.value] : member.value.elements).compactMap { record -> JSONValue? in
@@ -96,6 +98,8 @@ struct RecordMap: Equatable {
     static func isData(_ name: String) -> Bool {
         guard ObjectShape.isName(name) else { return true }
         let digits = name.utf8.count { (0x30...0x39).contains($0) }
+        // `ISBN:978000`, `/works/OL1W`.
+        if digits > 0, name.utf8.contains(where: { ":/".utf8.contains($0) }) { return true }
         // An id that a server has made: a UUID, or a push id of Firebase.
         return digits > 1 && name.utf8.count >= 12 || name.hasPrefix("-") && name.utf8.count >= 12
     }
@@ -114,20 +118,57 @@ struct RecordMap: Equatable {
         return sample.count { isData($0.key) } * 2 > sample.count || members.count >= 8
     }
 
+    /// Words of members beside records that tell about the answer, and of those that do so beside
+    /// records whose names are data.
+    private static let aboutWords: Set = ["updated", "generated", "expires", "license", "copyright", "disclaimer"]
+    private static let sharedWords: Set = ["date", "base", "source", "provider", "currency", "unit", "units"]
+
+    /// Returns the names of the members beside the records of a map, such as `updated`; empty if
+    /// the object is no map, or has none.
+    static func exceptions(in members: [JSONValue.Member]) -> [String] {
+        let others = members.filter { isScalar($0.value) }, records = members.filter { $0.value.isObject }
+        guard (1...3).contains(others.count), others.count + records.count == members.count, isMap(records),
+            others.allSatisfy({ member in
+                ListFinder.isEnvelope(member.key)
+                    || !aboutWords.union(sharedWords).isDisjoint(with: EnglishName.words(of: member.key))
+            }),
+            // By words, they may be the parts of one object.
+            records.count(where: { isData($0.key) }) * 2 > records.count
+                || isRepeated(records.prefix(comparisonLimit).map { (key: $0.key, value: $0.value) })
+        else { return [] }
+        return others.map(\.key)
+    }
+
+    private static func isScalar(_ value: JSONValue) -> Bool {
+        switch value {
+        case .number, .string, .bool: true
+        case .null, .array, .object: false
+        }
+    }
+
     /// Returns a remark about an answer whose members are objects of one form by words, such as
     /// names of people, that no id or other key shows to be records; nil for other answers.
     static func remark(onWordsIn json: JSONValue) -> String? {
         guard case .object(let members) = json else { return nil }
         let objects = members.filter { $0.value.isObject && !ListFinder.isEnvelope($0.key) }
-        let isEnvelope = members.allSatisfy { $0.value.isObject || ListFinder.isEnvelope($0.key) }
+        let others = members.filter { !$0.value.isObject || ListFinder.isEnvelope($0.key) }
+        let isEnvelope = others.allSatisfy {
+            ListFinder.isEnvelope($0.key) || !aboutWords.isDisjoint(with: EnglishName.words(of: $0.key))
+        }
         guard objects.count > 1, isEnvelope, isOneForm(objects.prefix(comparisonLimit).map(\.value)) else { return nil }
         let names = objects.prefix(3).map { "`\(YAMLText.comment($0.key, limit: 40))`" }.joined(separator: ", ")
+        // Each member is a record, unless it is excepted.
+        let except = others.filter { $0.value != .null }.map(\.key)
+        let records =
+            except.isEmpty
+            ? "`records: '*'`"
+            : "`records: { '*': { entity: …, except: \(YAMLText.comment(YAMLText.list(except), limit: 100)) } }`"
         return
-            "\(names)\(objects.count > 3 ? ", …" : "") are objects of one form, but the answer looks like a single object: if they are records by their names, write `records: '*'`, and `from: '@memberName'` in the key."
+            "\(names)\(objects.count > 3 ? ", …" : "") are objects of one form, but the answer looks like a single object: if they are records by their names, write \(records), and `from: '@memberName'` in the key."
     }
 
     /// Whether objects share most of their keys.
-    private static func isOneForm(_ objects: [JSONValue]) -> Bool {
+    static func isOneForm(_ objects: [JSONValue]) -> Bool {
         var counts: [String: Int] = [:]
         for object in objects { for key in keys(object) { counts[key, default: 0] += 1 } }
         let common = Set(counts.filter { $0.value * 3 >= objects.count * 2 }.keys)

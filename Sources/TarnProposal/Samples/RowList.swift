@@ -128,8 +128,15 @@ enum RowList {
         // A list of pairs inside of a record may be a line on a map.
         let isWrapped = name.map { ListFinder.wrappers.contains($0.lowercased()) } ?? true
         let isEnvelope = members.allSatisfy { $0.value.scalarText == nil || ListFinder.isEnvelope($0.key) }
-        guard isWrapped, isEnvelope, count > 1 else { return nil }
+        guard isWrapped || isMixed(elements), isEnvelope, count > 1 else { return nil }
         return (0..<count).map { "column\($0)" }
+    }
+
+    /// Whether each row has a text beside other values: no list of points has.
+    private static func isMixed(_ rows: [JSONValue]) -> Bool {
+        rows.allSatisfy { row in
+            row.elements.count > 2 && texts(row.elements).contains { Double($0) == nil }
+        }
     }
 
     /// Whether columns have no names of their own.

@@ -19,11 +19,23 @@ package struct Sample: Sendable {
         /// The lists of records: what is found, or those of rows or columns if these would be parts
         /// of a single object.
         var lists: [FoundList] {
-            let found = ListFinder.lists(in: json)
-            let tables = columns.map { list in
+            let found = ListFinder.lists(in: json).map(withHeader)
+            // Tables inside of records are no lists of the answer.
+            let tables = columns.filter { !$0.records.steps.contains(.each) }.map { list in
                 found.first { $0.path == list.records } ?? FoundList(list.records)
             }
             return tables.allSatisfy(found.contains) ? found : tables
+        }
+
+        /// Adds the names that the first row of a list has.
+        private func withHeader(_ list: FoundList) -> FoundList {
+            let row = list.path.steps + [.index(0)]
+            guard columns.contains(where: { $0.records == list.path && $0.written.isEmpty && $0.names.steps == row })
+            else { return list }
+            var list = list
+            // A shorter row lacks its last values.
+            list.header = ListFinder.objects(json, list).map { $0.members.map(\.key) }.max { $0.count < $1.count }
+            return list
         }
 
         /// Creates a page.

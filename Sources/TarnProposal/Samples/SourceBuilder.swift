@@ -54,6 +54,22 @@ struct SourceBuilder {
         if let gap = EndPage.gap(page, lists, text: source.endText) { source.gaps.append(gap) }
     }
 
+    /// Adds the remarks about rows and columns.
+    private func noteColumns(of sample: Sample, in source: inout Source) {
+        guard let page = sample.pages.first else { return }
+        for list in page.columns {
+            // Names that only the first page has have a remark of their own.
+            let isWritten = sample.pages.dropFirst().contains { other in
+                other.columns.contains { $0.records == list.records && !$0.written.isEmpty }
+            }
+            guard !isWritten || !list.written.isEmpty, let note = ColumnSearch.note(list) else { continue }
+            source.notes.append(note)
+            if ColumnSearch.isDoubtful(list, in: page.json) { source.gaps.append(note) }
+        }
+        source.notes += page.doubts
+        source.gaps += page.doubts
+    }
+
     private mutating func add(_ sample: Sample) {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
         let first = sample.pages.first?.lists ?? []
@@ -64,15 +80,7 @@ struct SourceBuilder {
         if let page = sample.endPage { takeEnd(page, first, of: sample, to: &source) }
         let end = source.endText
         source.notes += sample.notes + source.gaps
-        if let page = sample.pages.first {
-            for list in page.columns {
-                guard let note = ColumnSearch.note(list) else { continue }
-                source.notes.append(note)
-                if ColumnSearch.isDoubtful(list, in: page.json) { source.gaps.append(note) }
-            }
-            source.notes += page.doubts
-            source.gaps += page.doubts
-        }
+        noteColumns(of: sample, in: &source)
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {
@@ -90,6 +98,9 @@ struct SourceBuilder {
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }
+        for table in sample.pages.first?.columns ?? [] {
+            for (list, shape) in shapes { NestedTable.key(of: table, below: list).map(shape.takeTable) }
+        }
         // Pagination counts the records of the first list.
         if let main = sample.mainList, let place = order.firstIndex(of: main) {
             order.insert(order.remove(at: place), at: 0)
@@ -104,6 +115,8 @@ struct SourceBuilder {
             let isMissing =
                 list.steps.count > 1 && ListFinder.isSideLoaded(list.steps)
                 || end == nil && sample.endPage.map { EndPage.lacks(list, $0) } ?? false
+                // A statement without a result has no list of series.
+                || list.steps.dropLast().last == .each && list.steps.last != .key("node")
             source.lists.append(
                 Source.List(
                     found: list, shape: shape, name: name,

@@ -30,6 +30,11 @@ final class ObjectShape {
     /// Whether the kinds declare their `id` separately: two kinds may have the same one.
     var hasSeparateKeys = false
 
+    /// The labels that tell the records apart, if each has a table; nil for others.
+    private(set) var labels: SeriesLabels?
+    /// The key of the objects within the record that has them as its table; nil for others.
+    private(set) var rowKey: RowKey?
+
     /// Whether the records are in the lists of a map, of which each has a name.
     var isInNamedLists = false
 
@@ -50,6 +55,26 @@ final class ObjectShape {
         for (index, member) in members.enumerated() where last[member.key] == index {
             shape(of: member.key)?.add(member.value, depth: depth)
         }
+    }
+
+    /// Notes that each object has a table, whose rows are records if all keys are found.
+    ///
+    /// - Parameter name: the key of the rows, which are objects in the samples.
+    func takeTable(_ name: String) {
+        let tables = samples.compactMap { sample -> [JSONValue]? in
+            guard let rows = sample[name]?.elements, !rows.isEmpty else { return nil }
+            return rows
+        }
+        guard tables.allSatisfy({ $0.allSatisfy(\.isObject) }), let key = RowKey(of: tables),
+            let rows = fields[name]?.element?.object
+        else { return }
+        let labels = SeriesLabels(of: samples), ends = starts.dropFirst() + [samples.count]
+        let isLabelled = labels.map { labels in
+            zip(starts, ends).allSatisfy { $0 <= $1 && labels.tellApart(Array(samples[$0..<$1])) }
+        }
+        guard hasOwnKey || isLabelled ?? false else { return }
+        if isLabelled ?? false { self.labels = labels }
+        rows.rowKey = key
     }
 
     /// Notes that the objects of another answer follow.

@@ -102,6 +102,7 @@ struct ProposalWriter {
         if let constant = attribute.constant { parts.append("value: \(YAMLText.scalar(constant))") }
         if let format = attribute.format { parts.append("format: \(YAMLText.scalar(format))") }
         if let epoch = attribute.epoch { parts.append("epoch: \(epoch)") }
+        if let absent = attribute.absent { parts.append("absent: { value: \(absent) }") }
         if attribute.isIndexed { parts.append("index: true") }
         return parts.isEmpty ? typeText : "{ " + (["type: \(typeText)"] + parts).joined(separator: ", ") + " }"
     }
@@ -111,7 +112,7 @@ struct ProposalWriter {
         var parts: [String] = []
         if let source = relationship.source { parts.append("from: \(YAMLText.scalar(source))") }
         if let from = relationship.from { parts.append("from: \(ProposalWriter.paths(from))") }
-        if relationship.isToMany, !relationship.isExcerpt { parts.append("ordered: true") }
+        if relationship.isToMany, !relationship.isExcerpt, relationship.isOrdered { parts.append("ordered: true") }
         if let inverse = relationship.inverse { parts.append("inverse: \(inverse)") }
         if relationship.isExcerpt { parts.append("to_many: append") }
         let definition =
@@ -179,22 +180,26 @@ struct ProposalWriter {
             let parent = forEach.parent.map { "{ entity: \(forEach.entity), parent: \($0) }" }
             line(4, "for_each: \(parent ?? forEach.entity)")
         }
-        if endpoint.lists.count == 1, !endpoint.lists[0].isOptional {
+        if endpoint.lists.count == 1, !endpoint.lists[0].isOptional, endpoint.lists[0].exceptions.isEmpty {
             if !endpoint.lists[0].keys.isEmpty {
                 line(4, "records: \(YAMLText.scalar(ProposalWriter.path(endpoint.lists[0].keys)))")
             }
-            if let columns = endpoint.lists[0].columns { line(4, "columns: \(YAMLText.scalar(columns))") }
+            if let columns = endpoint.lists[0].columns, endpoint.tables.isEmpty {
+                line(4, "columns: \(columns)")
+            } else {
+                write(columns: endpoint)
+            }
             line(4, "entity: \(endpoint.lists[0].entity)")
         } else {
             line(4, "records:")
             for list in endpoint.lists {
-                let path = YAMLText.scalar(ProposalWriter.path(list.keys))
-                line(6, path + ": " + (list.isOptional ? "{ entity: \(list.entity), optional: true }" : list.entity))
+                var parts = ["entity: \(list.entity)"]
+                if list.isOptional { parts.append("optional: true") }
+                if !list.exceptions.isEmpty { parts.append("except: \(YAMLText.list(list.exceptions))") }
+                let definition = parts.count == 1 ? list.entity : "{ \(parts.joined(separator: ", ")) }"
+                line(6, YAMLText.scalar(ProposalWriter.path(list.keys)) + ": " + definition)
             }
-            let columns = endpoint.lists.compactMap { list in
-                list.columns.map { "\(YAMLText.scalar(ProposalWriter.path(list.keys))): \(YAMLText.scalar($0))" }
-            }
-            if !columns.isEmpty { line(4, "columns: { \(columns.joined(separator: ", ")) }") }
+            write(columns: endpoint)
         }
         line(4, "paginate: \(endpoint.pagination)", endpoint.paginationComment)
         for style in endpoint.paginationAlternatives {
@@ -223,6 +228,15 @@ struct ProposalWriter {
         comments(endpoint.remarks, indent: 4)
         guard endpoint.isCommentedOut else { return }
         for index in first..<lines.count { lines[index] = "  # " + lines[index].dropFirst(2) }
+    }
+
+    /// Writes the places of the names of several lists, and of tables inside of records.
+    private mutating func write(columns endpoint: ProposedEndpoint) {
+        let lists = endpoint.lists.compactMap { list in
+            list.columns.map { "\(YAMLText.scalar(ProposalWriter.path(list.keys))): \($0)" }
+        }
+        let columns = lists + endpoint.tables.map { "\(YAMLText.scalar($0.path)): \($0.names)" }
+        if !columns.isEmpty { line(4, "columns: { \(columns.joined(separator: ", ")) }") }
     }
 
     private mutating func write(_ parameters: [ProposedParameter]) {

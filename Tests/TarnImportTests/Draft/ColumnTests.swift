@@ -124,6 +124,44 @@ struct ColumnTests {
         }
     }
 
+    @Test("names that the description has are those of rows without any; a first row that repeats them is no record")
+    func written() throws {
+        func named(_ json: String, _ records: JSONPath, _ names: [String]) throws -> String {
+            let body = try NamedColumns.named([NamedColumns(records, written: names)], in: Array(json.utf8))
+            return String(decoding: body, as: UTF8.self)
+        }
+        #expect(
+            try named(#"{"r":[{"m":{"a":"x"},"v":[[1.50,"7"],[2,"8",9]]},{"v":[]}]}"#, "r.*.v", ["time", "value"])
+                == #"{"r":[{"m":{"a":"x"},"v":[{"time":1.50,"value":"7"},{"time":2,"value":"8","[2]":9}]},{"v":[]}]}"#)
+        #expect(try named(#"[["day","n"],["a",1]]"#, "$", ["day", "n"]) == #"[{"day":"a","n":1}]"#)
+        #expect(try named(#"[["a",1],["day","n"]]"#, "$", ["day", "n"]).contains(#"{"day":"day","n":"n"}"#))
+        #expect(try named(#"{"x":["a",1],"y":["day","n"]}"#, "*", ["day", "n"]) == #"{"x":{"day":"a","n":1},"y":[]}"#)
+        #expect(try named(#"[["n","b"]]"#, "$", ["day", "n"]) == #"[{"day":"n","n":"b"}]"#)
+        #expect {
+            _ = try named(#"[["day","zone","n"],["a",9,1]]"#, "$", ["day", "n"])
+        } throws: {
+            "\($0)".contains("its first row has the names `day`, `zone`, `n`, and the description has `day`, `n`")
+        }
+    }
+
+    @Test("a first row without any name of its entity is no row of names")
+    func foreignHeader() throws {
+        func error(_ json: String, rest: String? = nil, of entities: [JSONPath: String]) throws -> String {
+            let bed = try bed(rest: rest)
+            do {
+                _ = try bed.importer.naming([NamedColumns("$", names: "[0]")], in: Array(json.utf8), of: entities)
+                return ""
+            } catch { return "\(error)" }
+        }
+        let found = try error(#"[["c",3]]"#, of: ["$": "Count"])
+        #expect(found.contains("the first row has `c`, `3`, and Count takes none of these"), "\(found)")
+        #expect(found.contains("columns: [name, …]"), "\(found)")
+        #expect(try error(#"[["zone","n"],[1,2]]"#, of: ["$": "Count"]) == "")
+        // All of a record is kept, whatever its names are.
+        #expect(try error(#"[["c",3]]"#, rest: "all", of: ["$": "Count"]) == "")
+        #expect(try error(#"[["c",3]]"#, of: [:]) == "")
+    }
+
     @Test("1,000 random tables are what a plain implementation makes of them", arguments: [1, 2, 3, 4] as [UInt64])
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

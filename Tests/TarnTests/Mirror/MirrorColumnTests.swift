@@ -53,6 +53,39 @@ struct MirrorColumnTests {
         #expect(try counts(store) == ["a 1", "b 2", "c 3", "d 4"])
     }
 
+    @Test(
+        "names in the first row of the first page only are an error of the next page, unless the description has them")
+    func firstPage() async throws {
+        let isDown = Mutex(false)
+        let transport = ClosureTransport { request in
+            let page = Int(request.url.suffix(1)) ?? 1
+            if page == 2, isDown.withLock(\.self) { return TransportResponse(status: 404, body: []) }
+            var headers = TransportHeaders()
+            headers["ETag"] = "\"\(page)\""
+            guard request.headers["If-None-Match"] == nil else {
+                return TransportResponse(status: 304, headers: headers)
+            }
+            let bodies = [#"[["day","n"],["a",1],["b",2]]"#, #"[["c",3]]"#, "[]"]
+            return TransportResponse(status: 200, headers: headers, body: Array(bodies[page - 1].utf8))
+        }
+        let paging = "entity: Count, paginate: { page_number: { param: page } }"
+        let read = try MirrorStore(yaml: Self.yaml("columns: '[0]', \(paging)"))
+        let failed = try await read.sync(nil, transport: transport)
+        #expect(failed.texts.contains { $0.contains("the first row has `c`, `3`") }, "\(failed.texts)")
+        #expect(try counts(read).allSatisfy { ["a 1", "b 2"].contains($0) })
+
+        let written = try MirrorStore(yaml: Self.yaml("columns: [day, n], \(paging)"))
+        isDown.withLock { $0 = true }
+        #expect(try await written.sync(nil, transport: transport).failures.count == 1)
+        isDown.withLock { $0 = false }
+        for _ in 1...2 {
+            let report = try await written.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(report.report.diagnosticGroups.isEmpty)
+            #expect(try counts(written) == ["a 1", "b 2", "c 3"])
+        }
+    }
+
     @Test("columns, and several lists in one answer with names of their own")
     func columns() async throws {
         let body = Mutex(#"{"hourly":{"day":["a","b"],"n":[1,2]},"names":["day","n"],"rows":[["c",3]]}"#)
@@ -139,6 +172,8 @@ struct MirrorColumnTests {
             ("columns: $, entity: Count", "or '[0]' for the first row"),
             ("records: { rows: Count }, columns: names", "such as columns: { rows: names }"),
             ("records: rows, columns: '@position', entity: Count", "@position is not allowed here"),
+            ("records: rows, columns: [day, day], entity: Count", "each of them once, such as [time, value]"),
+            ("records: rows, columns: [], entity: Count", "expected the names of all columns"),
         ])
     func problems(endpoint: String, message: String) {
         #expect {

@@ -132,6 +132,57 @@ struct MirrorUnsignedEndTests {
         #expect(try await ignoring.sync(nil, transport: transport).failures.isEmpty)
     }
 
+    @Test(
+        "an error in a map further inside, or beside other members, is none of its records",
+        arguments: [
+            #"{"data":{"error":{"code":500,"message":"timeout"}}}"#,
+            #"{"data":{"bob":{"name":"c"},"error":{"code":500,"message":"timeout"}}}"#,
+            #"{"data":{"bob":{"name":"c"},"updated":7,"error":{"name":"a person"}}}"#,
+        ])
+    func statedErrorInInnerMap(body: String) async throws {
+        let answer = Mutex(#"{"data":{"updated":1,"ada":{"name":"a"},"bob":{"name":"b"}}}"#)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(answer.withLock(\.self).utf8))
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: id, attributes: { id: { type: string, from: '@memberName' }, name: string? } }
+                endpoints:
+                  items:
+                    path: /items
+                    records: { 'data.*': { entity: Item, except: updated } }
+                    paginate: single_page
+                """)
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try store.read { try $0.fetch(Query("Item")).count } == 2)
+        answer.withLock { $0 = body }
+        let report = try await store.sync(nil, transport: transport), isRecord = body.contains("person")
+        #expect(report.failures.isEmpty == isRecord, "\(report.texts)")
+        if !isRecord {
+            #expect(
+                report.texts.first?.contains("`data.error` says \"timeout\"; sync again later") == true,
+                "\(report.texts)")
+        }
+        #expect(try store.read { try $0.fetch(Query("Item")).count } == (isRecord ? 3 : 2))
+    }
+
+    @Test("members that are no records are those of a map")
+    func exceptionsOfList() {
+        #expect {
+            _ = try Description.parse(
+                """
+                api: { base: https://api.test.example/v1 }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                  items: { path: /items, records: { data: { entity: Item, except: [x] } }, paginate: single_page }
+                """, file: "tarn.yaml")
+        } throws: {
+            "\($0)".contains("only a map has members that are no records")
+        }
+    }
+
     @Test("a failed state of an answer is told although the list itself is among its errors")
     func statedErrorBesideList() async throws {
         let body = #"{"status":"error","message":"timeout","errors":{"items":[],"code":5}}"#

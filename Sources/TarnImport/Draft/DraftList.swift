@@ -15,6 +15,10 @@ struct DraftList: ~Copyable {
         var key: Int
         var body: Int
         var bodyLength: Int
+        /// The number of bytes at `body` that are the draft's.
+        var bodyRoom: Int
+        /// Whether the body has outgrown its first place.
+        var hasMoved = false
         /// The first eight bytes of the key, which decide most comparisons.
         var prefix: UInt64
         var hash: UInt64
@@ -135,7 +139,7 @@ struct DraftList: ~Copyable {
                 Draft(
                     plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count),
                     key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
+                    body: bodyOffset, bodyLength: body.count, bodyRoom: body.count, prefix: key.prefix64, hash: hash,
                     location: location, isDeleted: deletion ?? false, isExact: isExact))
             note(drafts.count - 1)
             return nil
@@ -145,9 +149,9 @@ struct DraftList: ~Copyable {
         if let deletion { drafts[index].isDeleted = deletion }
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
-        var dropped: Set<UInt16> = []
+        var dropped: Set<UInt16> = [], isSameKind = true
         if draft.plan != Int32(plan) || (isExact && !draft.isExact) {
-            hasMixedKinds = true
+            (hasMixedKinds, isSameKind) = (true, false)
             dropped = changeKind(index, to: plan, isExact: isExact, knownWins: knownWins)
         } else if Bytes.equal(known, body) {
             return index
@@ -161,12 +165,37 @@ struct DraftList: ~Copyable {
         } else {
             merged.merge(old: old, new: new, dropping: dropped)
         }
-        let offset = arena.count
-        merged.finish(into: &arena)
-        drafts[index].body = offset
-        drafts[index].bodyLength = arena.count - offset
-        drafts[index].isWide = merged.isWide
+        replaceBody(of: index, isSameKind: isSameKind)
         return nil
+    }
+
+    /// Gives a draft the merged body.
+    ///
+    /// It takes the place of the known one if it fits there. A large record that a response repeats
+    /// with other values would otherwise be kept as often as it occurs.
+    private mutating func replaceBody(of index: Int, isSameKind: Bool) {
+        let draft = drafts[index], end = arena.count
+        merged.finish(into: &arena)
+        let length = arena.count - end
+        if isSameKind,
+            Bytes.equal(arena.bytes(draft.body..<draft.body + draft.bodyLength), arena.bytes(end..<arena.count))
+        {
+            return arena.truncate(to: end)
+        }
+        drafts[index].bodyLength = length
+        drafts[index].isWide = merged.isWide
+        guard length > draft.bodyRoom else {
+            // The kept JSON is equivalent to the known body, not to this one.
+            drafts[index].excerpt = -1
+            (arena.base + draft.body).copyMemory(from: arena.base + end, byteCount: length)
+            return arena.truncate(to: end)
+        }
+        // A quarter more than the body needs: all places of a body that grows and grows have a few
+        // times its size.
+        if draft.hasMoved { arena.append([UInt8](repeating: 0, count: length / 4)) }
+        drafts[index].body = end
+        drafts[index].bodyRoom = arena.count - end
+        drafts[index].hasMoved = true
     }
 
     /// Changes the plan of a draft to the entity of a repeated object, if that entity wins.

@@ -69,6 +69,20 @@ struct LinearTests {
             } < LinearTests.bound)
     }
 
+    @Test("a large record that comes again and again with other values, or with some of them, is kept once")
+    func repeatedRecord() throws {
+        let bed = try Forge.store(), large = String(repeating: "x", count: 100_000)
+        let again = (0..<2000).flatMap { number in
+            [#"{"id":1,"title":"\#(String(repeating: "t", count: number % 300))"}"#, #"{"id":1}"#]
+        }
+        try bed.add("[" + ([#"{"id":1,"body":"\#(large)"}"#] + again).joined(separator: ",") + "]", "Issue")
+        #expect(bed.importer.byteCount < 2_000_000, "\(bed.importer.byteCount) bytes")
+        let report = try bed.commit()
+        #expect(report.conflicts == 1999)
+        #expect(try bed.value("Issue", 1, "body") == .string(large))
+        #expect(try bed.value("Issue", 1, "title") == .string(String(repeating: "t", count: 1999 % 300)))
+    }
+
     @Test("the path of a list in a diagnostic leads to it, also in the last record")
     func path() throws {
         let schema = Schema([

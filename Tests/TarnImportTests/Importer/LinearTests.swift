@@ -83,6 +83,30 @@ struct LinearTests {
         #expect(try bed.value("Issue", 1, "title") == .string(String(repeating: "t", count: 1999 % 300)))
     }
 
+    @Test("records that each take a large value from outside of them are refused before they fill the memory")
+    func largeSurroundings() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Thing", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("note", .string, optional: true)])
+            ]), Mapping(entities: ["Thing": EntityMapping(paths: ["note": ["@root.note"]])]))
+        func document(_ count: Int) -> String {
+            let note = String(repeating: "n", count: 10_000), items = (0..<count).map { #"{"id":\#($0)}"# }
+            return #"{"note":"\#(note)","items":["# + items.joined(separator: ",") + "]}"
+        }
+        bed.importer.limits.draftSize = 100_000
+        let large = document(500), limit = 100_000 + 64 * large.utf8.count
+        #expect(throws: ImportError.tooLarge(.drafts, limit: limit)) {
+            try bed.add(large, "Thing", records: "items")
+        }
+        #expect(bed.importer.hasFailed && bed.importer.byteCount < limit + 20_000)
+        #expect(throws: ImportError.self) { try bed.commit() }
+        bed.importer.discard()
+        #expect(try bed.take(document(50), "Thing", records: "items").created == 50)
+        #expect(try bed.count("Thing") == 50)
+    }
+
     @Test("the path of a list in a diagnostic leads to it, also in the last record")
     func path() throws {
         let schema = Schema([

@@ -58,6 +58,10 @@ struct DraftList: ~Copyable {
     var count: Int { drafts.count }
     /// The number of bytes that are kept.
     var byteCount: Int { arena.count }
+    /// The number of bytes that were written: those that are kept, and those of merged bodies in
+    /// the places of earlier ones.
+    var writtenCount: Int { arena.count + overwritten }
+    private var overwritten = 0
 
     func key(_ draft: Draft) -> Bytes { arena.bytes(draft.key..<draft.key + Int(draft.keyLength)) }
 
@@ -69,6 +73,7 @@ struct DraftList: ~Copyable {
         drafts.removeAll(keepingCapacity: true)
         excerpts.removeAll()
         arena.removeAll()
+        overwritten = 0
         for index in slots.indices { slots[index] = -1 }
         conflicts = 0
         hasMixedKinds = false
@@ -159,6 +164,8 @@ struct DraftList: ~Copyable {
         guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else {
             return nil
         }
+        // A reference to a large record need not copy it.
+        if isSameKind, DraftList.contains(old, new) { return nil }
         if DraftList.contradict(old, new) { conflicts += 1 }
         if knownWins {
             merged.merge(old: new, new: old, dropping: dropped)
@@ -180,6 +187,7 @@ struct DraftList: ~Copyable {
         if isSameKind,
             Bytes.equal(arena.bytes(draft.body..<draft.body + draft.bodyLength), arena.bytes(end..<arena.count))
         {
+            overwritten += length
             return arena.truncate(to: end)
         }
         drafts[index].bodyLength = length
@@ -187,6 +195,7 @@ struct DraftList: ~Copyable {
         guard length > draft.bodyRoom else {
             // The kept JSON is equivalent to the known body, not to this one.
             drafts[index].excerpt = -1
+            overwritten += length
             (arena.base + draft.body).copyMemory(from: arena.base + end, byteCount: length)
             return arena.truncate(to: end)
         }
@@ -271,6 +280,19 @@ struct DraftList: ~Copyable {
         var position = Int(truncatingIfNeeded: drafts[index].hash) & (slots.count - 1)
         while slots[position] >= 0 { position = (position + 1) & (slots.count - 1) }
         slots[position] = Int32(index)
+    }
+
+    /// Returns whether a body has all fields of another one, with the same values.
+    private static func contains(_ a: RowBody, _ b: RowBody) -> Bool {
+        var i = 0
+        for j in 0..<b.count {
+            let id = b.id(at: j)
+            while i < a.count, a.id(at: i) < id { i += 1 }
+            guard i < a.count, a.id(at: i) == id, let known = a.value(at: i), let value = b.value(at: j),
+                value.isContained(in: known)
+            else { return false }
+        }
+        return true
     }
 
     private static func contradict(_ a: RowBody, _ b: RowBody) -> Bool {

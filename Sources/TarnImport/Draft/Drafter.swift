@@ -128,8 +128,8 @@ struct Drafter: ~Copyable {
         documentValues.fill(plan.documentSources, context, document)
     }
 
-    /// Limits the size of the drafts from now on, until the next call or ``reset()``.
-    mutating func limitDrafts(to bytes: Int) { draftLimit = (bytes, list.byteCount + bytes) }
+    /// Limits the bytes that are written for drafts from now on, until the next call or ``reset()``.
+    mutating func limitDrafts(to bytes: Int) { draftLimit = (bytes, list.writtenCount + bytes) }
 
     /// Begins a list of the current document.
     ///
@@ -168,7 +168,7 @@ struct Drafter: ~Copyable {
         main = tape
         current = index
         deletedKey = nil
-        guard list.byteCount <= draftLimit.end else { return nil }
+        guard list.writtenCount <= draftLimit.end else { return nil }
         guard plan.mayBeRecord(tape.kind(index), of: position) else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
@@ -202,7 +202,7 @@ struct Drafter: ~Copyable {
                 }
             }
             let hasKey = draft(tape, next)
-            guard list.byteCount <= draftLimit.end else {
+            guard list.writtenCount <= draftLimit.end else {
                 failure = failure ?? .tooLarge(.drafts, limit: draftLimit.bytes)
                 return nil
             }

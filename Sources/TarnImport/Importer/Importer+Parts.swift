@@ -27,8 +27,9 @@ extension Importer {
         package var partSize = 8 << 20
         /// The size that the drafts of one document may have, in addition to 64 times its own.
         ///
-        /// A value from outside of the records (`@root`, `@parent`) is in each of the drafts: a
-        /// small document could fill the memory.
+        /// A value from outside of the records (`@root`, `@parent`) is in each of the drafts, and a
+        /// repeated record is merged as a whole: a small document could fill the memory, or take
+        /// hours.
         package var draftSize = 256 << 20
 
         /// Returns the limit on the drafts of a document.

@@ -81,6 +81,12 @@ struct LinearTests {
         #expect(report.conflicts == 1999)
         #expect(try bed.value("Issue", 1, "body") == .string(large))
         #expect(try bed.value("Issue", 1, "title") == .string(String(repeating: "t", count: 1999 % 300)))
+        // Each repetition copies the record: too many of them are refused.
+        bed.importer.limits.draftSize = 1 << 20
+        let document = "[" + ([#"{"id":1,"body":"\#(large)"}"#] + again).joined(separator: ",") + "]"
+        #expect(throws: ImportError.tooLarge(.drafts, limit: 1 << 20 + 64 * document.utf8.count)) {
+            try bed.add(document, "Issue")
+        }
     }
 
     @Test("records that each take a large value from outside of them are refused before they fill the memory")

@@ -53,7 +53,7 @@ struct Completer {
             + completions.compactMap(completer.inserted).map { $0.text + "\t" + $0.about.replacing("\n", with: " ") }
     }
 
-    /// Returns a completion as the shell is to insert it; nil for one that no command line can hold.
+    /// Returns a completion as the shell is to insert it; nil for one that no line can hold.
     private func inserted(_ completion: Completion) -> Completion? {
         guard !completion.text.unicodeScalars.contains(where: { VisibleText.acts($0.value) }) else { return nil }
         guard shell == .bash else { return completion }

@@ -128,7 +128,7 @@ struct Drafter: ~Copyable {
         documentValues.fill(plan.documentSources, context, document)
     }
 
-    /// Limits the bytes that are written for drafts from now on, until the next call or ``reset()``.
+    /// Limits the bytes that are written for drafts, until the next call or ``reset()``.
     mutating func limitDrafts(to bytes: Int) { draftLimit = (bytes, list.writtenCount + bytes) }
 
     /// Begins a list of the current document.

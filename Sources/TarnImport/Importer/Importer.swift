@@ -146,8 +146,8 @@ public final class Importer {
     ///   - context: the data besides the body that the mapping may read.
     /// - Throws: `ImportError`. The unit then has nothing of this document, and keeps earlier ones.
     ///   After `.recordWithoutKey` and `.tooLarge(.drafts, …)`, however, the whole unit has failed:
-    ///   ``commit(into:)`` throws the error again. `.unknownField` if the parent's relationship is not a to-one that the
-    ///   listed records store.
+    ///   ``commit(into:)`` throws the error again. `.unknownField` if the parent's relationship is
+    ///   not a to-one that the listed records store.
     public func add(
         _ body: [UInt8], records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
         context: ImportContext = ImportContext()

@@ -69,6 +69,33 @@ struct LinearTests {
             } < LinearTests.bound)
     }
 
+    @Test("a record that is in ten thousand lists of a unit gets its own list in linear time")
+    func memberOfLists() throws {
+        func time(_ count: Int) throws -> Double {
+            let bed = try TestStore(
+                Schema([
+                    EntityDefinition(
+                        "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                        relationships: [RelationshipDefinition("tags", to: "Tag", many: true, inverse: "posts")]),
+                    EntityDefinition(
+                        "Tag", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                        relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),
+                ]), Mapping(entities: ["Tag": EntityMapping(declared: ["posts"])]))
+            try bed.take(#"[{"id":1}]"#, "Post")
+            let tags = (0..<count).map { #"{"id":\#($0),"posts":[1]}"# }
+            try bed.add("[" + tags.joined(separator: ",") + "]", "Tag")
+            let duration = try bed.store.write { writer in
+                let start = threadTime()
+                _ = try bed.importer.commit(into: &writer)
+                return threadTime() - start
+            }
+            #expect(try bed.related("Post", 1, "tags") == (0..<count).map { "\($0)" })
+            return duration
+        }
+        _ = try time(1000)
+        #expect(try time(10_000) / time(1000) < LinearTests.bound)
+    }
+
     @Test("a large record that comes again and again with other values, or with some of them, is kept once")
     func repeatedRecord() throws {
         let bed = try Forge.store(), large = String(repeating: "x", count: 100_000)

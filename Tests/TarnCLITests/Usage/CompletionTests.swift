@@ -174,6 +174,10 @@ struct CompletionTests {
         let folder = try TemporaryFolder()
         _ = try folder.write("tarn.yaml", "entities: [")
         #expect(try await bash(["list", ""], in: folder.path) == [])
+        // Nobody writes to the pipe: Tab does not wait for it.
+        let other = try TemporaryFolder()
+        #expect(mkfifo(other.path + "/tarn.yaml", 0o600) == 0)
+        #expect(try await bash(["list", ""], in: other.path) == [])
         for arguments in [
             ["---complete"], ["---complete", "csh", "1", "tarn"], ["---complete", "bash", "x", "tarn"],
             ["---complete", "bash", "99", "tarn"], ["---complete", "bash", "-1", "tarn", "l"],

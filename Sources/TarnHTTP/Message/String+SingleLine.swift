@@ -13,14 +13,14 @@ extension String {
             }
         }
         guard unicodeScalars.contains(where: breaks) else { return self }
-        var line = String.UnicodeScalarView()
+        var line = ""
         for scalar in unicodeScalars {
             if breaks(scalar) {
-                line.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+                line += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
-                line.append(scalar)
+                line.unicodeScalars.append(scalar)
             }
         }
-        return String(line)
+        return line
     }
 }

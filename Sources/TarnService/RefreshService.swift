@@ -256,9 +256,9 @@ public final class RefreshService: Service, Sendable {
         ]
         if totals.cutOff > 0 { metadata["cut_off"] = "\(totals.cutOff)" }
         if totals.withoutValue > 0 { metadata["without_value"] = "\(totals.withoutValue)" }
-        if let finding = totals.finding { metadata["finding"] = "\(finding)" }
+        if let finding = totals.finding { metadata["finding"] = "\(finding.singleLine)" }
         if case .failed(let text) = outcome {
-            metadata["error"] = "\(text)"
+            metadata["error"] = "\(text.singleLine)"
             logger.warning("refresh failed", metadata: metadata)
         } else if case .complete = outcome, totals.finding != nil {
             logger.warning("refresh \(outcome.name), but not of all records", metadata: metadata)

@@ -74,13 +74,13 @@ extension APIClient {
         guard let logger = options.logger else { return }
         for group in report.diagnosticGroups.prefix(ImportLog.groupLimit) {
             logger.notice(
-                "\(group.code.rawValue): \(group.first.message)",
+                "\(group.code.rawValue): \(group.first.message.singleLine)",
                 metadata: source.merging([
-                    "entity": "\(group.entity)", "count": "\(group.count)", "path": "\(group.first.path)",
+                    "entity": "\(group.entity)", "count": "\(group.count)", "path": "\(group.first.path.singleLine)",
                 ]) { $1 }.merging(
                     [("field", group.field), ("key", group.first.key), ("url", group.first.source)].compactMap {
                         name, value in
-                        value.map { (name, "\($0)") }
+                        value.map { (name, "\($0.singleLine)") }
                     }
                 ) { $1 })
         }

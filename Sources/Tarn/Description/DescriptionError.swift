@@ -66,15 +66,16 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
 
         /// Escapes control characters, which would break the line or act on the terminal.
         private static func oneLine(_ text: String) -> String {
-            var line = String.UnicodeScalarView()
+            // Appending a sequence to a view of scalars copies the view.
+            var line = ""
             for scalar in text.unicodeScalars {
                 switch scalar.properties.generalCategory {
                 case .control, .lineSeparator, .paragraphSeparator:
-                    line.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-                default: line.append(scalar)
+                    line += "\\u{\(String(scalar.value, radix: 16))}"
+                default: line.unicodeScalars.append(scalar)
                 }
             }
-            return String(line)
+            return line
         }
     }
 

@@ -185,7 +185,7 @@ extension RecordClient {
                 let logger = request.options.transfer.logger ?? client.options.logger
                 logger?.warning(
                     "the batch is stored, but its orphans were not looked for",
-                    metadata: ["path": "\(request.endpoint.path)", "reason": "\(error)"])
+                    metadata: ["path": "\(request.endpoint.path)", "reason": "\("\(error)".singleLine)"])
             }
         }
         return result?.records?.values as? [Value] ?? []
@@ -247,7 +247,8 @@ extension RecordClient {
             logger.notice(
                 "no answer",
                 metadata: [
-                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)", "reason": "\(failure)",
+                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
+                    "reason": "\("\(failure)".singleLine)",
                 ])
         } else {
             var metadata: Logger.Metadata = [

@@ -30,14 +30,14 @@ extension RecordClient {
                 metadata["unchanged"] = "\(report.unchanged)"
                 metadata["deleted"] = "\(report.deleted)"
             }
-            if let failure = page.failure { metadata["failure"] = "\(failure)" }
+            if let failure = page.failure { metadata["failure"] = "\("\(failure)".singleLine)" }
             if let doubt = page.listing.doubt { metadata["doubt"] = "\(doubt.finding)" }
             if page.listing.skipped > 0 { metadata["skipped"] = "\(page.listing.skipped)" }
             logger.info("answer", metadata: metadata)
             return page
         } catch {
             metadata["seconds"] = "\((ContinuousClock.now - began).inSeconds)"
-            metadata["reason"] = "\(error)"
+            metadata["reason"] = "\("\(error)".singleLine)"
             logger.notice("no answer", metadata: metadata)
             throw error
         }

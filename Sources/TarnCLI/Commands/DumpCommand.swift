@@ -36,6 +36,8 @@ struct DumpCommand: InspectingCommand {
             "Output format: ndjson (one object per line), json, csv or yaml; of tables hex, text, ndjson or json (default: ndjson; of tables hex)."
     )
     var format: DumpFormat?
+    @Flag(help: "With csv: put an apostrophe before cells that a spreadsheet would run as formulas.")
+    var csvSafe = false
     @Flag(help: "Leave out versions, so that stores with equal records give equal output.")
     var noVersions = false
     @Flag(
@@ -69,6 +71,7 @@ struct DumpCommand: InspectingCommand {
         } else if let format, format.ofRecords == nil {
             throw ValidationError("--format \(format.rawValue) is only for --mdb, --main and --table")
         }
+        if csvSafe, format != .csv { throw ValidationError("--csv-safe is only for --format csv") }
         if selection.needsEntity, entity == nil {
             throw ValidationError("--where, --partials, --from, --to and --prefix need --entity")
         }
@@ -119,7 +122,7 @@ struct DumpCommand: InspectingCommand {
                     let selection = try selection.selection(entity, catalog)
                     dumper = try RecordDumper(
                         format?.ofRecords ?? .ndjson, entity, catalog, fields: selection.fields,
-                        withVersions: !noVersions)
+                        withVersions: !noVersions, isSpreadsheetSafe: csvSafe)
                     return selection
                 }, record: { dumper?.write($0) }, damaged: { report.add($0) })
             dumper?.end()

@@ -26,11 +26,14 @@ struct ExportCommand: InspectingCommand {
     @Flag(help: "Write statements of SQL for SQLite on standard output.") var sql = false
     @Option(help: ArgumentHelp("Write a file of CSV for each table into a new directory.", valueName: "directory"))
     var csv: String?
+    @Flag(help: "With --csv: put an apostrophe before cells that a spreadsheet would run as formulas.")
+    var csvSafe = false
     @Flag(help: "Write every record as one line of JSON, as `tarn inspect dump` does.") var ndjson = false
 
     func validate() throws {
         let forms = [sqlite != nil, sql, csv != nil, ndjson].count { $0 }
         if forms != 1 { throw ValidationError("use one of --sqlite FILE, --sql, --csv DIRECTORY and --ndjson") }
+        if csvSafe, csv == nil { throw ValidationError("--csv-safe is only for --csv") }
     }
 
     func run(on inspector: StoreInspector) throws {
@@ -46,7 +49,7 @@ struct ExportCommand: InspectingCommand {
         } else if let sqlite {
             try show(inspector.exportSQLite(to: sqlite, damaged: say))
         } else if let csv {
-            try show(inspector.exportCSV(toDirectory: csv, damaged: say))
+            try show(inspector.exportCSV(toDirectory: csv, isSpreadsheetSafe: csvSafe, damaged: say))
         }
         guard damaged == 0 else {
             throw Failure(.store, "\(countText(damaged, "damaged part")); the readable records were exported")

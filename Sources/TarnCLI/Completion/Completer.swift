@@ -32,6 +32,8 @@ struct Completer {
     private var word: String
     /// The text before the completion in the word, such as `--format=`.
     private var prefix = ""
+    /// The quote of bash that is open at the cursor; nil if none is.
+    private var quote: Character?
     /// The part of the word that bash takes for earlier words: up to its last colon.
     private var taken = ""
     /// The names to offer; nil for those of the store and the description on the command line.
@@ -47,7 +49,15 @@ struct Completer {
         let words = Array(arguments.dropFirst(3))
         var completer = Completer(program, shell, words, index)
         let (kind, completions) = completer.answer()
-        return [kind.rawValue] + completions.map { $0.text + "\t" + $0.about }.map { $0.replacing("\n", with: " ") }
+        return [kind.rawValue]
+            + completions.compactMap(completer.inserted).map { $0.text + "\t" + $0.about.replacing("\n", with: " ") }
+    }
+
+    /// Returns a completion as the shell is to insert it; nil for one that no line can hold.
+    private func inserted(_ completion: Completion) -> Completion? {
+        guard !completion.text.unicodeScalars.contains(where: { VisibleText.acts($0.value) }) else { return nil }
+        guard shell == .bash else { return completion }
+        return Completer.quoted(completion.text, in: quote).map { Completion(text: $0, about: completion.about) }
     }
 
     /// Returns the completions of the last of the words in a program's own shell.
@@ -72,6 +82,7 @@ struct Completer {
             if word == "=" { word = "" }
             before.removeAll { $0 == "=" }
             before = before.map(Completer.unquoted)
+            quote = Completer.openQuote(of: word)
             word = Completer.unquoted(word)
         }
     }

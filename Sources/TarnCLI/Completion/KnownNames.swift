@@ -25,7 +25,10 @@ struct KnownNames {
     ///   - file: the path of the description.
     ///   - store: the path of the store; nil for that of the description.
     init(file: String, store: String?) {
-        let description = FileManager.default.fileExists(atPath: file) ? try? Description.load(path: file) : nil
+        // To read a pipe could take for ever.
+        var status = stat()
+        let isFile = stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let description = isFile ? try? Description.load(path: file) : nil
         endpoints = description?.endpoints.map { ($0.name, $0.path) } ?? []
         apis = description?.apis.compactMap { name, api in name.map { ($0, Redaction.url(api.base)) } } ?? []
         if let path = store ?? description?.storePath, FileManager.default.fileExists(atPath: path + "/data.mdb"),

@@ -17,9 +17,15 @@ struct RecordDumper {
     private var rows: RowWriter?
 
     /// Creates a dumper of an entity's records; nil for those of all entities.
-    init(_ format: Format, _ entity: Catalog.Entity?, _ catalog: Catalog, fields: [String]?, withVersions: Bool) throws
-    {
-        style = OutputStyle(format.output)
+    ///
+    /// - Parameter isSpreadsheetSafe: whether texts that a spreadsheet would run are marked in CSV.
+    init(
+        _ format: Format, _ entity: Catalog.Entity?, _ catalog: Catalog, fields: [String]?, withVersions: Bool,
+        isSpreadsheetSafe: Bool = false
+    ) throws {
+        var style = OutputStyle(format.output)
+        style.isSpreadsheetSafe = isSpreadsheetSafe
+        self.style = style
         self.withVersions = withVersions
         var names = fields ?? entity?.fields.map(\.name) ?? []
         if format == .csv {

@@ -1,6 +1,7 @@
 // Rows of values in every format, written as they come.
 
 import Tarn
+import TarnInspect
 
 struct RowWriter {
     /// A value with its name, of an object.
@@ -123,14 +124,10 @@ struct RowWriter {
         case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool):
             return true
         // A key or a match that is printed as a text of the program.
-        case .text(let text), .json(let text), .value(.json(let text)): return isNumber(text)
+        case .text(let text), .json(let text), .value(.json(let text)): return text.isSpreadsheetNumber
         case .value(.reference(let key)):
             if case .int? = key.components.first, key.components.count == 1 { return true } else { return false }
         default: return false
         }
-    }
-
-    private static func isNumber(_ text: String) -> Bool {
-        text.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || "-+.eE".utf8.contains($0) } && Double(text) != nil
     }
 }

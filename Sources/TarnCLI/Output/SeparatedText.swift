@@ -1,11 +1,13 @@
 // Cells of comma-separated values, tab-separated values and Markdown.
 
+import TarnInspect
+
 enum SeparatedText {
     /// Appends a cell of comma-separated values (RFC 4180 §2), in quotes where it needs them.
     ///
     /// - Parameter isSafe: whether a spreadsheet may take the cell as it is.
     static func appendCSV(_ text: String, isSafe: Bool = true, to bytes: inout [UInt8]) {
-        var text = isSafe ? text : marked(text)
+        var text = isSafe ? text : text.markedForSpreadsheets
         text.withUTF8 { cell in
             guard needsQuotes(cell) else { return bytes += cell }
             bytes.append(0x22)
@@ -42,7 +44,7 @@ enum SeparatedText {
 
     /// Returns a cell of tab-separated values: tabs, line breaks and backslashes are escaped.
     static func tsv(_ text: String, isSafe: Bool = true) -> String {
-        var text = isSafe ? text : marked(text)
+        var text = isSafe ? text : text.markedForSpreadsheets
         return replacing(&text) { byte in
             switch byte {
             case 0x09: "\\t"
@@ -130,15 +132,5 @@ enum SeparatedText {
             return result + bytes[copied...]
         }
         return replaced.map { String(decoding: $0, as: UTF8.self) } ?? text
-    }
-
-    /// Marks a text that a spreadsheet would run as a formula with an apostrophe.
-    ///
-    /// The first characters are those that OWASP's page "CSV Injection" names.
-    private static func marked(_ text: String) -> String {
-        switch text.unicodeScalars.first {
-        case "="?, "+"?, "-"?, "@"?, "\t"?, "\r"?, "\n"?, "\u{FF1D}"?, "\u{FF0B}"?, "\u{FF0D}"?, "\u{FF20}"?: "'" + text
-        default: text
-        }
     }
 }

@@ -132,7 +132,8 @@ enum YAMLText {
         guard VisibleText.hasManyMarks(text) || text.unicodeScalars.contains(where: { isExcluded($0) }) else {
             return text
         }
-        var escaped = String.UnicodeScalarView(), marks = VisibleText.MarkCount()
+        // Appending a sequence to a view of scalars copies the view.
+        var escaped = "", marks = VisibleText.MarkCount()
         for scalar in text.unicodeScalars {
             let isExcess = marks.isBeyondLimit(scalar)
             if isExcess || isExcluded(scalar) {
@@ -140,12 +141,12 @@ enum YAMLText {
                 let digits = String(scalar.value, radix: 16),
                     (letter, width) = scalar.value > 0xFFFF ? ("U", 8) : ("u", 4)
                 let zeros = String(repeating: "0", count: width - digits.utf8.count)
-                escaped.append(contentsOf: "\\\(letter)\(zeros)\(digits)".unicodeScalars)
+                escaped += "\\\(letter)\(zeros)\(digits)"
             } else {
-                escaped.append(scalar)
+                escaped.unicodeScalars.append(scalar)
             }
         }
-        return String(escaped)
+        return escaped
     }
 
     /// Whether no YAML text may contain a character (YAML 1.2 §5.1), besides those that act.

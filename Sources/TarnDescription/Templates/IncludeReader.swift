@@ -80,6 +80,10 @@ struct IncludeReader {
             report(mark, file, "more than \(IncludeReader.fileLimit) included files")
             return nil
         }
+        guard !IncludeReader.mayWait(path) else {
+            report(mark, file, "\(path) is a device or a pipe, and is not read: write the text to a file")
+            return nil
+        }
         do throws(DescriptionError) {
             let text = try Description.text(
                 ofFile: path, remedy: "correct the path, which is relative to \(file), or create the file")
@@ -98,6 +102,13 @@ struct IncludeReader {
             }
             return nil
         }
+    }
+
+    /// Whether a path leads to a device or a pipe. To read it may take for ever, or what a person
+    /// types: in `tarn check`, and in completions.
+    private static func mayWait(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     private static func canonical(_ path: String) -> String {

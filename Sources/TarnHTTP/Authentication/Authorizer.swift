@@ -347,7 +347,7 @@ actor Authorizer {
         let asked = time.now()
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await transport.send(request)
+            response = try await RedirectGuard(transport, .ofTokens).send(request)
         } catch {
             throw scrubber.error(error, of: request)
         }

@@ -154,11 +154,15 @@ public struct OAuth2: Sendable, Hashable {
             return .failure(
                 OAuth2Refusal(reason: "returned a token with characters that a header field cannot contain"))
         }
+        // RFC 6749 §A.17: a token has at least one character. Some servers send an empty text for
+        // none, which must not replace the token in a file.
+        let refresh = object.text(of: "refresh_token").flatMap { $0.isEmpty ? nil : $0 }
+        // A secret is one line. Others would be lines of a file, and could not be read from it.
+        guard refresh?.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) ?? true else {
+            return .failure(OAuth2Refusal(reason: "returned a refresh token with control characters"))
+        }
         return .success(
             Token(
-                access: Secret(access), lifetime: object.number(of: "expires_in"),
-                // RFC 6749 §A.17: a token has at least one character. Some servers send an empty
-                // text for none, which must not replace the token in a file.
-                refresh: object.text(of: "refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) }))
+                access: Secret(access), lifetime: object.number(of: "expires_in"), refresh: refresh.map(Secret.init)))
     }
 }

@@ -72,6 +72,10 @@ enum Redirect {
             // The server may repeat the key of the request.
             return scope.secretParameter.map { target.removing(parameter: $0) } ?? target
         }
+        if let wayOut = scope.wayOut {
+            throw HTTPURLError(
+                target.description, "leads from \(home.origin) to another server, \(target.origin); \(wayOut)")
+        }
         guard request.body == nil else {
             throw HTTPURLError(
                 target.description,

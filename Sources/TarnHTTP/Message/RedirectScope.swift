@@ -10,6 +10,16 @@ package struct RedirectScope: Sendable, Hashable {
     var secretParameter: String?
     /// The section of the description that declares the base URLs, for messages.
     package var section = "api"
+    /// The way out of a redirect to another server, for requests to which no base URL applies.
+    private(set) var wayOut: String?
+
+    /// The scope of token requests: their own server. Another one could use the request to reach
+    /// servers that only this machine reaches.
+    static let ofTokens: RedirectScope = {
+        var scope = RedirectScope()
+        scope.wayOut = "if that is the authorization server, name it by token_url"
+        return scope
+    }()
 
     /// A base URL in redirects, and the one by which its server is reached.
     package struct Moved: Sendable, Hashable {

@@ -72,7 +72,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     /// One line, without the secrets of the URL.
-    public var description: String { "\(method) \(Redaction.shown(url)): \(detail.excerpt)" }
+    public var description: String { "\(method) \(Redaction.shown(url)): \(detail.excerpt)".singleLine }
 
     /// Whether the server was not reached: the device may be offline.
     package var isUnreachable: Bool { kind == .resolve || kind == .connect }

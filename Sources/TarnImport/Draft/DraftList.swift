@@ -15,6 +15,10 @@ struct DraftList: ~Copyable {
         var key: Int
         var body: Int
         var bodyLength: Int
+        /// The number of bytes at `body` that are the draft's.
+        var bodyRoom: Int
+        /// Whether the body has outgrown its first place.
+        var hasMoved = false
         /// The first eight bytes of the key, which decide most comparisons.
         var prefix: UInt64
         var hash: UInt64
@@ -54,6 +58,10 @@ struct DraftList: ~Copyable {
     var count: Int { drafts.count }
     /// The number of bytes that are kept.
     var byteCount: Int { arena.count }
+    /// The number of bytes that were written: those that are kept, and those of merged bodies in
+    /// the places of earlier ones.
+    var writtenCount: Int { arena.count + overwritten }
+    private var overwritten = 0
 
     func key(_ draft: Draft) -> Bytes { arena.bytes(draft.key..<draft.key + Int(draft.keyLength)) }
 
@@ -65,6 +73,7 @@ struct DraftList: ~Copyable {
         drafts.removeAll(keepingCapacity: true)
         excerpts.removeAll()
         arena.removeAll()
+        overwritten = 0
         for index in slots.indices { slots[index] = -1 }
         conflicts = 0
         hasMixedKinds = false
@@ -135,7 +144,7 @@ struct DraftList: ~Copyable {
                 Draft(
                     plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count),
                     key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
+                    body: bodyOffset, bodyLength: body.count, bodyRoom: body.count, prefix: key.prefix64, hash: hash,
                     location: location, isDeleted: deletion ?? false, isExact: isExact))
             note(drafts.count - 1)
             return nil
@@ -145,9 +154,9 @@ struct DraftList: ~Copyable {
         if let deletion { drafts[index].isDeleted = deletion }
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
-        var dropped: Set<UInt16> = []
+        var dropped: Set<UInt16> = [], isSameKind = true
         if draft.plan != Int32(plan) || (isExact && !draft.isExact) {
-            hasMixedKinds = true
+            (hasMixedKinds, isSameKind) = (true, false)
             dropped = changeKind(index, to: plan, isExact: isExact, knownWins: knownWins)
         } else if Bytes.equal(known, body) {
             return index
@@ -155,18 +164,47 @@ struct DraftList: ~Copyable {
         guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else {
             return nil
         }
+        // A reference to a large record need not copy it.
+        if isSameKind, DraftList.contains(old, new) { return nil }
         if DraftList.contradict(old, new) { conflicts += 1 }
         if knownWins {
             merged.merge(old: new, new: old, dropping: dropped)
         } else {
             merged.merge(old: old, new: new, dropping: dropped)
         }
-        let offset = arena.count
-        merged.finish(into: &arena)
-        drafts[index].body = offset
-        drafts[index].bodyLength = arena.count - offset
-        drafts[index].isWide = merged.isWide
+        replaceBody(of: index, isSameKind: isSameKind)
         return nil
+    }
+
+    /// Gives a draft the merged body.
+    ///
+    /// It takes the place of the known one if it fits there. A large record that a response repeats
+    /// with other values would otherwise be kept as often as it occurs.
+    private mutating func replaceBody(of index: Int, isSameKind: Bool) {
+        let draft = drafts[index], end = arena.count
+        merged.finish(into: &arena)
+        let length = arena.count - end
+        if isSameKind,
+            Bytes.equal(arena.bytes(draft.body..<draft.body + draft.bodyLength), arena.bytes(end..<arena.count))
+        {
+            overwritten += length
+            return arena.truncate(to: end)
+        }
+        drafts[index].bodyLength = length
+        drafts[index].isWide = merged.isWide
+        guard length > draft.bodyRoom else {
+            // The kept JSON is equivalent to the known body, not to this one.
+            drafts[index].excerpt = -1
+            overwritten += length
+            (arena.base + draft.body).copyMemory(from: arena.base + end, byteCount: length)
+            return arena.truncate(to: end)
+        }
+        // A quarter more than the body needs: all places of a body that grows and grows have a few
+        // times its size.
+        if draft.hasMoved { arena.append([UInt8](repeating: 0, count: length / 4)) }
+        drafts[index].body = end
+        drafts[index].bodyRoom = arena.count - end
+        drafts[index].hasMoved = true
     }
 
     /// Changes the plan of a draft to the entity of a repeated object, if that entity wins.
@@ -242,6 +280,19 @@ struct DraftList: ~Copyable {
         var position = Int(truncatingIfNeeded: drafts[index].hash) & (slots.count - 1)
         while slots[position] >= 0 { position = (position + 1) & (slots.count - 1) }
         slots[position] = Int32(index)
+    }
+
+    /// Returns whether a body has all fields of another one, with the same values.
+    private static func contains(_ a: RowBody, _ b: RowBody) -> Bool {
+        var i = 0
+        for j in 0..<b.count {
+            let id = b.id(at: j)
+            while i < a.count, a.id(at: i) < id { i += 1 }
+            guard i < a.count, a.id(at: i) == id, let known = a.value(at: i), let value = b.value(at: j),
+                value.isContained(in: known)
+            else { return false }
+        }
+        return true
     }
 
     private static func contradict(_ a: RowBody, _ b: RowBody) -> Bool {

@@ -52,6 +52,8 @@ struct Drafter: ~Copyable {
     /// Lists are many. After that, paths end at the listed record.
     var pathBudget = Drafter.pathBudget
     static let pathBudget = 1 << 24
+    /// The limit on the drafts of the current document, and the size of all drafts at that limit.
+    private var draftLimit = (bytes: Int.max, end: Int.max)
 
     /// The lists of the unit's documents, as far as records were drafted from them.
     private(set) var lists: [DocumentList] = []
@@ -108,6 +110,7 @@ struct Drafter: ~Copyable {
         presence.removeAll()
         skipped = 0
         pathBudget = Drafter.pathBudget
+        draftLimit = (.max, .max)
         skippedByEntity.removeAll()
         failure = nil
         tombstones.removeAll()
@@ -124,6 +127,9 @@ struct Drafter: ~Copyable {
         listsExcerpts = context.listsExcerpts
         documentValues.fill(plan.documentSources, context, document)
     }
+
+    /// Limits the bytes that are written for drafts, until the next call or ``reset()``.
+    mutating func limitDrafts(to bytes: Int) { draftLimit = (bytes, list.writtenCount + bytes) }
 
     /// Begins a list of the current document.
     ///
@@ -162,6 +168,7 @@ struct Drafter: ~Copyable {
         main = tape
         current = index
         deletedKey = nil
+        guard list.writtenCount <= draftLimit.end else { return nil }
         guard plan.mayBeRecord(tape.kind(index), of: position) else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
@@ -195,6 +202,10 @@ struct Drafter: ~Copyable {
                 }
             }
             let hasKey = draft(tape, next)
+            guard list.writtenCount <= draftLimit.end else {
+                failure = failure ?? .tooLarge(.drafts, limit: draftLimit.bytes)
+                return nil
+            }
             if isFirst {
                 isFirst = false
                 if hasKey {

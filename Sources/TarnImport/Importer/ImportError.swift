@@ -40,6 +40,9 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
         case element
         /// A response with rows or columns, as it is or with their names: more than `documentSize`.
         case rows
+        /// The records of a response: more than 64 times the response, and 256 MiB. Each takes a
+        /// large value from outside of it, or a large one comes again and again.
+        case drafts
     }
 
     /// The path in the response, such as `$.items[3]`; nil if the error concerns no value of it.
@@ -73,6 +76,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
         case .tooLarge(.rows, let limit):
             "the response has more than \(limit) bytes, or would have with the names of its columns in each record; request fewer records, or raise the importer's limits.documentSize"
+        case .tooLarge(.drafts, let limit):
+            "the records of the response would have more than \(limit) bytes, many times its size: each of them takes a large value from outside of it, such as @root or @parent, or a large one comes again and again with other values; leave that value out, or request fewer records"
         case .unknownTransformer(let entity, let field, let name):
             "\(entity).\(field): unknown transformer `\(name)`; register it in the mapping"
         case .rootUnavailable(let entity):

@@ -25,6 +25,15 @@ extension Importer {
         ///
         /// A part ends with the element that reaches it.
         package var partSize = 8 << 20
+        /// The size that the drafts of one document may have, in addition to 64 times its own.
+        ///
+        /// A value from outside of the records (`@root`, `@parent`) is in each of the drafts, and a
+        /// repeated record is merged as a whole: a small document could fill the memory, or take
+        /// hours.
+        package var draftSize = 256 << 20
+
+        /// Returns the limit on the drafts of a document.
+        func drafts(ofDocument size: Int) -> Int { draftSize + 64 * size }
 
         /// Creates the default limits.
         public init() {}
@@ -70,12 +79,14 @@ extension Importer {
     ) throws {
         let target = try target(entity, parent), takesRoot = plan.takesRoot(target.plan)
         drafter.begin(context, nil)
+        let limit = limits.drafts(ofDocument: limits.documentSize)
         var isWhole = false
         try divide(records, target, next) { frame in
             drafter.begin(context, frame)
             isWhole = true
         } _: { tape, place, path in
             if takesRoot, !isWhole { throw ImportError.rootUnavailable(entity: entity) }
+            drafter.limitDrafts(to: limit)
             let added = draft(tape, place, target, from: parser.origin.firstElement, path: path)
             if let failure = drafter.failure { throw failure }
             try part(added)
@@ -107,6 +118,7 @@ extension Importer {
                     added.facts.containers = ofRoot.containers
                 } _: { tape, place, path in
                     guard isDrafted else { return }
+                    drafter.limitDrafts(to: limits.drafts(ofDocument: limits.documentSize))
                     added.append(draft(tape, place, target, from: parser.origin.firstElement, path: path))
                     if questions.asksRecords {
                         let ofPart = facts(questions, tape, [[place]])

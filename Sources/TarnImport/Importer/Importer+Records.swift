@@ -34,6 +34,7 @@ extension Importer {
         var context = context
         context.firstPosition = 0
         drafter.begin(context, tape)
+        drafter.limitDrafts(to: limits.drafts(ofDocument: body.count))
         if wanted != nil { recognition = ElementRecognition(nil, nil) }
         var added = Added(listed: [], count: 0)
         for ((part, target), places) in zip(zip(envelope, targets), places) {

@@ -145,9 +145,9 @@ public final class Importer {
     ///   - parent: a record that the listed ones belong to.
     ///   - context: the data besides the body that the mapping may read.
     /// - Throws: `ImportError`. The unit then has nothing of this document, and keeps earlier ones.
-    ///   After `.recordWithoutKey`, however, the whole unit has failed: ``commit(into:)`` throws
-    ///   the error again. `.unknownField` if the parent's relationship is not a to-one that the
-    ///   listed records store.
+    ///   After `.recordWithoutKey` and `.tooLarge(.drafts, …)`, however, the whole unit has failed:
+    ///   ``commit(into:)`` throws the error again. `.unknownField` if the parent's relationship is
+    ///   not a to-one that the listed records store.
     public func add(
         _ body: [UInt8], records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
         context: ImportContext = ImportContext()
@@ -171,6 +171,7 @@ public final class Importer {
         let tape = try parse(body, records, questions)
         let places = try locate(records, in: tape, target)
         drafter.begin(context, tape)
+        drafter.limitDrafts(to: limits.drafts(ofDocument: body.count))
         var added = draft(tape, places, target, at: records)
         if let failure = drafter.failure { throw failure }
         keep(body, .list(records, entity: entity, parent: parent), context)
@@ -312,7 +313,8 @@ public final class Importer {
 
     /// Whether the unit has failed and can only be discarded.
     ///
-    /// A record has no usable key, and the policy is ``KeylessPolicy/fail``.
+    /// A record has no usable key, and the policy is ``KeylessPolicy/fail``; or the drafts of a
+    /// document are too large.
     package var hasFailed: Bool { drafter.failure != nil }
 
     /// Discards the current unit: everything that was added since the last commit.

@@ -17,7 +17,7 @@ extension Importer {
         let lost = lostMembers(counts)
         var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
         // By relationship.
-        var moved: [UInt64: MovedMembers] = [:], updated: UpdatedRecords?
+        var moved: [UInt64: MovedMembers] = [:], updated: UpdatedRecords?, listed = ListedMembers()
         for (number, list) in drafter.derived.lists.enumerated() where counts[number] {
             try cancellation?.check()
             // Consecutive lists are mostly of the same relationship.
@@ -27,7 +27,7 @@ extension Importer {
             }
             guard let relationship, let index = relationship.field.index else { continue }
             if list.hasUnset {
-                try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &writer, &tally)
+                try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &listed, &writer, &tally)
             }
             // A reference that is part of a key cannot be cleared.
             if list.keepsOthers || relationship.isKey { continue }
@@ -37,17 +37,22 @@ extension Importer {
                 if let known = moved[seed] { try noteMissing(from: list, known, relationship, &writer) }
             }
             try writer.applyIndexChanges()
-            try clearFormer(list, relationship, through: index, hasLocal: hasLocal, &writer, &tally)
+            try clearFormer(list, relationship, through: index, hasLocal: hasLocal, &listed, &writer, &tally)
         }
+        try change(listed, &writer, &tally)
     }
 
     /// Clears the references of records that are no longer in a list.
     private func clearFormer(
         _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, hasLocal: Bool,
-        _ writer: inout StoreWriter, _ tally: inout ImportTally
+        _ listed: inout ListedMembers, _ writer: inout StoreWriter, _ tally: inout ImportTally
     ) throws {
         let target = Array(drafter.derived.bytes(list.target))
         for referrer in try left(list, relationship, through: index, writer.access) {
+            if relationship.isListed, !hasLocal {
+                listed.remove(target, from: referrer, relationship)
+                continue
+            }
             if hasLocal, relationship.isListed,
                 try keepsLocalList(of: referrer, relationship, contains: target, false, writer)
             {
@@ -115,7 +120,7 @@ extension Importer {
     /// Sets the references of members that are bare keys, or whose references are a list.
     private func setMembers(
         _ list: DerivedList, _ number: Int, _ relationship: DerivedRelationship, _ lost: Set<LostMember>,
-        hasLocal: Bool,
+        hasLocal: Bool, _ listed: inout ListedMembers,
         _ writer: inout StoreWriter, _ tally: inout ImportTally
     ) throws {
         let target = Array(drafter.derived.bytes(list.target)), ownerPlan = relationship.ownerPlan
@@ -132,6 +137,12 @@ extension Importer {
                     try keepsLocalReference(plan.plans[ownerPlan], $0, relationship.field.id, to: target, &writer)
                 })
             {
+                continue
+            }
+            if relationship.isListed, !hasLocal,
+                try member.withUnsafeBytes({ try writer.access.records.row(relationship.owner, $0) != nil })
+            {
+                listed.add(target, to: member, relationship)
                 continue
             }
             let outcome =

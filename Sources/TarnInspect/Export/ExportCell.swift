@@ -95,13 +95,19 @@ enum ExportCell {
     // MARK: - CSV
 
     /// Appends the cell as a field of CSV (RFC 4180): nothing for null, bytes in base64.
-    func appendCSV(to line: inout String) {
+    ///
+    /// - Parameter isSpreadsheetSafe: whether a text that a spreadsheet would run is marked.
+    func appendCSV(isSpreadsheetSafe: Bool, to line: inout String) {
+        func append(_ text: String) {
+            let isMarked = isSpreadsheetSafe && !text.isSpreadsheetNumber
+            ExportCell.appendCSV(isMarked ? text.markedForSpreadsheets : text, to: &line)
+        }
         switch self {
         case .null: break
         case .integer(let text): line += text
         case .real(let x): line += "\(x)"
-        case .text(let text): ExportCell.appendCSV(text, to: &line)
-        case .blob(let bytes): ExportCell.appendCSV(Data(bytes).base64EncodedString(), to: &line)
+        case .text(let text): append(text)
+        case .blob(let bytes): append(Data(bytes).base64EncodedString())
         }
     }
 

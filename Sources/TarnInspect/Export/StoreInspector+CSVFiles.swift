@@ -13,6 +13,16 @@ extension StoreInspector {
     /// - Throws: As ``exportCSV(text:damaged:)``; `StoreMaintenanceError.destinationExists`; errors
     ///   of the file system.
     public func exportCSV(toDirectory path: String, damaged: (Damage) -> Void) throws -> StoreExport {
+        try exportCSV(toDirectory: path, isSpreadsheetSafe: false, damaged: damaged)
+    }
+
+    /// Writes the files of ``exportCSV(toDirectory:damaged:)``.
+    ///
+    /// - Parameter isSpreadsheetSafe: whether texts that a spreadsheet would run are marked with an
+    ///   apostrophe.
+    package func exportCSV(
+        toDirectory path: String, isSpreadsheetSafe: Bool, damaged: (Damage) -> Void
+    ) throws -> StoreExport {
         // A trailing slash would put the unfinished directory inside of it.
         var path = path
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -36,7 +46,7 @@ extension StoreInspector {
                     let bytes = buffers.removeValue(forKey: table) ?? []
                     try StoreInspector.naming(path) { try handles[table]?.write(contentsOf: bytes) }
                 }
-            }, damaged: damaged)
+            }, isSpreadsheetSafe: isSpreadsheetSafe, damaged: damaged)
         for (table, handle) in handles {
             try StoreInspector.naming(path) {
                 try handle.write(contentsOf: buffers[table] ?? [])

@@ -41,6 +41,14 @@ extension StoreInspector {
     /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
     public func exportCSV(
         text: (_ table: String, _ text: String) throws -> Void, damaged: (Damage) -> Void
+    ) throws -> StoreExport { try exportCSV(text: text, isSpreadsheetSafe: false, damaged: damaged) }
+
+    /// Writes the files of ``exportCSV(text:damaged:)``.
+    ///
+    /// - Parameter isSpreadsheetSafe: whether texts that a spreadsheet would run are marked with an
+    ///   apostrophe.
+    package func exportCSV(
+        text: (_ table: String, _ text: String) throws -> Void, isSpreadsheetSafe: Bool, damaged: (Damage) -> Void
     ) throws -> StoreExport {
         try open { file in
             try checkIsReadable(file)
@@ -50,7 +58,7 @@ extension StoreInspector {
                 var line = ""
                 for (index, cell) in cells.enumerated() {
                     if index > 0 { line += "," }
-                    cell.appendCSV(to: &line)
+                    cell.appendCSV(isSpreadsheetSafe: isSpreadsheetSafe, to: &line)
                 }
                 line += "\r\n"
                 try text(name, line)

@@ -34,6 +34,16 @@ struct DoctorCommandTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/tarn.tarn/data.mdb")) == before)
     }
 
+    @Test("a redirect is the answer of the server: no other one is asked")
+    func redirect() async throws {
+        let other = try ScriptedServer { _ in .init(fields: ["Date: Thu, 01 Jan 2015 00:00:00 GMT"]) }
+        let server = try ScriptedServer { _ in .init(status: "302 Found", fields: ["Location: \(other.base)/"]) }
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let result = try await tarn("doctor", "--file", file, "--base", server.base)
+        #expect(result.status == 0 && result.output.contains("\(server.base) answered 302 in "), "\(result.output)")
+        #expect(!result.output.contains("clock") && other.requests.isEmpty)
+    }
+
     @Test("each failure names the way out, and is the exit code: 2, 4, 5 or 6")
     func failures() async throws {
         let folder = try TemporaryFolder()

@@ -95,6 +95,30 @@ struct RecordFormatTests {
         #expect(try await run("list", "Event", "--csv-safe").status == 2)
     }
 
+    @Test("--csv-safe marks such texts in dumps and in exported tables, too")
+    func spreadsheetsOfInspect() async throws {
+        let mirror = try await Self.mirrored.value, store = mirror.folder.path + "/tarn.tarn"
+        let dump = ["inspect", "dump", store, "--entity", "Event", "--fields", "note", "--no-versions"]
+        let plain = try await tarn(dump + ["--format", "csv"]),
+            safe = try await tarn(dump + ["--format", "csv", "--csv-safe"])
+        #expect(plain.lines.suffix(2) == ["Event,2,,=SUM(A1)", "Event,3,,-3 | <b>"])
+        #expect(safe.lines.suffix(2) == ["Event,2,,'=SUM(A1)", "Event,3,,'-3 | <b>"])
+        #expect(try await tarn(dump + ["--csv-safe"]).status == 2)
+        let folder = try TemporaryFolder()
+        for (name, options) in [("plain", [String]()), ("safe", ["--csv-safe"])] {
+            expectSuccess(
+                try await tarn(["inspect", "export", store, "--csv", folder.path + "/" + name] + options))
+        }
+        func table(_ name: String) throws -> String {
+            try String(contentsOfFile: "\(folder.path)/\(name)/Event.csv", encoding: .utf8)
+        }
+        let (raw, marked) = (try table("plain"), try table("safe"))
+        #expect(raw.contains(",=SUM(A1),") && raw.contains(",-3 | <b>,"))
+        #expect(marked.contains(",'=SUM(A1),") && marked.contains(",'-3 | <b>,"))
+        #expect(marked.replacing("'", with: "") == raw)
+        #expect(try await tarn("inspect", "export", store, "--sql", "--csv-safe").status == 2)
+    }
+
     @Test("--csv-safe leaves numbers as they are that a command prints as a text, such as a key")
     func spreadsheetNumbers() {
         var style = OutputStyle(.csv)

@@ -1,5 +1,6 @@
 // Texts for terminals and for cells, beside the same rules written character by character.
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -119,5 +120,23 @@ struct VisibleTextTests {
         let flags = marked(31, "\u{E0100}")
         #expect(YAMLText.scalar(flags, indent: nil) == "\"\(marked(30, "\u{E0100}"))\\U000e0100\"")
         #expect(YAMLText.visible("[\"\(marked(31))\"]") == "[\"\(most)\\u0301\"]")
+    }
+
+    @Test("a text of a hundred thousand marks is escaped in linear time")
+    func manyMarks() {
+        func time(_ count: Int) -> Double {
+            func now() -> Double {
+                var time = timespec()
+                clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+                return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+            }
+            let text = "Z" + String(repeating: "\u{301}", count: count), start = now()
+            let scalar = YAMLText.scalar(text, indent: nil), duration = now() - start
+            #expect(scalar.utf8.count == 2 + 1 + 30 * 2 + (count - 30) * 6)
+            return duration
+        }
+        _ = time(10_000)
+        // Quadratic work would make it a hundred times as long.
+        #expect(time(100_000) / time(10_000) < 40)
     }
 }

@@ -1,6 +1,7 @@
 // Completions of shells: what `tarn` answers, and what the scripts make of it.
 
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -82,6 +83,27 @@ struct CompletionTests {
         #expect(try await bash(["list", "Item", "--fields", "\"id,na"], in: inner) == ["id,name"])
     }
 
+    @Test("a name of a file from elsewhere is no command of the shell into which Tab inserts it")
+    func foreignNames() async throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/foreign"
+        let environment = try Environment.open(
+            at: path, options: Environment.Options(durability: .volatile, mapSize: 1 << 24))
+        let names = ["t$(touch pwned)", "t;touch pwned", "t`x`'\"", "t\u{1B}[2J", "t1"]
+        try environment.writeOpeningTables { transaction in
+            for name in names {
+                let table = try transaction.table(name)
+                try [1].withUnsafeBytes { try transaction.raw.put(table, $0, $0) }
+            }
+        }
+        let completions = try await bash(["inspect", "stat", path, "t"])
+        #expect(Set(completions) == [#"t\$\(touch\ pwned\)"#, #"t\;touch\ pwned"#, #"t\`x\`\'\""#, "t1"])
+        for word in completions {
+            let read = try await shell("cd '\(folder.path)' && printf '<%s>' \(word) && ! test -e pwned")
+            #expect(read.status == 0 && names.contains { read.output == "<\($0)>" }, "\(word): \(read)")
+        }
+        #expect(try await bash(["inspect", "stat", path, "\"t"]) == ["t1"])
+    }
+
     @Test("a store is completed as a directory, a description as a file")
     func files() async throws {
         let folder = try TemporaryFolder()
@@ -152,6 +174,10 @@ struct CompletionTests {
         let folder = try TemporaryFolder()
         _ = try folder.write("tarn.yaml", "entities: [")
         #expect(try await bash(["list", ""], in: folder.path) == [])
+        // Nobody writes to the pipe: Tab does not wait for it.
+        let other = try TemporaryFolder()
+        #expect(mkfifo(other.path + "/tarn.yaml", 0o600) == 0)
+        #expect(try await bash(["list", ""], in: other.path) == [])
         for arguments in [
             ["---complete"], ["---complete", "csh", "1", "tarn"], ["---complete", "bash", "x", "tarn"],
             ["---complete", "bash", "99", "tarn"], ["---complete", "bash", "-1", "tarn", "l"],

@@ -154,6 +154,18 @@ struct OAuth2Tests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-0\n")
     }
 
+    @Test("a refresh token of several lines does not replace the one in the file, from which it could not be read")
+    func refreshTokenOfLines() async throws {
+        let folder = try TemporaryFolder(), path = try folder.write("refresh", "refresh-0\n")
+        var settings = Self.client
+        settings.grant = .refreshToken(.file(path))
+        let inner = ScriptedTransport([.status(200, [:], #"{"access_token":"a","refresh_token":"b\nc"}"#)])
+        let transport = AuthorizedTransport(inner, .oauth2(settings), origins: ["https://api.example"])
+        let error = await expectFailure(.credentials) { try await transport.send(request) }
+        #expect(error?.detail.contains("returned a refresh token with control characters") == true)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-0\n")
+    }
+
     @Test(
         "a new refresh token goes into a file of its own, never into one that waits under a name that could be guessed")
     func rotationIsExclusive() async throws {

@@ -224,6 +224,29 @@ struct CurlRedirectTests {
         #expect(same.requests.last?.hasPrefix("GET /there?key=hush HTTP/1.1\r\n") == true, "\(same.requests)")
     }
 
+    @Test("a token request reaches its own server only, whatever its redirect names")
+    func redirectedTokenRequest() async throws {
+        let token = "{\"access_token\":\"other\",\"token_type\":\"bearer\"}"
+        let other = try ScriptedServer { _ in .init(body: token) }
+        let home = try ScriptedServer { request in
+            switch request.target {
+            case "/away": .init(status: "303 See Other", fields: ["Location: \(other.base)/token"])
+            case "/here": .init(status: "303 See Other", fields: ["Location: /token"])
+            default: .init(body: token.replacing("other", with: "own"))
+            }
+        }
+        func send(_ path: String) async throws -> Int {
+            let settings = OAuth2(
+                tokenURL: home.base + path, clientID: .value(Secret("tarn")), clientSecret: .value(Secret("hush")))
+            let transport = AuthorizedTransport(CurlTransport(), .oauth2(settings), origins: [home.base])
+            return try await transport.send(TransportRequest(url: home.base + "/items")).status
+        }
+        let error = await #expect(throws: TransportError.self) { try await send("/away") }
+        #expect(error?.description.contains("if that is the authorization server, name it by token_url") == true)
+        #expect(other.requests.isEmpty)
+        #expect(try await send("/here") == 200)
+    }
+
     @Test("the total time covers all redirects together")
     func totalTime() async throws {
         let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: /a\n\n"], "--latency", "300")

@@ -69,6 +69,77 @@ struct LinearTests {
             } < LinearTests.bound)
     }
 
+    @Test("a record that is in ten thousand lists of a unit gets its own list in linear time")
+    func memberOfLists() throws {
+        func time(_ count: Int) throws -> Double {
+            let bed = try TestStore(
+                Schema([
+                    EntityDefinition(
+                        "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                        relationships: [RelationshipDefinition("tags", to: "Tag", many: true, inverse: "posts")]),
+                    EntityDefinition(
+                        "Tag", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                        relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),
+                ]), Mapping(entities: ["Tag": EntityMapping(declared: ["posts"])]))
+            try bed.take(#"[{"id":1}]"#, "Post")
+            let tags = (0..<count).map { #"{"id":\#($0),"posts":[1]}"# }
+            try bed.add("[" + tags.joined(separator: ",") + "]", "Tag")
+            let duration = try bed.store.write { writer in
+                let start = threadTime()
+                _ = try bed.importer.commit(into: &writer)
+                return threadTime() - start
+            }
+            #expect(try bed.related("Post", 1, "tags") == (0..<count).map { "\($0)" })
+            return duration
+        }
+        _ = try time(1000)
+        #expect(try time(10_000) / time(1000) < LinearTests.bound)
+    }
+
+    @Test("a large record that comes again and again with other values, or with some of them, is kept once")
+    func repeatedRecord() throws {
+        let bed = try Forge.store(), large = String(repeating: "x", count: 100_000)
+        let again = (0..<2000).flatMap { number in
+            [#"{"id":1,"title":"\#(String(repeating: "t", count: number % 300))"}"#, #"{"id":1}"#]
+        }
+        try bed.add("[" + ([#"{"id":1,"body":"\#(large)"}"#] + again).joined(separator: ",") + "]", "Issue")
+        #expect(bed.importer.byteCount < 2_000_000, "\(bed.importer.byteCount) bytes")
+        let report = try bed.commit()
+        #expect(report.conflicts == 1999)
+        #expect(try bed.value("Issue", 1, "body") == .string(large))
+        #expect(try bed.value("Issue", 1, "title") == .string(String(repeating: "t", count: 1999 % 300)))
+        // Each repetition copies the record: too many of them are refused.
+        bed.importer.limits.draftSize = 1 << 20
+        let document = "[" + ([#"{"id":1,"body":"\#(large)"}"#] + again).joined(separator: ",") + "]"
+        #expect(throws: ImportError.tooLarge(.drafts, limit: 1 << 20 + 64 * document.utf8.count)) {
+            try bed.add(document, "Issue")
+        }
+    }
+
+    @Test("records that each take a large value from outside of them are refused before they fill the memory")
+    func largeSurroundings() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Thing", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("note", .string, optional: true)])
+            ]), Mapping(entities: ["Thing": EntityMapping(paths: ["note": ["@root.note"]])]))
+        func document(_ count: Int) -> String {
+            let note = String(repeating: "n", count: 10_000), items = (0..<count).map { #"{"id":\#($0)}"# }
+            return #"{"note":"\#(note)","items":["# + items.joined(separator: ",") + "]}"
+        }
+        bed.importer.limits.draftSize = 100_000
+        let large = document(500), limit = 100_000 + 64 * large.utf8.count
+        #expect(throws: ImportError.tooLarge(.drafts, limit: limit)) {
+            try bed.add(large, "Thing", records: "items")
+        }
+        #expect(bed.importer.hasFailed && bed.importer.byteCount < limit + 20_000)
+        #expect(throws: ImportError.self) { try bed.commit() }
+        bed.importer.discard()
+        #expect(try bed.take(document(50), "Thing", records: "items").created == 50)
+        #expect(try bed.count("Thing") == 50)
+    }
+
     @Test("the path of a list in a diagnostic leads to it, also in the last record")
     func path() throws {
         let schema = Schema([

@@ -367,6 +367,10 @@ struct DescriptionTemplateTests {
                 "y.yaml:1:13: entities.User: DIR/x.yaml:1 has it, too: write it in one included file"
             ),
             ("include: bad.yaml", "bad.yaml:2:"),
+            (
+                "include: pipe",
+                "t.yaml:1:10: include: DIR/pipe is a device or a pipe, and is not read: write the text to a file"
+            ),
             ("include: chain0.yaml", "chain7.yaml:1:10: include: more than 8 files include one another"),
         ])
     func broken(text: String, message: String) throws {
@@ -375,6 +379,7 @@ struct DescriptionTemplateTests {
         _ = try folder.write("store.yaml", "store: x\n")
         _ = try folder.write("bad.yaml", "api: [\n")
         _ = try folder.write("1", "api: {}\n")
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
         for number in 0..<12 { _ = try folder.write("chain\(number).yaml", "include: chain\(number + 1).yaml\n") }
         for name in ["x", "y"] {
             _ = try folder.write("\(name).yaml", "entities: { User: { key: id, attributes: { id: int } } }\n")

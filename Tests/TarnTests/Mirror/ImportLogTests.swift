@@ -85,6 +85,18 @@ struct ImportLogTests {
         }
     }
 
+    @Test("a value of the server adds no line to the log, and none that acts on a terminal")
+    func lineBreaks() async throws {
+        let yaml = Self.yaml.replacing("id: int, name", with: "id: string, name"), logs = LogStore()
+        let body = #"[{"id":"a\ninfo forged\u001b[2J","name":"b","at":"x\ninfo forged\u2028"}]"#
+        let store = try MirrorStore(yaml: yaml), server = try LocalServer([recording("/v1/items", body)])
+        try await store.sync(server.base + "/v1", names: ["items"]) { $0.client.logger = logs.logger }
+        #expect(logs.lines.allSatisfy { line in !["\n", "\u{1B}", "\u{2028}"].contains { line.contains($0) } })
+        let notices = lines(logs, .notice)
+        #expect(notices.count == 1 && notices[0].contains(#"key=a\u{a}info forged\u{1b}[2J"#), "\(notices)")
+        #expect(notices.first?.contains(#"the text "x\u{a}info forged\u{2028}""#) == true, "\(notices)")
+    }
+
     @Test("an atomic group is one line with the names of its endpoints")
     func group() async throws {
         let store = try MirrorStore(yaml: Self.yaml), logs = LogStore(), server = try LocalServer(Self.pages)

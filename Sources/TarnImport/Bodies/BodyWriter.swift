@@ -10,7 +10,7 @@ package import TarnStore
 /// (`@parent`, `@param`, constants) have no place in a body.
 package struct BodyWriter: Sendable {
     private let mapping: Mapping
-    private let catalog: Catalog
+    let catalog: Catalog
     private let plans: BodyPlanCache?
 
     /// Creates a writer.

@@ -185,6 +185,26 @@ struct WriteFormTests {
             ])
     }
 
+    @Test("a JSON patch never replaces the place around a changed field: other members there stay")
+    func patchInside() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, meta: json?, color: { type: string?, from: meta.color } }
+              write: { update: { request: 'PATCH /issues/{id}', format: json_patch } }
+            """
+        ) { request in
+            request.method == "GET"
+                ? Answer(body: #"[{"id":1,"meta":{"color":"red","size":3}}]"#) : Answer(status: "204 No Content")
+        }
+        try await place.sync(["issues"])
+        let request = try await update(place, [.init("color", .string("blue"))])
+        #expect(request.body == #"[{"op":"add","path":"/meta/color","value":"blue"}]"#)
+        let whole = try await update(place, [.init("meta", .json(#"{"color":"blue"}"#))])
+        #expect(whole.body == #"[{"op":"add","path":"/meta","value":{"color":"blue"}}]"#)
+    }
+
     @Test("places in lists: one element, and an element for each value; null is an empty list")
     func listPlaces() async throws {
         let place = try await place(

@@ -188,9 +188,11 @@ extension WriteMessageBuilder {
 
 extension WriteRequest {
     /// The variables of forced values and header fields.
-    package var variables: [String] {
-        values.flatMap { $0.value.placeholders } + headers.compactMap { TransportBody.placeholder($0.value) }
-    }
+    var variables: [String] { bodyVariables + headerVariables }
+    /// The variables of forced values.
+    package var bodyVariables: [String] { values.flatMap { $0.value.placeholders } }
+    /// The variables of header fields.
+    package var headerVariables: [String] { headers.compactMap { TransportBody.placeholder($0.value) } }
 
     /// Whether the body has the idempotency key.
     fileprivate var hasIdempotencyKey: Bool {

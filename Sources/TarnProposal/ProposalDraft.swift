@@ -155,13 +155,15 @@ struct ProposalDraft {
 
     /// Adds the requests that change the records of lists, as a specification declares them.
     private mutating func addWrites(_ endpoints: EndpointBuilder) {
+        let keyTypes = description.keyTypes
         for (index, source) in sources.enumerated() where !source.changes.isEmpty && source.lists.count == 1 {
             guard let name = endpoints.name(ofSource: index),
                 let endpoint = description.endpoints.first(where: { $0.name == name && !$0.isCommentedOut }),
                 let list = endpoint.lists.first, let entity = description.position(of: list.entity)
             else { continue }
             var writes = description.entities[entity].writes ?? ProposedWrites()
-            ChangeBuilder(description.entities[entity], endpoint, source.lists[0].shape).add(source, to: &writes)
+            ChangeBuilder(description.entities[entity], endpoint, source.lists[0].shape, keyTypes: keyTypes)
+                .add(source, to: &writes)
             description.entities[entity].writes = writes
         }
     }

@@ -8,12 +8,20 @@ struct ChangeBuilder {
     private let endpoint: ProposedEndpoint
     /// The shape of the listed records.
     private let records: ObjectShape
+    /// The types of single keys, by the names of entities.
+    private let keyTypes: [String: String]
 
-    /// - Parameter endpoint: the endpoint of the list.
-    init(_ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape) {
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the list.
+    ///   - keyTypes: the types of single keys, by the names of entities.
+    init(
+        _ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape,
+        keyTypes: [String: String] = [:]
+    ) {
         self.entity = entity
         self.endpoint = endpoint
         self.records = records
+        self.keyTypes = keyTypes
     }
 
     /// Adds the requests of a source that an entity does not have yet.
@@ -25,7 +33,7 @@ struct ChangeBuilder {
             do throws(Problem) {
                 let request = try request(change)
                 writes.requests.append(request)
-                if operation.method == "PUT", let url = request.line.split(separator: " ").last {
+                if operation.method == "PUT", operation.isRead, let url = request.line.split(separator: " ").last {
                     writes.read = String(url)
                 }
                 writes.idempotency = writes.idempotency ?? operation.idempotencyField
@@ -48,6 +56,7 @@ struct ChangeBuilder {
         let url = try url(of: change)
         var request = ProposedWrites.Request(key: change.kind.rawValue, line: "\(operation.method) \(url)")
         request.comments = ["\(operation.method) \(YAMLText.comment(operation.path, limit: 120)) of the specification"]
+        request.comments += doubts(change, url)
         guard change.kind != .delete else { return request }
         if operation.format != .json { request.options.append(("format", operation.format.rawValue)) }
         if operation.method == "POST", change.kind == .update { request.options.append(("body", "changed")) }
@@ -58,6 +67,22 @@ struct ChangeBuilder {
         }
         try add(body, change, to: &request)
         return addingHeaders(request, operation)
+    }
+
+    /// Remarks about the URL of a request.
+    private func doubts(_ change: Source.Change, _ url: String) -> [String] {
+        var doubts: [String] = []
+        if url.contains("CHANGE_ME") {
+            doubts.append("UNCERTAIN: write the value for CHANGE_ME, as in the endpoint \(endpoint.name).")
+        }
+        // `/tags/{tag}` does not say which field names a tag.
+        if let field = change.field, let variable = change.operation.segments.last.flatMap(Operation.variable),
+            EnglishName.words(of: variable).last != EnglishName.words(of: field).last
+        {
+            let names = [variable, field].map { YAMLText.comment($0, limit: 40) }
+            doubts.append("UNCERTAIN: `{\(names[0])}` of the path is taken for `\(names[1])`.")
+        }
+        return doubts
     }
 
     private func addingHeaders(
@@ -94,6 +119,12 @@ struct ChangeBuilder {
         }
         for relationship in entity.relationships where relationship.source == nil {
             guard let place = place(of: relationship, in: inner) else { continue }
+            guard fits(place, relationship) else {
+                request.comments.append(
+                    "UNCERTAIN: `\(relationship.name)` is not sent: its values are no keys of \(relationship.target). "
+                        + "A template under `references` may send an attribute.")
+                continue
+            }
             fields.append(relationship.name)
             covered.insert(place.path[0])
             if place.isOwn { places.append((relationship.name, place.path)) }
@@ -140,7 +171,9 @@ struct ChangeBuilder {
         let own = score(body)
         let inner = body.names.compactMap { name -> (name: String, score: Int)? in
             guard let object = body.fields[name]?.object, FieldNames.canBeWritten([name]) else { return nil }
-            return (name, score(object))
+            // Another record beside fields has the names of most of them.
+            let isRecord = entity.relationships.contains { place(of: $0, in: body)?.path == [name] }
+            return isRecord && body.names.count > 1 ? nil : (name, score(object))
         }
         guard let best = inner.max(by: { $0.score < $1.score }), best.score > own else { return nil }
         return best.name
@@ -180,6 +213,15 @@ struct ChangeBuilder {
         /// Whether it is another one than in responses.
         var isOwn = false
         var isObject = false
+        /// The declared types of a single value.
+        var types: Set<String> = []
+    }
+
+    /// Whether the values of a place may be keys of a relationship's target.
+    private func fits(_ place: Place, _ relationship: ProposedRelationship) -> Bool {
+        guard !place.isObject, !place.types.isEmpty, let type = keyTypes[relationship.target] else { return true }
+        let known: Set = ["int", "uint"].contains(type) ? ["integer", "number"] : ["string"]
+        return !place.types.isDisjoint(with: known)
     }
 
     private func place(of relationship: ProposedRelationship, in body: ObjectShape) -> Place? {
@@ -189,15 +231,15 @@ struct ChangeBuilder {
             let element = relationship.isToMany ? value.element ?? value : value
             return Place(
                 path: path, isOwn: relationship.from.map { $0.first != path } ?? (path != paths.first),
-                isObject: element.object != nil)
+                isObject: element.object != nil, types: element.declared?.types ?? [])
         }
         guard let name = paths.first?.last, paths.first?.count == 1 else { return nil }
         let suffixes = relationship.isToMany ? ["_ids", "Ids"] : ["_id", "Id"]
         let stem = relationship.isToMany ? EnglishName.singular(name) : name
         for suffix in suffixes {
-            if body.fields[stem + suffix]?.object == nil, body.fields[stem + suffix] != nil {
-                return Place(path: [stem + suffix], isOwn: true)
-            }
+            guard let value = body.fields[stem + suffix], value.object == nil else { continue }
+            let element = relationship.isToMany ? value.element ?? value : value
+            return Place(path: [stem + suffix], isOwn: true, types: element.declared?.types ?? [])
         }
         return nil
     }
@@ -212,12 +254,17 @@ struct ChangeBuilder {
             }
             last = "{\(attribute)}"
         }
-        guard change.isBelowList else {
-            let segments = change.operation.segments.map { Operation.variable($0) == nil ? $0 : last }
-            return "/" + segments.joined(separator: "/")
+        // The list of an API may be `/issues.json`, and its records `/issues/7.json`.
+        if let name = change.operation.segments.last, name.hasSuffix(".json") {
+            throw Problem(reason: "its path ends in .json")
         }
-        let list = try listPath()
-        return last.isEmpty ? list : list + "/" + last
+        var segments =
+            try change.isBelowList
+            ? listSegments() : change.operation.segments.map { Operation.variable($0) == nil ? $0 : last }
+        if change.isBelowList, !last.isEmpty { segments.append(last) }
+        // `/issues/` is another path than `/issues`.
+        let end = change.operation.path.hasSuffix("/") && !segments.isEmpty ? "/" : ""
+        return "/" + segments.joined(separator: "/") + end
     }
 
     /// The attribute that has the value of a key.
@@ -226,7 +273,7 @@ struct ChangeBuilder {
     }
 
     /// The path of the list with variables of its records.
-    private func listPath() throws(Problem) -> String {
+    private func listSegments() throws(Problem) -> [String] {
         var segments: [String] = []
         for segment in endpoint.path.split(separator: "/").map(String.init) {
             guard let variable = Operation.variable(segment) else {
@@ -246,11 +293,8 @@ struct ChangeBuilder {
             }
             segments.append("{" + ([parent] + names.dropFirst()).joined(separator: ".") + "}")
         }
-        // The list of an API may be `/issues.json`, and its records `/issues/7.json`.
-        if let last = segments.last, last.hasSuffix(".json") {
-            throw Problem(reason: "its path ends in .json")
-        }
-        return "/" + segments.joined(separator: "/")
+        if let last = segments.last, last.hasSuffix(".json") { throw Problem(reason: "its path ends in .json") }
+        return segments
     }
 }
 

@@ -18,6 +18,9 @@ struct ChangeOperation {
     /// The reason why a description cannot have it; nil if it can.
     var problem: String?
 
+    /// Whether a GET of the same path is declared.
+    let isRead: Bool
+
     /// Whether a POST to the same path is no change of a record.
     var replacesPost: Bool { method == "PATCH" || method == "PUT" }
 
@@ -34,6 +37,7 @@ struct ChangeOperation {
             path.hasPrefix("/"), path.utf8.count <= 500, !path.unicodeScalars.contains(where: YAMLText.isUnsafe)
         else { return nil }
         self.method = method.uppercased()
+        if case .object? = item["get"] { isRead = true } else { isRead = false }
         parameters = Operation.parameters(
             (item["parameters"]?.elements ?? []) + (value["parameters"]?.elements ?? []), document)
         self.path = Operation.renamingVariables(path, &parameters)

@@ -129,6 +129,8 @@ extension WriteMessageBuilder {
         options.omitted = omitted
         let body = try bodies.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
+        } server: { entity, key in
+            try catalog.entity(entity).flatMap { try access.serverRecord($0, key)?.record }
         }
         return SentFields(
             json: body, places: request.format == .jsonPatch ? try bodies.places(of: record, options) : [])

@@ -107,6 +107,40 @@ struct WriteFormTests {
         #expect(request.body == #"{"author@odata.bind":"People('bo b')"}"#)
     }
 
+    @Test("a template has the server's values of the other record: a change that is still queued is not known there")
+    func referenceBehindChange() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Person:
+              key: id
+              attributes: { id: int, login: string }
+              write: { update: 'PATCH /people/{id}' }
+            Issue:
+              key: id
+              attributes: { id: int }
+              relationships: { author: { to: Person } }
+              write: { update: { request: 'PATCH /issues/{id}', references: { author: '@{login}' } } }
+            """
+        ) { request in
+            switch request.target {
+            case "/people/5": Answer(status: "503 Busy")
+            default:
+                request.method == "GET"
+                    ? Answer(body: #"[{"id":1,"author":{"id":5,"login":"ada"}},{"id":2,"author":null}]"#)
+                    : Answer(status: "204 No Content")
+            }
+        }
+        try await place.sync(["issues"])
+        let outbox = place.outbox()
+        try await outbox.update("Person", RecordKey(5), [.init("login", .string("lovelace"))])
+        try await outbox.update("Issue", RecordKey(2), [.init("author", .reference(RecordKey(5)))])
+        while !place.changes.contains(where: { $0.target == "/issues/2" }) {
+            _ = try await outbox.drain()
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(place.changes.last { $0.target == "/issues/2" }?.body == #"{"author":"@ada"}"#, "\(place.changes)")
+    }
+
     @Test("a reference whose record lacks what the template needs is an error that names both")
     func missingAttribute() async throws {
         let place = try await place(

@@ -149,8 +149,8 @@ extension WriteMessageBuilder {
 
     /// Encodes a body in the format of its request.
     ///
-    /// - Parameter places: the places of the fields that it has. Those of others may be around them:
-    ///   a patch that sets such a place would replace what the body does not have.
+    /// - Parameter places: the places of the fields that it has. Those of others may be around
+    ///   them: a patch that sets such a place would replace what the body does not have.
     private func encoded(_ body: JSONValue, _ request: WriteRequest, _ places: [[String]]) throws -> [UInt8] {
         switch request.format {
         case .json, .mergePatch: return Array(body.text.utf8)

@@ -205,6 +205,16 @@ struct ProposedWritesTests {
         #expect(writes.update?.method == "PUT" && writes.read == nil, "\(proposal.text)")
     }
 
+    @Test("a constant that is a text of digits stays a text")
+    func constantText() throws {
+        let input =
+            "{ type: object, required: [version], properties: { title: { type: string }, version: { type: string, enum: ['1.0'] } } }"
+        let proposal = try proposal(
+            "/issues: { get: \(Self.list("Issue")), post: \(Self.body(input)) }", Self.issue)
+        let create = try #require(try writes(proposal, "Issue")?.create, "\(proposal.text)")
+        #expect(create.values == [.init("version", .string("1.0"))], "\(proposal.text)")
+    }
+
     @Test("another record in a body is no envelope, even if it has more of the names")
     func nestedRecord() throws {
         let comment = """

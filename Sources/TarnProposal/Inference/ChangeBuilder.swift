@@ -193,7 +193,7 @@ struct ChangeBuilder {
             }
             // A text in braces would be a variable.
             if facts.values.count == 1, !facts.values[0].contains("{") {
-                return (name, YAMLText.scalar(facts.values[0]))
+                return (name, YAMLText.string(facts.values[0]))
             }
             guard change.kind == .update, name == change.field, let attribute = attribute(for: name) else { return nil }
             return (name, "'{\(attribute)}'")

@@ -205,6 +205,24 @@ struct ProposedWritesTests {
         #expect(writes.update?.method == "PUT" && writes.read == nil, "\(proposal.text)")
     }
 
+    @Test("the answer has the record where the specification declares it, whatever the place in the body is")
+    func answers() throws {
+        let issue = "$ref: '#/components/schemas/Issue'"
+        func operation(_ body: String, _ answer: String) -> String {
+            "{ requestBody: { content: { application/json: { schema: \(body) } } }, responses: { '400': { description: no }, '201': { content: { application/json: { schema: \(answer) } } } } }"
+        }
+        func wrapped(_ name: String) -> String { "{ type: object, properties: { \(name): { \(issue) } } }" }
+        let proposal = try proposal(
+            """
+            /issues: { get: \(Self.list("Issue")), post: \(operation("{ \(issue) }", wrapped("data"))) }
+            /issues/{id}: { get: \(Self.one("Issue")), patch: \(operation(wrapped("issue"), "{ \(issue) }")) }
+            """, Self.issue)
+        let writes = try #require(try writes(proposal, "Issue"), "\(proposal.text)")
+        #expect(writes.create?.envelope.keys == [] && writes.create?.records == "data", "\(proposal.text)")
+        #expect(writes.update?.envelope == "issue" && writes.update?.records.keys == [], "\(proposal.text)")
+        #expect(!proposal.text.contains("records: issue"))
+    }
+
     @Test("a constant that is a text of digits stays a text")
     func constantText() throws {
         let input =

@@ -63,6 +63,7 @@ struct ChangeBuilder {
         guard let body = operation.body else {
             guard operation.mediaType != nil else { throw Problem(reason: "it declares no body") }
             if operation.format == .json { request.comments.append("UNCERTAIN: it declares no fields: all are sent.") }
+            addRecords(of: operation, nil, to: &request)
             return addingHeaders(request, operation)
         }
         try add(body, change, to: &request)
@@ -103,6 +104,7 @@ struct ChangeBuilder {
         if let envelope {
             request.options.append(("envelope", YAMLText.scalar(JSONPath(keys: [envelope]).description)))
         }
+        addRecords(of: change.operation, envelope, to: &request)
         var fields: [String] = [], places: [(String, [String])] = [], references: [(String, String)] = []
         var covered: Set<String> = []
         let constants = constants(in: inner, change)
@@ -183,6 +185,32 @@ struct ChangeBuilder {
     private func score(_ object: ObjectShape) -> Int {
         entity.attributes.count { $0.source == nil && object.value(at: path(of: $0)) != nil }
             + entity.relationships.count { $0.source == nil && place(of: $0, in: object) != nil }
+    }
+
+    /// Adds the place of the record in the answer, if that is not the envelope.
+    private func addRecords(
+        of operation: ChangeOperation, _ envelope: String?, to request: inout ProposedWrites.Request
+    ) {
+        guard let keys = operation.answer.flatMap(keysToRecord), keys != (envelope.map { [$0] } ?? []) else { return }
+        request.options.append(("records", YAMLText.scalar(JSONPath(keys: keys).description)))
+    }
+
+    /// Returns the keys that lead to the record in an answer; nil if it may have none.
+    private func keysToRecord(in answer: ObjectShape) -> [String]? {
+        var objects: [(keys: [String], object: ObjectShape)] = [([], answer)]
+        for depth in 0..<2 {
+            for (keys, object) in objects where keys.count == depth && objects.count < 500 {
+                for name in object.names where FieldNames.canBeWritten([name]) {
+                    if let inner = object.fields[name]?.object { objects.append((keys + [name], inner)) }
+                }
+            }
+        }
+        let same = objects.first { $0.object.schemaName != nil && $0.object.schemaName == records.schemaName }
+        let keys = entity.attributes.filter { entity.key.contains($0.name) && $0.source == nil && $0.constant == nil }
+        guard same == nil, !keys.isEmpty else { return same?.keys }
+        // Another record in the answer may have the key, too.
+        let found = objects.filter { object in keys.allSatisfy { object.object.value(at: path(of: $0)) != nil } }
+        return found.first { $0.keys.isEmpty }?.keys ?? (found.count == 1 ? found[0].keys : nil)
     }
 
     /// The members of a body that always have one value: required constants, and the key.

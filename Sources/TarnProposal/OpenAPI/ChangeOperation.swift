@@ -11,6 +11,8 @@ struct ChangeOperation {
     var parameters: [Operation.Parameter]
     /// The shape of the body; nil without one, or if it declares none.
     var body: ObjectShape?
+    /// The shape of the answer; nil if it declares none.
+    var answer: ObjectShape?
     /// The media type of the body; nil without one.
     var mediaType: String?
     /// The format of the body.
@@ -30,8 +32,13 @@ struct ChangeOperation {
     }
 
     /// Creates an operation; nil for a deprecated one, and without a readable value.
+    ///
+    /// - Parameters:
+    ///   - shapes: those of bodies.
+    ///   - answers: those of responses.
     init?(
-        _ method: String, _ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes
+        _ method: String, _ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes,
+        _ answers: SchemaShapes
     ) {
         guard let value = item[method], case .object = value, value["deprecated"] != .bool(true),
             path.hasPrefix("/"), path.utf8.count <= 500, !path.unicodeScalars.contains(where: YAMLText.isUnsafe)
@@ -50,6 +57,12 @@ struct ChangeOperation {
             problem = "its parameter `\(YAMLText.comment(needed.name, limit: 40))` is required"
         }
         problem = problem ?? Operation.problem(ofPath: self.path)
+        if method != "delete" {
+            let responses = value["responses"]?.members.filter { $0.key.hasPrefix("2") } ?? []
+            let contents = responses.lazy.compactMap { document.resolve($0.value)?.value["content"]?.members }
+            let media = contents.compactMap { $0.first { Operation.isJSON($0.key) } }.first
+            answer = (media?.value["schema"]).flatMap { answers.value($0).object }
+        }
         guard let request = value["requestBody"].flatMap({ document.resolve($0)?.value }) else { return }
         readBody(request["content"]?.members ?? [], shapes)
     }

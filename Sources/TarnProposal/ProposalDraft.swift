@@ -156,6 +156,7 @@ struct ProposalDraft {
 
     /// Adds the requests that change the records of lists, as a specification declares them.
     private mutating func addWrites(_ endpoints: EndpointBuilder) {
+        let keyTypes = description.keyTypes
         for (index, source) in sources.enumerated() where !source.changes.isEmpty && source.lists.count == 1 {
             guard let name = endpoints.name(ofSource: index),
                 let endpoint = description.endpoints.first(where: { $0.name == name && !$0.isCommentedOut }),
@@ -163,7 +164,8 @@ struct ProposalDraft {
             else { continue }
             var writes = description.entities[entity].writes ?? ProposedWrites()
             let builder = ChangeBuilder(
-                description.entities[entity], endpoint, source.lists[0].shape, description.naming ?? .snakeCase)
+                description.entities[entity], endpoint, source.lists[0].shape, description.naming ?? .snakeCase,
+                keyTypes: keyTypes)
             builder.add(source, to: &writes)
             description.entities[entity].writes = writes
         }

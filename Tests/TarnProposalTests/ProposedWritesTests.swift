@@ -200,6 +200,105 @@ struct ProposedWritesTests {
         #expect(try writes(proposal, "Thing")?.create?.places == [:], "\(proposal.text)")
     }
 
+    @Test("the URL ends like the path of the specification: with a slash, or without")
+    func slash() throws {
+        let proposal = try proposal(
+            """
+            /issues/: { get: \(Self.list("Issue")), post: \(Self.body("{ $ref: '#/components/schemas/Issue' }")) }
+            /issues/{id}/:
+              get: \(Self.one("Issue"))
+              patch: \(Self.body("{ $ref: '#/components/schemas/Issue' }"))
+              delete: { responses: { '204': { description: gone } } }
+            """, Self.issue)
+        let writes = try #require(try writes(proposal, "Issue"), "\(proposal.text)")
+        #expect(writes.create?.url == "/issues/" && writes.update?.url == "/issues/{id}/", "\(proposal.text)")
+        #expect(writes.delete?.url == "/issues/{id}/")
+    }
+
+    @Test("a PUT whose path has no GET declares no URL at which the record is read")
+    func putOnly() throws {
+        let proposal = try proposal(
+            """
+            /issues: { get: \(Self.list("Issue")) }
+            /issues/{id}: { put: \(Self.body("{ $ref: '#/components/schemas/Issue' }")) }
+            """, Self.issue)
+        let writes = try #require(try writes(proposal, "Issue"), "\(proposal.text)")
+        #expect(writes.update?.method == "PUT" && writes.read == nil, "\(proposal.text)")
+    }
+
+    @Test("the answer has the record where the specification declares it, whatever the place in the body is")
+    func answers() throws {
+        let issue = "$ref: '#/components/schemas/Issue'"
+        func operation(_ body: String, _ answer: String) -> String {
+            "{ requestBody: { content: { application/json: { schema: \(body) } } }, responses: { '400': { description: no }, '201': { content: { application/json: { schema: \(answer) } } } } }"
+        }
+        func wrapped(_ name: String) -> String { "{ type: object, properties: { \(name): { \(issue) } } }" }
+        let proposal = try proposal(
+            """
+            /issues: { get: \(Self.list("Issue")), post: \(operation("{ \(issue) }", wrapped("data"))) }
+            /issues/{id}: { get: \(Self.one("Issue")), patch: \(operation(wrapped("issue"), "{ \(issue) }")) }
+            """, Self.issue)
+        let writes = try #require(try writes(proposal, "Issue"), "\(proposal.text)")
+        #expect(writes.create?.envelope.keys == [] && writes.create?.records == "data", "\(proposal.text)")
+        #expect(writes.update?.envelope == "issue" && writes.update?.records.keys == [], "\(proposal.text)")
+        #expect(!proposal.text.contains("records: issue"))
+    }
+
+    @Test("a constant that is a text of digits stays a text")
+    func constantText() throws {
+        let input =
+            "{ type: object, required: [version], properties: { title: { type: string }, version: { type: string, enum: ['1.0'] } } }"
+        let proposal = try proposal(
+            "/issues: { get: \(Self.list("Issue")), post: \(Self.body(input)) }", Self.issue)
+        let create = try #require(try writes(proposal, "Issue")?.create, "\(proposal.text)")
+        #expect(create.values == [.init("version", .string("1.0"))], "\(proposal.text)")
+    }
+
+    @Test("another record in a body is no envelope, even if it has more of the names")
+    func nestedRecord() throws {
+        let comment = """
+            Comment:
+              type: object
+              required: [id, body]
+              properties:
+                id: { type: integer }
+                title: { type: string }
+                body: { type: string }
+                dueOn: { type: string }
+                issue: { $ref: '#/components/schemas/Issue' }
+            """
+        let input =
+            "{ type: object, properties: { body: { type: string }, issue: { $ref: '#/components/schemas/Issue' } } }"
+        let proposal = try proposal(
+            "/comments: { get: \(Self.list("Comment")), post: \(Self.body(input)) }", Self.issue + "\n" + comment)
+        let create = try #require(try writes(proposal, "Comment")?.create, "\(proposal.text)")
+        #expect(create.envelope.keys == [] && create.fields == ["body", "issue"], "\(proposal.text)")
+        #expect(create.referenceForms == ["issue": .object])
+    }
+
+    @Test("references of another type than the key, such as logins, are not sent: a comment says so")
+    func otherKeys() throws {
+        let input =
+            "{ type: object, properties: { title: { type: string }, assignees: { type: array, items: { type: string } } } }"
+        let proposal = try proposal(
+            "/issues: { get: \(Self.list("Issue")), post: \(Self.body(input)) }", Self.issue)
+        let create = try #require(try writes(proposal, "Issue")?.create, "\(proposal.text)")
+        #expect(create.fields == ["title"], "\(proposal.text)")
+        #expect(proposal.text.contains("UNCERTAIN: `assignees` is not sent: its values are no keys of User."))
+    }
+
+    @Test("guesses of a URL are told: a value that is not known, and a variable with another name than the field")
+    func uncertainURLs() throws {
+        let proposal = try proposal(
+            """
+            /orgs/{org}/issues: { get: \(Self.list("Issue")) }
+            /orgs/{org}/issues/{issue}: { delete: { responses: { '204': { description: gone } } } }
+            """, Self.issue)
+        #expect(try writes(proposal, "Issue")?.delete?.url == "/orgs/CHANGE_ME/issues/{id}", "\(proposal.text)")
+        #expect(proposal.text.contains("UNCERTAIN: write the value for CHANGE_ME, as in the endpoint"))
+        #expect(proposal.text.contains("UNCERTAIN: `{issue}` of the path is taken for `id`."))
+    }
+
     // MARK: What is not described
 
     @Test("requests that a description cannot have are named with the reason")

@@ -59,14 +59,27 @@ package struct StatedError: Sendable, Hashable {
     /// Beside what a list states, `"ok": false` and `"success": false` do: some servers answer each
     /// refusal with 200.
     static func find(inAnswer body: [UInt8], to record: JSONPath) -> StatedError? {
-        guard let json = json(body), case .object(let members) = json else { return nil }
-        let flag = members.first { ["ok", "success"].contains($0.key.lowercased()) && $0.value == .bool(false) }
+        guard let json = json(body), case .object = json else { return nil }
         // The record's own object counts, too: the caller has found no record there.
         let path = JSONPath(keys: record.keys + [""])
         if let found = find(in: json, around: [path]) { return found }
+        var value: JSONValue? = json, steps: [String] = []
+        for key in path.keys {
+            guard case .object(let members)? = value else { return nil }
+            if let found = refusal(members, steps) { return found }
+            value = value?[key]
+            steps.append(key)
+        }
+        return nil
+    }
+
+    /// Returns the error of an object with `"ok": false` or `"success": false`; nil without.
+    private static func refusal(_ members: [JSONValue.Member], _ keys: [String]) -> StatedError? {
+        let flag = members.first { ["ok", "success"].contains($0.key.lowercased()) && $0.value == .bool(false) }
         guard let flag else { return nil }
         let message = members.first { ["message", "msg", "detail", "description"].contains($0.key.lowercased()) }
-        return StatedError(path: flag.key, text: line(firstText(of: (message ?? flag).value)))
+        let path = JSONPath(keys: keys + [flag.key]).description
+        return StatedError(path: path, text: line(firstText(of: (message ?? flag).value)))
     }
 
     /// Returns the error of an object that leads to a list; nil if there is none.

@@ -20,6 +20,7 @@ extension OutboxDrain {
             let value = server[change.name] ?? .null, isUnordered = unordered.contains(change.name)
             return value.isSame(as: change.before ?? .null, isUnordered: isUnordered)
                 && !value.isSame(as: change.after, isUnordered: isUnordered)
+                && !(value == .null && change.after.isEmptyValue)
         }.map(\.name)
         guard !untaken.isEmpty else { return }
         // What the request does not send, the server cannot take.
@@ -32,6 +33,11 @@ extension OutboxDrain {
         let fields = untaken.filter { !left.contains($0) && !entity.isKeyField($0) }
         if !fields.isEmpty { effects.report.note(done, untaken: fields, record.key, at: client.now) }
     }
+}
+
+extension Value {
+    /// Whether this is an empty text or list, which a server may store as null.
+    fileprivate var isEmptyValue: Bool { self == .string("") || self == .array([]) }
 }
 
 extension Catalog.Entity {

@@ -8,11 +8,13 @@ extension OutboxLane {
     /// The outcome of an operation whose answer states an error, as `{"ok": false, "error": "…"}`
     /// or the `errors` of GraphQL, and does not have the record; nil for any other answer.
     ///
-    /// The server has not carried it out, although the status says so.
+    /// The server has not carried it out, although the status says so. A 201 with `Location` names
+    /// what it has created (RFC 9110 §15.3.2).
     func refused(
         _ done: SentOperation, _ response: TransportResponse, _ declared: WriteMessage, _ request: TransportRequest
     ) -> SentOperation? {
         guard (200..<300).contains(response.status), !response.body.isEmpty,
+            response.status != 201 || response.headers["Location"] == nil,
             rules.first(for: response)?.action != .ignore,
             let error = StatedError.find(inAnswer: response.body, to: declared.records)
         else { return nil }

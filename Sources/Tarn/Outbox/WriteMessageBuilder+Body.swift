@@ -15,6 +15,14 @@ extension WriteMessageBuilder {
         var idempotencyKey: String
     }
 
+    /// The fields of a record in a body.
+    private struct SentFields {
+        /// The fields as an object.
+        var json: JSONValue
+        /// The places of the fields in it; only of a JSON patch, which needs them.
+        var places: [[String]]
+    }
+
     /// The text that a body or a header field has in place of the idempotency key.
     static let idempotencyVariable = "{@idempotency_key}"
 
@@ -26,15 +34,15 @@ extension WriteMessageBuilder {
         _ entity: Catalog.Entity, _ variables: RecordVariables
     ) throws -> Content {
         let fields = try fields(of: operation, request, server, member, entity)
-        let entity = (member?.entity).flatMap { catalog.entity($0) } ?? entity
         let key = operation.idempotencyKey.lowercasedText
-        var body = try body(fields, request, variables, key)
-        var encoded = try body.map { try self.encoded($0, request, entity) }
+        let places = fields?.places ?? []
+        var body = try body(fields?.json, request, variables, key)
+        var encoded = try body.map { try self.encoded($0, request, places) }
         let derived = request.idempotencyKey(of: operation, encoded)
         // A key that follows from the body follows from one with the operation's own key.
         if key != derived, request.hasIdempotencyKey {
-            body = try self.body(fields, request, variables, derived)
-            encoded = try body.map { try self.encoded($0, request, entity) }
+            body = try self.body(fields?.json, request, variables, derived)
+            encoded = try body.map { try self.encoded($0, request, places) }
         }
         return Content(body: body, encoded: encoded, idempotencyKey: derived)
     }
@@ -76,13 +84,13 @@ extension WriteMessageBuilder {
         }
     }
 
-    /// Returns the fields of a record that a request sends, as an object; nil if it sends none.
+    /// Returns the fields of a record that a request sends; nil if it sends none.
     private func fields(
         of operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ member: Record?,
         _ entity: Catalog.Entity
-    ) throws -> JSONValue? {
+    ) throws -> SentFields? {
         let content = request.content(for: operation.kind)
-        var fields: JSONValue?
+        var fields: SentFields?
         switch (content, operation.kind) {
         case (.none, _): break
         case (_, .add), (_, .remove):
@@ -103,24 +111,29 @@ extension WriteMessageBuilder {
 
     private func changed(
         _ operation: OutboxOperation, _ request: WriteRequest, _ server: Record, _ fields: Set<String>
-    ) throws -> JSONValue {
-        let after = try json(of: local(operation, server), request, fields: fields)
+    ) throws -> SentFields {
+        var after = try json(of: local(operation, server), request, fields: fields)
         guard request.format == .mergePatch else { return after }
         let before = try json(of: server, request, fields: fields)
-        return JSONValue.mergePatch(from: before, to: after) ?? .object([])
+        after.json = JSONValue.mergePatch(from: before.json, to: after.json) ?? .object([])
+        return after
     }
 
     private func json(
         of record: Record, _ request: WriteRequest, fields: Set<String>?, omitting omitted: Set<String> = []
-    ) throws -> JSONValue {
+    ) throws -> SentFields {
         try checkKeys(of: record, fields, omitting: omitted)
         var options = options(of: request, record.entity)
         // A field without a value is not known, or the server has none: null would be a change.
         options.fields = fields?.filter { record[$0] != nil }
         options.omitted = omitted
-        return try bodies.body(of: record, options) { entity, key in
+        let body = try bodies.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
+        } server: { entity, key in
+            try catalog.entity(entity).flatMap { try access.serverRecord($0, key)?.record }
         }
+        return SentFields(
+            json: body, places: request.format == .jsonPatch ? try bodies.places(of: record, options) : [])
     }
 
     /// The places and forms of an entity's fields in the body of a request.
@@ -135,16 +148,17 @@ extension WriteMessageBuilder {
     }
 
     /// Encodes a body in the format of its request.
-    private func encoded(_ body: JSONValue, _ request: WriteRequest, _ entity: Catalog.Entity) throws -> [UInt8] {
+    ///
+    /// - Parameter places: the places of the fields that it has. Those of others may be around
+    ///   them: a patch that sets such a place would replace what the body does not have.
+    private func encoded(_ body: JSONValue, _ request: WriteRequest, _ places: [[String]]) throws -> [UInt8] {
         switch request.format {
         case .json, .mergePatch: return Array(body.text.utf8)
         case .form: return Array(TransportBody.form(body.formFields).text.utf8)
         case .jsonPatch:
-            let own = try bodies.places(of: entity, options(of: request, entity.name)).map {
-                request.envelope.keys + $0
-            }
+            let set = places.map { request.envelope.keys + $0 } + request.values.map(\.place.keys)
             do throws(JSONPatchError) {
-                return Array(try JSONValue.patch(setting: own + request.values.map(\.place.keys), of: body).text.utf8)
+                return Array(try JSONValue.patch(setting: set, of: body).text.utf8)
             } catch {
                 throw WriteError.request(place: "", reason: "\(error)")
             }
@@ -176,9 +190,11 @@ extension WriteMessageBuilder {
 
 extension WriteRequest {
     /// The variables of forced values and header fields.
-    package var variables: [String] {
-        values.flatMap { $0.value.placeholders } + headers.compactMap { TransportBody.placeholder($0.value) }
-    }
+    var variables: [String] { bodyVariables + headerVariables }
+    /// The variables of forced values.
+    package var bodyVariables: [String] { values.flatMap { $0.value.placeholders } }
+    /// The variables of header fields.
+    package var headerVariables: [String] { headers.compactMap { TransportBody.placeholder($0.value) } }
 
     /// Whether the body has the idempotency key.
     fileprivate var hasIdempotencyKey: Bool {

@@ -60,7 +60,7 @@ extension DescriptionSchema {
                         about: "The form of references, or a form or a template for each relationship.",
                         node: .either([
                             words(ReferenceForm.self),
-                            .map(.either([words(ReferenceForm.self), .pattern("\\{"), .mapping])),
+                            .map(.either([words(ReferenceForm.self), .pattern("\\{"), .mapping, .list(.any)])),
                         ])),
                     Property(name: "records", about: "The key path of the record in the answer.", node: .text),
                     Property(name: "headers", about: "Further header fields.", node: .map(.text)),

@@ -259,13 +259,21 @@ extension DescriptionReader {
                 continue
             }
             for variable in template.templateVariables {
-                if let message = DescriptionReader.problem(ofVariable: variable, destination, nil, schema) {
+                if variable.contains(".") {
+                    report(
+                        at: "\(field).references",
+                        "{\(variable)}: a template of references has attributes of \(destination) itself")
+                } else if let message = DescriptionReader.problem(ofVariable: variable, destination, nil, schema) {
                     report(at: "\(field).references", message)
                 }
             }
         }
-        for variable in request.variables {
-            if let message = DescriptionReader.problem(ofVariable: variable, entity, member, schema, inURL: false) {
+        // A list has a form in a body, but none in a header field.
+        let variables = request.bodyVariables.map { ($0, false) } + request.headerVariables.map { ($0, true) }
+        for (variable, needsOneValue) in variables {
+            if let message = DescriptionReader.problem(
+                ofVariable: variable, entity, member, schema, needsOneValue: needsOneValue)
+            {
                 report(at: field, message)
             }
         }
@@ -283,7 +291,7 @@ extension DescriptionReader {
     }
 
     private static func problem(
-        ofVariable variable: String, _ entity: String, _ member: String?, _ schema: Schema, inURL: Bool = true
+        ofVariable variable: String, _ entity: String, _ member: String?, _ schema: Schema, needsOneValue: Bool = true
     ) -> String? {
         var names = variable.split(separator: ".").map(String.init)[...], entity = entity
         if let member, names.first == "member", names.count > 1 {
@@ -295,8 +303,8 @@ extension DescriptionReader {
             guard let found = known[name] else {
                 return Spelling.unknown("field of \(entity)", name, among: known.keys.sorted()) + " (in {\(variable)})"
             }
-            if found.isToMany, inURL || !names.isEmpty {
-                return "{\(variable)}: \(name) is to-many: a URL needs one value"
+            if found.isToMany, needsOneValue || !names.isEmpty {
+                return "{\(variable)}: \(name) is to-many: one value is needed"
             }
             guard let destination = found.destination else {
                 return names.isEmpty ? nil : "{\(variable)}: \(name) is an attribute, and has no fields"

@@ -16,10 +16,15 @@ extension BodyWriter {
         }
         return reasons
     }
-    /// Returns the places of an entity's fields in a body: keys, outermost first.
+
+    /// Returns the places of the fields that the body of a record has: keys, outermost first.
     ///
     /// - Throws: `BodyError`.
-    package func places(of entity: Catalog.Entity, _ options: BodyOptions) throws -> [[String]] {
-        try plan(entity, options).fields.compactMap(\.keys)
+    package func places(of record: Record, _ options: BodyOptions) throws -> [[String]] {
+        guard let entity = catalog.entity(record.entity) else { throw BodyError.unknownEntity(record.entity) }
+        return try plan(entity, options).fields.filter { field in
+            !options.omitted.contains(field.name)
+                && (options.fields.map { $0.contains(field.name) } ?? (record[field.name] != nil))
+        }.compactMap(\.keys)
     }
 }

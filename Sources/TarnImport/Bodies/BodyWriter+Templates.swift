@@ -10,11 +10,11 @@ extension BodyWriter {
     /// - Parameters:
     ///   - key: the key of the record, which may be missing in the store: then the template may
     ///     only have the attributes of the key.
-    ///   - target: returns a stored record.
-    /// - Throws: `BodyError.value`; whatever `target` throws.
+    ///   - server: returns a stored record as the server has it, which does not know local changes.
+    /// - Throws: `BodyError.value`; whatever `server` throws.
     func filled(
         _ template: JSONValue, for key: RecordKey, _ destination: Catalog.Entity, from entity: Catalog.Entity,
-        _ field: String, _ target: (String, RecordKey) throws -> Record?
+        _ field: String, _ server: (String, RecordKey) throws -> Record?
     ) throws -> JSONValue {
         try checkIsKnown(key, from: entity, field)
         let values = destination.keyValues(key)
@@ -23,7 +23,7 @@ extension BodyWriter {
             if let id = destination.field(name)?.id, let value = values[id] {
                 found = value
             } else {
-                found = try target(destination.name, key)?[name]
+                found = try server(destination.name, key)?[name]
             }
             if let found, found != .null { return found }
             throw BodyError.value(

@@ -10,7 +10,7 @@ package import TarnStore
 /// (`@parent`, `@param`, constants) have no place in a body.
 package struct BodyWriter: Sendable {
     private let mapping: Mapping
-    private let catalog: Catalog
+    let catalog: Catalog
     private let plans: BodyPlanCache?
 
     /// Creates a writer.
@@ -31,10 +31,12 @@ package struct BodyWriter: Sendable {
     ///   - record: the record. Absent fields are left out, unless the options name them.
     ///   - options: the fields and their forms.
     ///   - target: returns a stored record, for references in the form `nested`.
-    /// - Throws: `BodyError`; whatever `target` throws.
+    ///   - server: returns a stored record as the server has it, for templates of references.
+    /// - Throws: `BodyError`; whatever `target` and `server` throw.
     package func body(
         of record: Record, _ options: BodyOptions = BodyOptions(),
-        target: (_ entity: String, _ key: RecordKey) throws -> Record? = { _, _ in nil }
+        target: (_ entity: String, _ key: RecordKey) throws -> Record? = { _, _ in nil },
+        server: (_ entity: String, _ key: RecordKey) throws -> Record? = { _, _ in nil }
     ) throws -> JSONValue {
         guard let entity = catalog.entity(record.entity) else { throw BodyError.unknownEntity(record.entity) }
         let named = (options.fields ?? []).union(options.omitted).union(options.places.keys)
@@ -53,7 +55,7 @@ package struct BodyWriter: Sendable {
                 guard isNamed else { continue }
                 throw BodyError.unsendable(entity: entity.name, field: field.name, reason: reason)
             }
-            var json = try json(of: value, field, entity, options, target)
+            var json = try json(of: value, field, entity, options, target, server)
             if case .list(_, let steps) = field.place {
                 guard let list = json.listed(steps[...]) else {
                     throw BodyError.value(
@@ -82,7 +84,7 @@ package struct BodyWriter: Sendable {
 
     private func json(
         of value: Value, _ field: BodyField, _ entity: Catalog.Entity, _ options: BodyOptions,
-        _ target: (String, RecordKey) throws -> Record?
+        _ target: (String, RecordKey) throws -> Record?, _ server: (String, RecordKey) throws -> Record?
     ) throws -> JSONValue {
         switch field.content {
         case .attribute(let rule):
@@ -102,7 +104,7 @@ package struct BodyWriter: Sendable {
             let form = options.form(of: field.name), template = options.referenceTemplates[field.name]
             func reference(_ key: RecordKey) throws -> JSONValue {
                 if let template {
-                    return try filled(template, for: key, destination, from: entity, field.name, target)
+                    return try filled(template, for: key, destination, from: entity, field.name, server)
                 }
                 if form == .nested, let record = try target(destination.name, key) {
                     return try body(of: record)

@@ -9,15 +9,22 @@ struct ChangeBuilder {
     /// The shape of the listed records.
     private let records: ObjectShape
     private let naming: NamingConvention
+    /// The types of single keys, by the names of entities.
+    private let keyTypes: [String: String]
 
     /// - Parameters:
     ///   - endpoint: the endpoint of the list.
     ///   - style: the style of the keys.
-    init(_ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape, _ style: NamingStyle) {
+    ///   - keyTypes: the types of single keys, by the names of entities.
+    init(
+        _ entity: ProposedEntity, _ endpoint: ProposedEndpoint, _ records: ObjectShape, _ style: NamingStyle,
+        keyTypes: [String: String] = [:]
+    ) {
         self.entity = entity
         self.endpoint = endpoint
         self.records = records
         naming = NamingConvention(style)
+        self.keyTypes = keyTypes
     }
 
     /// Adds the requests of a source that an entity does not have yet.
@@ -29,7 +36,7 @@ struct ChangeBuilder {
             do throws(Problem) {
                 let request = try request(change)
                 writes.requests.append(request)
-                if operation.method == "PUT", let url = request.line.split(separator: " ").last {
+                if operation.method == "PUT", operation.isRead, let url = request.line.split(separator: " ").last {
                     writes.read = String(url)
                 }
                 writes.idempotency = writes.idempotency ?? operation.idempotencyField
@@ -52,16 +59,34 @@ struct ChangeBuilder {
         let url = try url(of: change)
         var request = ProposedWrites.Request(key: change.kind.rawValue, line: "\(operation.method) \(url)")
         request.comments = ["\(operation.method) \(YAMLText.comment(operation.path, limit: 120)) of the specification"]
+        request.comments += doubts(change, url)
         guard change.kind != .delete else { return request }
         if operation.format != .json { request.options.append(("format", operation.format.rawValue)) }
         if operation.method == "POST", change.kind == .update { request.options.append(("body", "changed")) }
         guard let body = operation.body else {
             guard operation.mediaType != nil else { throw Problem(reason: "it declares no body") }
             if operation.format == .json { request.comments.append("UNCERTAIN: it declares no fields: all are sent.") }
+            addRecords(of: operation, nil, to: &request)
             return addingHeaders(request, operation)
         }
         try add(body, change, to: &request)
         return addingHeaders(request, operation)
+    }
+
+    /// Remarks about the URL of a request.
+    private func doubts(_ change: Source.Change, _ url: String) -> [String] {
+        var doubts: [String] = []
+        if url.contains("CHANGE_ME") {
+            doubts.append("UNCERTAIN: write the value for CHANGE_ME, as in the endpoint \(endpoint.name).")
+        }
+        // `/tags/{tag}` does not say which field names a tag.
+        if let field = change.field, let variable = change.operation.segments.last.flatMap(Operation.variable),
+            EnglishName.words(of: variable).last != EnglishName.words(of: field).last
+        {
+            let names = [variable, field].map { YAMLText.comment($0, limit: 40) }
+            doubts.append("UNCERTAIN: `{\(names[0])}` of the path is taken for `\(names[1])`.")
+        }
+        return doubts
     }
 
     private func addingHeaders(
@@ -82,6 +107,7 @@ struct ChangeBuilder {
         if let envelope {
             request.options.append(("envelope", YAMLText.scalar(JSONPath(keys: [envelope]).description)))
         }
+        addRecords(of: change.operation, envelope, to: &request)
         var fields: [String] = [], places: [(String, [String])] = [], references: [(String, String)] = []
         var covered: Set<String> = []
         let constants = constants(in: inner, change)
@@ -98,6 +124,12 @@ struct ChangeBuilder {
         }
         for relationship in entity.relationships where relationship.source == nil {
             guard let place = place(of: relationship, in: inner) else { continue }
+            guard fits(place, relationship) else {
+                request.comments.append(
+                    "UNCERTAIN: `\(relationship.name)` is not sent: its values are no keys of \(relationship.target). "
+                        + "A template under `references` may send an attribute.")
+                continue
+            }
             fields.append(relationship.name)
             covered.insert(place.path[0])
             if place.isOwn { places.append((relationship.name, place.path)) }
@@ -144,7 +176,9 @@ struct ChangeBuilder {
         let own = score(body)
         let inner = body.names.compactMap { name -> (name: String, score: Int)? in
             guard let object = body.fields[name]?.object, FieldNames.canBeWritten([name]) else { return nil }
-            return (name, score(object))
+            // Another record beside fields has the names of most of them.
+            let isRecord = entity.relationships.contains { place(of: $0, in: body)?.path == [name] }
+            return isRecord && body.names.count > 1 ? nil : (name, score(object))
         }
         guard let best = inner.max(by: { $0.score < $1.score }), best.score > own else { return nil }
         return best.name
@@ -156,6 +190,32 @@ struct ChangeBuilder {
             + entity.relationships.count { $0.source == nil && place(of: $0, in: object) != nil }
     }
 
+    /// Adds the place of the record in the answer, if that is not the envelope.
+    private func addRecords(
+        of operation: ChangeOperation, _ envelope: String?, to request: inout ProposedWrites.Request
+    ) {
+        guard let keys = operation.answer.flatMap(keysToRecord), keys != (envelope.map { [$0] } ?? []) else { return }
+        request.options.append(("records", YAMLText.scalar(JSONPath(keys: keys).description)))
+    }
+
+    /// Returns the keys that lead to the record in an answer; nil if it may have none.
+    private func keysToRecord(in answer: ObjectShape) -> [String]? {
+        var objects: [(keys: [String], object: ObjectShape)] = [([], answer)]
+        for depth in 0..<2 {
+            for (keys, object) in objects where keys.count == depth && objects.count < 500 {
+                for name in object.names where FieldNames.canBeWritten([name]) {
+                    if let inner = object.fields[name]?.object { objects.append((keys + [name], inner)) }
+                }
+            }
+        }
+        let same = objects.first { $0.object.schemaName != nil && $0.object.schemaName == records.schemaName }
+        let keys = entity.attributes.filter { entity.key.contains($0.name) && $0.source == nil && $0.constant == nil }
+        guard same == nil, !keys.isEmpty else { return same?.keys }
+        // Another record in the answer may have the key, too.
+        let found = objects.filter { object in keys.allSatisfy { object.object.value(at: path(of: $0)) != nil } }
+        return found.first { $0.keys.isEmpty }?.keys ?? (found.count == 1 ? found[0].keys : nil)
+    }
+
     /// The members of a body that always have one value: required constants, and the key.
     private func constants(in body: ObjectShape, _ change: Source.Change) -> [(key: String, text: String)] {
         body.names.compactMap { name in
@@ -164,7 +224,7 @@ struct ChangeBuilder {
             }
             // A text in braces would be a variable.
             if facts.values.count == 1, !facts.values[0].contains("{") {
-                return (name, YAMLText.scalar(facts.values[0]))
+                return (name, YAMLText.string(facts.values[0]))
             }
             guard change.kind == .update, name == change.field, let attribute = attribute(for: name) else { return nil }
             return (name, "'{\(attribute)}'")
@@ -184,6 +244,15 @@ struct ChangeBuilder {
         /// Whether it is another one than in responses.
         var isOwn = false
         var isObject = false
+        /// The declared types of a single value.
+        var types: Set<String> = []
+    }
+
+    /// Whether the values of a place may be keys of a relationship's target.
+    private func fits(_ place: Place, _ relationship: ProposedRelationship) -> Bool {
+        guard !place.isObject, !place.types.isEmpty, let type = keyTypes[relationship.target] else { return true }
+        let known: Set = ["int", "uint"].contains(type) ? ["integer", "number"] : ["string"]
+        return !place.types.isDisjoint(with: known)
     }
 
     private func place(of relationship: ProposedRelationship, in body: ObjectShape) -> Place? {
@@ -193,15 +262,15 @@ struct ChangeBuilder {
             let element = relationship.isToMany ? value.element ?? value : value
             return Place(
                 path: path, isOwn: relationship.from.map { $0.first != path } ?? (path != paths.first),
-                isObject: element.object != nil)
+                isObject: element.object != nil, types: element.declared?.types ?? [])
         }
         guard let name = paths.first?.last, paths.first?.count == 1 else { return nil }
         let suffixes = relationship.isToMany ? ["_ids", "Ids"] : ["_id", "Id"]
         let stem = relationship.isToMany ? EnglishName.singular(name) : name
         for suffix in suffixes {
-            if body.fields[stem + suffix]?.object == nil, body.fields[stem + suffix] != nil {
-                return Place(path: [stem + suffix], isOwn: true)
-            }
+            guard let value = body.fields[stem + suffix], value.object == nil else { continue }
+            let element = relationship.isToMany ? value.element ?? value : value
+            return Place(path: [stem + suffix], isOwn: true, types: element.declared?.types ?? [])
         }
         return nil
     }
@@ -216,12 +285,17 @@ struct ChangeBuilder {
             }
             last = "{\(attribute)}"
         }
-        guard change.isBelowList else {
-            let segments = change.operation.segments.map { Operation.variable($0) == nil ? $0 : last }
-            return "/" + segments.joined(separator: "/")
+        // The list of an API may be `/issues.json`, and its records `/issues/7.json`.
+        if let name = change.operation.segments.last, name.hasSuffix(".json") {
+            throw Problem(reason: "its path ends in .json")
         }
-        let list = try listPath()
-        return last.isEmpty ? list : list + "/" + last
+        var segments =
+            try change.isBelowList
+            ? listSegments() : change.operation.segments.map { Operation.variable($0) == nil ? $0 : last }
+        if change.isBelowList, !last.isEmpty { segments.append(last) }
+        // `/issues/` is another path than `/issues`.
+        let end = change.operation.path.hasSuffix("/") && !segments.isEmpty ? "/" : ""
+        return "/" + segments.joined(separator: "/") + end
     }
 
     /// The attribute that has the value of a key.
@@ -230,7 +304,7 @@ struct ChangeBuilder {
     }
 
     /// The path of the list with variables of its records.
-    private func listPath() throws(Problem) -> String {
+    private func listSegments() throws(Problem) -> [String] {
         var segments: [String] = []
         for segment in endpoint.path.split(separator: "/").map(String.init) {
             guard let variable = Operation.variable(segment) else {
@@ -250,11 +324,8 @@ struct ChangeBuilder {
             }
             segments.append("{" + ([parent] + names.dropFirst()).joined(separator: ".") + "}")
         }
-        // The list of an API may be `/issues.json`, and its records `/issues/7.json`.
-        if let last = segments.last, last.hasSuffix(".json") {
-            throw Problem(reason: "its path ends in .json")
-        }
-        return "/" + segments.joined(separator: "/")
+        if let last = segments.last, last.hasSuffix(".json") { throw Problem(reason: "its path ends in .json") }
+        return segments
     }
 }
 

@@ -42,6 +42,23 @@ struct ProposedDescription {
         }
     }
 
+    /// The types of keys that consist of one attribute, by the names of entities.
+    var keyTypes: [String: String] {
+        var types: [String: String] = [:]
+        for entity in entities {
+            var owner = entity, left = entities.count
+            while left > 0, let parent = owner.parent.flatMap(position) {
+                owner = entities[parent]
+                left -= 1
+            }
+            guard owner.key.count == 1, let key = owner.attributes.first(where: { $0.name == owner.key[0] }) else {
+                continue
+            }
+            types[entity.name] = key.type
+        }
+        return types
+    }
+
     /// The position of an entity by its name.
     func position(of entity: String) -> Int? { entities.firstIndex { $0.name == entity } }
 }

@@ -11,12 +11,17 @@ struct ChangeOperation {
     var parameters: [Operation.Parameter]
     /// The shape of the body; nil without one, or if it declares none.
     var body: ObjectShape?
+    /// The shape of the answer; nil if it declares none.
+    var answer: ObjectShape?
     /// The media type of the body; nil without one.
     var mediaType: String?
     /// The format of the body.
     var format = WriteRequest.Format.json
     /// The reason why a description cannot have it; nil if it can.
     var problem: String?
+
+    /// Whether a GET of the same path is declared.
+    let isRead: Bool
 
     /// Whether a POST to the same path is no change of a record.
     var replacesPost: Bool { method == "PATCH" || method == "PUT" }
@@ -27,13 +32,19 @@ struct ChangeOperation {
     }
 
     /// Creates an operation; nil for a deprecated one, and without a readable value.
+    ///
+    /// - Parameters:
+    ///   - shapes: those of bodies.
+    ///   - answers: those of responses.
     init?(
-        _ method: String, _ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes
+        _ method: String, _ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes,
+        _ answers: SchemaShapes
     ) {
         guard let value = item[method], case .object = value, value["deprecated"] != .bool(true),
             path.hasPrefix("/"), path.utf8.count <= 500, !path.unicodeScalars.contains(where: YAMLText.isUnsafe)
         else { return nil }
         self.method = method.uppercased()
+        if case .object? = item["get"] { isRead = true } else { isRead = false }
         parameters = Operation.parameters(
             (item["parameters"]?.elements ?? []) + (value["parameters"]?.elements ?? []), document)
         self.path = Operation.renamingVariables(path, &parameters)
@@ -46,6 +57,12 @@ struct ChangeOperation {
             problem = "its parameter `\(YAMLText.comment(needed.name, limit: 40))` is required"
         }
         problem = problem ?? Operation.problem(ofPath: self.path)
+        if method != "delete" {
+            let responses = value["responses"]?.members.filter { $0.key.hasPrefix("2") } ?? []
+            let contents = responses.lazy.compactMap { document.resolve($0.value)?.value["content"]?.members }
+            let media = contents.compactMap { $0.first { Operation.isJSON($0.key) } }.first
+            answer = (media?.value["schema"]).flatMap { answers.value($0).object }
+        }
         guard let request = value["requestBody"].flatMap({ document.resolve($0)?.value }) else { return }
         readBody(request["content"]?.members ?? [], shapes)
     }

@@ -6,6 +6,7 @@ import Tarn
 struct ChangeOperations {
     private let document: OpenAPIDocument
     private let shapes: SchemaShapes
+    private let answers: SchemaShapes
     private var items: [String: [(path: String, item: JSONValue)]] = [:]
 
     /// The maximum number of paths that are looked at.
@@ -14,6 +15,7 @@ struct ChangeOperations {
     init(_ document: OpenAPIDocument) {
         self.document = document
         shapes = SchemaShapes(document, areOfRequests: true)
+        answers = SchemaShapes(document)
         for path in document.root["paths"]?.members.prefix(ChangeOperations.limit) ?? [] {
             guard let (item, _) = document.resolve(path.value) else { continue }
             let segments = path.key.split(separator: "/").map(String.init)
@@ -25,7 +27,7 @@ struct ChangeOperations {
     func operations(at segments: [String], _ methods: [String]) -> [ChangeOperation] {
         let found = items[ChangeOperations.plain(segments)] ?? []
         return methods.flatMap { method in
-            found.compactMap { ChangeOperation(method, $0.path, $0.item, document, shapes) }.prefix(1)
+            found.compactMap { ChangeOperation(method, $0.path, $0.item, document, shapes, answers) }.prefix(1)
         }
     }
 

@@ -135,7 +135,7 @@ struct Operation {
     }
 
     /// Whether a media type is that of JSON, or has it among others.
-    private static func isJSON(_ type: String) -> Bool {
+    static func isJSON(_ type: String) -> Bool {
         let name = type.lowercased().prefix { $0 != ";" && $0 != " " }
         return name == "application/json" || name == "text/json" || name.hasSuffix("+json") || name == "*/*"
             || name == "application/*"

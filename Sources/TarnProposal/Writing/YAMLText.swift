@@ -1,6 +1,8 @@
 // Scalars and comments of YAML. The texts come from outside: each is quoted so that it is read back
 // as it is, and no control character reaches the file.
 
+import Tarn
+
 /// The writing of YAML.
 enum YAMLText {
     /// The maximum width of a line.
@@ -24,6 +26,12 @@ enum YAMLText {
             }
         }
         return quoted + "\""
+    }
+
+    /// Returns a scalar that is read back as a text, also if it is a number such as `1.0`.
+    static func string(_ text: String) -> String {
+        let scalar = scalar(text)
+        return scalar == text && (try? JSONValue(text)) != nil ? text.quotedYAML : scalar
     }
 
     /// Returns a scalar for a value in which a description may name environment variables.

@@ -145,6 +145,23 @@ struct SchemaCommandTests {
     }
 
     @Test(
+        "a reference may be a form or a template: a text, an object or a list",
+        arguments: ["nested", "'A({id})'", "{ id: '{id}' }", "['{id}']"])
+    func references(reference: String) async throws {
+        let text = """
+            api: { base: 'https://a.example' }
+            entities:
+              A:
+                key: id
+                attributes: { id: int }
+                relationships: { other: { to: A } }
+                write: { update: { request: 'PATCH /a/{id}', references: { other: \(reference) } } }
+            """
+        #expect(try await Self.schema().problems(of: try Self.value(text)) == [])
+        _ = try Description.parse(text, file: "a.yaml")
+    }
+
+    @Test(
         "a wrong key, word, type or number is refused",
         arguments: [
             ("api: { base: 'https://a.example', retry: { attempt: 3 } }", "api.retry"),

@@ -83,6 +83,38 @@ struct StatedRefusalTests {
         #expect(try second.operations().first?.failure?.message.contains("locked") == true)
     }
 
+    @Test("`success: false` counts in each object that leads to the record")
+    func innerFlag() async throws {
+        let place = try await place(
+            #"{"data":{"updateIssue":{"success":false,"message":"locked","issue":null}}}"#,
+            records: ", records: data.updateIssue.issue")
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        #expect(try await outbox.drain().dead == 1)
+        let message = try #require(try outbox.operations().first?.failure?.message)
+        #expect(message.contains("`data.updateIssue.success`") && message.contains("locked"), "\(message)")
+    }
+
+    @Test("a 201 with `Location` has created the record, whatever its body states")
+    func created() async throws {
+        let place = try ScriptedOutbox(Self.entities()) { request in
+            switch (request.method, request.target) {
+            case ("POST", _):
+                Answer(
+                    status: "201 Created", fields: ["Location: /issues/9"],
+                    body: #"{"check":{"name":"lint"},"status":"error"}"#)
+            case (_, "/issues"): Answer(body: #"[{"id":1,"title":"a"}]"#)
+            default: Answer(body: #"{"id":9,"title":"b"}"#)
+            }
+        }
+        try await place.sync(["issues"])
+        let outbox = place.outbox()
+        try await outbox.create("Issue", [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 0, "\(report)")
+        #expect(try place.field("title", of: RecordKey(9)) == .string("b"))
+    }
+
     @Test("deletions and additions of members are refused in the same way")
     func otherChanges() async throws {
         let place = try await place(#"{"ok":false,"error":"in_use"}"#), outbox = place.outbox()

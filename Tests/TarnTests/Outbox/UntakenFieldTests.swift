@@ -97,6 +97,16 @@ struct UntakenFieldTests {
         #expect(report.warnings.first?.failure.message.contains("dueOn") == true)
     }
 
+    @Test("null in place of an empty text is no other value")
+    func emptyText() async throws {
+        let place = try await place(#"{"id":7,"title":"new","dueOn":null,"labels":null}"#)
+        let outbox = place.outbox()
+        try await outbox.create(
+            "Issue", [.init("title", .string("new")), .init("dueOn", .string("")), .init("labels", .references([]))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.warnings.isEmpty, "\(report)")
+    }
+
     @Test("a field that the request does not send is not among them")
     func notSent() async throws {
         let place = try await place(#"{"id":1,"title":"b","dueOn":"may"}"#, ", fields: [title]")

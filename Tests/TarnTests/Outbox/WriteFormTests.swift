@@ -107,6 +107,40 @@ struct WriteFormTests {
         #expect(request.body == #"{"author@odata.bind":"People('bo b')"}"#)
     }
 
+    @Test("a template has the server's values of the other record: a change that is still queued is not known there")
+    func referenceBehindChange() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Person:
+              key: id
+              attributes: { id: int, login: string }
+              write: { update: 'PATCH /people/{id}' }
+            Issue:
+              key: id
+              attributes: { id: int }
+              relationships: { author: { to: Person } }
+              write: { update: { request: 'PATCH /issues/{id}', references: { author: '@{login}' } } }
+            """
+        ) { request in
+            switch request.target {
+            case "/people/5": Answer(status: "503 Busy")
+            default:
+                request.method == "GET"
+                    ? Answer(body: #"[{"id":1,"author":{"id":5,"login":"ada"}},{"id":2,"author":null}]"#)
+                    : Answer(status: "204 No Content")
+            }
+        }
+        try await place.sync(["issues"])
+        let outbox = place.outbox()
+        try await outbox.update("Person", RecordKey(5), [.init("login", .string("lovelace"))])
+        try await outbox.update("Issue", RecordKey(2), [.init("author", .reference(RecordKey(5)))])
+        while !place.changes.contains(where: { $0.target == "/issues/2" }) {
+            _ = try await outbox.drain()
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(place.changes.last { $0.target == "/issues/2" }?.body == #"{"author":"@ada"}"#, "\(place.changes)")
+    }
+
     @Test("a reference whose record lacks what the template needs is an error that names both")
     func missingAttribute() async throws {
         let place = try await place(
@@ -183,6 +217,26 @@ struct WriteFormTests {
                 #"{"op":"add","path":"/done","value":null}"#, #"{"op":"add","path":"/meta","value":{"y":[]}}"#,
                 #"{"op":"add","path":"/a~1b~0c","value":4}"#,
             ])
+    }
+
+    @Test("a JSON patch never replaces the place around a changed field: other members there stay")
+    func patchInside() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, meta: json?, color: { type: string?, from: meta.color } }
+              write: { update: { request: 'PATCH /issues/{id}', format: json_patch } }
+            """
+        ) { request in
+            request.method == "GET"
+                ? Answer(body: #"[{"id":1,"meta":{"color":"red","size":3}}]"#) : Answer(status: "204 No Content")
+        }
+        try await place.sync(["issues"])
+        let request = try await update(place, [.init("color", .string("blue"))])
+        #expect(request.body == #"[{"op":"add","path":"/meta/color","value":"blue"}]"#)
+        let whole = try await update(place, [.init("meta", .json(#"{"color":"blue"}"#))])
+        #expect(whole.body == #"[{"op":"add","path":"/meta","value":{"color":"blue"}}]"#)
     }
 
     @Test("places in lists: one element, and an element for each value; null is an empty list")
@@ -300,7 +354,9 @@ struct WriteFormTests {
             ("references: { author: { type: people } }", "the template has no variable"),
             ("references: { title: { id: '{id}' } }", "title is an attribute"),
             ("references: { author: objekt }", "unknown form of references"),
+            ("references: { watchers: { id: '{friend.id}' } }", "has attributes of Person itself"),
             ("set: { a: '{nr}' }", "unknown field of Issue"),
+            ("headers: { X-A: '{watchers}' }", "watchers is to-many: one value is needed"),
             ("headers: { X-A: '{nr}' }", "unknown field of Issue"),
             ("envelope: 'a[0]'", "is no place in a body"), ("places: { title: 'a[1]' }", "behind them [0] or *"),
             ("places: { title: '*.a' }", "is no place in a body"),

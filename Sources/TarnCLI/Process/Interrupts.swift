@@ -5,7 +5,7 @@ import Locking
 
 /// A handler for SIGINT, SIGTERM and SIGHUP, which interrupt a long-running command.
 final class Interrupts {
-    private let sources: [any DispatchSourceSignal]
+    private let sources: [(number: Int32, source: any DispatchSourceSignal)]
     /// The first signal received; 0 for none.
     private static let first = Guarded<Int32>(0)
 
@@ -14,11 +14,15 @@ final class Interrupts {
 
     /// The longest wait for the registration of the handlers.
     private static let registration = DispatchTimeInterval.seconds(1)
+    /// The time in which further signals count as the first one: timeout(1) sends its signal
+    /// twice, and for a closed terminal, SIGHUP comes from the system and from the shell.
+    private static let repetition = Duration.milliseconds(500)
 
-    /// Handles signals from its return on. One that comes before ends the process.
+    /// Handles signals from its return on. One that comes before ends the process, and so does a
+    /// second one.
     init(_ action: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "tarn.interrupts")
-        let count = Counter(), registered = DispatchSemaphore(value: 0)
+        let beginning = Beginning(), registered = DispatchSemaphore(value: 0)
         sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
             // `nohup` ignores SIGHUP, and a script SIGINT for its commands in the background. They
             // must remain ignored.
@@ -28,18 +32,33 @@ final class Interrupts {
             // Ignored before, a signal would be lost.
             source.setRegistrationHandler { registered.signal() }
             source.setEventHandler {
+                // The handler keeps its source until that is cancelled.
+                defer { withExtendedLifetime(source) {} }
                 Interrupts.first.withLock { if $0 == 0 { $0 = number } }
-                if count.next() > 1 { _exit(Interrupts.status) }
-                action()
+                guard let time = beginning.elapsed() else { return action() }
+                guard time > Interrupts.repetition else { return }
+                LeftFolders.removeAll()
+                _exit(Interrupts.status)
             }
             source.resume()
-            return source
+            return (number: number, source: source)
         }
         signal(SIGPIPE, SIG_IGN)
         for _ in sources { _ = registered.wait(timeout: .now() + Interrupts.registration) }
     }
 
-    func stop() { sources.forEach { $0.cancel() } }
+    /// Gives the signals their default action, if none has come: the next one ends the process.
+    ///
+    /// The handlers that the sources have installed stay when these are cancelled, and would drop
+    /// the signals of a command that waits for the reader of its output. Otherwise the sources
+    /// remain: the first signal may be repeated, and a second one ends the process.
+    func stop() {
+        guard Interrupts.first.withLock({ $0 == 0 }) else { return }
+        for (number, source) in sources {
+            source.cancel()
+            signal(number, SIG_DFL)
+        }
+    }
 
     /// Whether the program that started this one lets it ignore a signal.
     static func isIgnored(_ number: Int32) -> Bool {
@@ -57,12 +76,15 @@ final class Interrupts {
         if !isIgnored(number) { signal(number, SIG_DFL) }
     }
 
-    /// A counter for one serial queue.
-    private final class Counter: @unchecked Sendable {
-        private var value = 0
-        func next() -> Int {
-            value += 1
-            return value
+    /// The time of the first signal, for one serial queue.
+    private final class Beginning: @unchecked Sendable {
+        private var first: ContinuousClock.Instant?
+
+        /// Returns the time since the first call; nil in that call.
+        func elapsed() -> Duration? {
+            let now = ContinuousClock.now
+            defer { first = first ?? now }
+            return first.map { now - $0 }
         }
     }
 }

@@ -1,0 +1,58 @@
+// Signals that interrupt a command: those that come together, those that come when the work is
+// done, and the programs that the command has started.
+
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import TarnCLI
+
+@Suite("Interrupts")
+struct InterruptsTests {
+    @Test(
+        "a signal that comes when nothing is left to interrupt ends the process", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func afterTheEnd(signal number: Int32) async {
+        await #expect(processExitsWith: .signal(number)) { [number = number as Int32] in
+            // As a shell leaves them: the runner of the tests may ignore some.
+            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+            Interrupts {}.stop()
+            kill(getpid(), number)
+            sleep(20)
+        }
+    }
+
+    @Test("a signal that is sent twice at once, as timeout(1) does it, is one")
+    func sentTwice() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages, "--fault", "page=2:stall:600")
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let sync = try TarnProcess(["sync", "--file", file, "--base", server.base])
+        try await eventually { server.requests.contains { $0.contains("page=2 ") } }
+        // Two numbers: the system may join two equal signals.
+        sync.send(SIGTERM)
+        sync.send(SIGHUP)
+        let ended = await sync.end()
+        #expect([143, 129].contains(ended.status) && ended.error.contains("tarn: interrupted; "), "\(ended)")
+    }
+
+    @Test("an interrupt of a fetch ends the program that prints its secret", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func secretCommand(signal: Int32) async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages), note = folder("process")
+        let command =
+            "  auth: { bearer: { command: [sh, -c, 'echo $$ > \(note).new; mv \(note).new \(note); sleep 600'] } }"
+        let file = try folder.write("tarn.yaml", itemsYAML(api: command))
+        let fetch = try TarnProcess(["fetch", "items", "--file", file, "--base", server.base])
+        try await eventually("the program") { access(note, F_OK) == 0 }
+        let text = try String(contentsOfFile: note, encoding: .utf8).trimmingCharacters(in: .newlines)
+        let program = try #require(pid_t(text))
+        fetch.send(signal)
+        let ended = await fetch.end()
+        #expect(ended.status == 128 + signal && ended.error.isEmpty, "\(ended)")
+        // A zombie until its new parent has read its status.
+        try await eventually("its end") {
+            let status = try? String(contentsOfFile: "/proc/\(program)/stat", encoding: .utf8)
+            return status.map { $0.contains(") Z ") } ?? true
+        }
+        #expect(server.requests.isEmpty)
+    }
+}

@@ -37,8 +37,7 @@ final class Interrupts {
                 Interrupts.first.withLock { if $0 == 0 { $0 = number } }
                 guard let time = beginning.elapsed() else { return action() }
                 guard time > Interrupts.repetition else { return }
-                LeftFolders.removeAll()
-                _exit(Interrupts.status)
+                Interrupts.end()
             }
             source.resume()
             return (number: number, source: source)
@@ -58,6 +57,25 @@ final class Interrupts {
             source.cancel()
             signal(number, SIG_DFL)
         }
+    }
+
+    /// Ends the process by the first signal, as if it was not handled.
+    ///
+    /// After Ctrl-C, a shell ends its script or its loop if the signal has ended the command, and
+    /// goes on if the command has exited, whatever the exit code is.
+    static func end() -> Never {
+        LeftFolders.removeAll()
+        let number = first.withLock(\.self)
+        if number != 0 {
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, number)
+            signal(number, SIG_DFL)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+            raise(number)
+        }
+        // The first process of a container is not ended by its own signals.
+        _exit(status)
     }
 
     /// Whether the program that started this one lets it ignore a signal.

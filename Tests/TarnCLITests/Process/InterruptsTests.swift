@@ -55,4 +55,32 @@ struct InterruptsTests {
         }
         #expect(server.requests.isEmpty)
     }
+
+    /// Runs a command of a shell as its own group, and sends a signal to all of it after the first
+    /// line of the output.
+    private static let group = """
+        import os, signal, subprocess, sys
+        shell = subprocess.Popen(
+            ['bash', '-c', sys.argv[1]] + sys.argv[2:], stdout=subprocess.PIPE, start_new_session=True)
+        seen = os.read(shell.stdout.fileno(), 4096)
+        os.killpg(shell.pid, signal.SIGINT)
+        seen += shell.stdout.read()
+        sys.stdout.buffer.write(seen)
+        print(shell.wait())
+        """
+
+    @Test("Ctrl-C ends the loop of a shell around a command that handles it")
+    func loop() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let result = try await TarnProcess(
+            [
+                "python3", "-c", Self.group,
+                "for i in 1 2; do \"$0\" watch Item --limit $((3 - i)) --file \"$1\"; done",
+                TarnProcess.executable, file,
+            ], program: "/usr/bin/env"
+        ).end()
+        #expect(result.lines.count == 2 && result.lines.last == "-\(SIGINT)", "\(result)")
+    }
 }

@@ -9,6 +9,9 @@ final class Interrupts {
     /// The first signal received; 0 for none.
     private static let first = Guarded<Int32>(0)
 
+    /// Whether a signal was received.
+    static var hasCome: Bool { first.withLock { $0 != 0 } }
+
     /// The exit code after a signal, as in shells: 128 plus the signal number.
     static var status: Int32 { 128 + first.withLock { $0 == 0 ? SIGINT : $0 } }
 
@@ -16,7 +19,7 @@ final class Interrupts {
     private static let registration = DispatchTimeInterval.seconds(1)
     /// The time in which further signals count as the first one: timeout(1) sends its signal
     /// twice, and for a closed terminal, SIGHUP comes from the system and from the shell.
-    private static let repetition = Duration.milliseconds(500)
+    private static let repetition = Duration.milliseconds(250)
 
     /// Handles signals from its return on. One that comes before ends the process, and so does a
     /// second one.
@@ -52,7 +55,7 @@ final class Interrupts {
     /// the signals of a command that waits for the reader of its output. Otherwise the sources
     /// remain: the first signal may be repeated, and a second one ends the process.
     func stop() {
-        guard Interrupts.first.withLock({ $0 == 0 }) else { return }
+        guard !Interrupts.hasCome else { return }
         for (number, source) in sources {
             source.cancel()
             signal(number, SIG_DFL)

@@ -35,6 +35,28 @@ struct InterruptsTests {
         #expect([143, 129].contains(ended.status) && ended.error.contains("tarn: interrupted; "), "\(ended)")
     }
 
+    @Test("an interrupt is told, and has its exit code, also if it has ended the reader of the output")
+    func withoutReader() async throws {
+        let folder = try TemporaryFolder(), server = try LocalServer(itemPages, "--fault", "page=2:stall:600")
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let program = """
+            import os, subprocess, sys
+            reader, writer = os.pipe()
+            child = subprocess.Popen(sys.argv[1:], stdout=writer)
+            os.close(reader)
+            print(child.pid, flush=True)
+            print(child.wait())
+            """
+        let parent = try TarnProcess(
+            ["python3", "-c", program, TarnProcess.executable, "sync", "--file", file, "--base", server.base],
+            program: "/usr/bin/env")
+        try await eventually { server.requests.contains { $0.contains("page=2 ") } }
+        let sync = try #require(pid_t(parent.output.trimmingCharacters(in: .newlines)))
+        kill(sync, SIGINT)
+        let ended = await parent.end()
+        #expect(ended.lines.last == "-\(SIGINT)" && ended.error.contains("tarn: interrupted; "), "\(ended)")
+    }
+
     @Test("an interrupt of a fetch ends the program that prints its secret", arguments: [SIGINT, SIGTERM, SIGHUP])
     func secretCommand(signal: Int32) async throws {
         let folder = try TemporaryFolder(), server = try LocalServer(itemPages), note = folder("process")

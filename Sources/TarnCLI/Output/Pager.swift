@@ -80,15 +80,16 @@ enum Pager {
         state.withLock { state in
             guard case .holding = state else { return }
             state = .off
-            guard let command = command(environment), let running = spawn(command) else { return }
+            guard let command = command(environment) else { return }
+            // The pager handles the keys, and the process ends with it.
+            if !Interrupts.isIgnored(SIGINT) { isInterruptible.withLock { $0 = true } }
+            signal(SIGINT, SIG_IGN)
+            guard let running = spawn(command) else { return restoreInterrupt() }
+            signal(SIGPIPE, SIG_IGN)
             state = .running(
                 processID: running.processID, descriptor: running.descriptor, program: command.first ?? "")
             sent.withLock { $0 = [] }
             hasTaken.withLock { $0 = false }
-            // The pager handles the keys, and the process ends with it.
-            if !Interrupts.isIgnored(SIGINT) { isInterruptible.withLock { $0 = true } }
-            signal(SIGINT, SIG_IGN)
-            signal(SIGPIPE, SIG_IGN)
             awaitEnd()
         }
     }

@@ -24,8 +24,8 @@ enum ChildProcess {
         }
         if isQuiet { posix_spawn_file_actions_addopen(&actions, Output.descriptor, "/dev/null", O_WRONLY, 0) }
         sigemptyset(&signals)
-        // The threads of libdispatch block signals. A pager that inherits this ignores Ctrl-Z and the
-        // size of the terminal.
+        // The threads of libdispatch block signals. A pager that inherits this ignores Ctrl-Z and
+        // the size of the terminal.
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)

@@ -57,6 +57,19 @@ struct FetchCommand: AsyncParsableCommand {
         try await fetchRecords()
     }
 
+    /// Runs requests. An interrupt ends them, with the programs that print their secrets.
+    private static func interruptible<Value: Sendable>(
+        _ body: @escaping () async throws -> Value
+    ) async throws -> Value {
+        try await FollowedTask.value {
+            do { return try await body() } catch {
+                // The transfer was cancelled because of the interrupt.
+                if Task.isCancelled { throw Failure(.interrupted, "") }
+                throw error
+            }
+        }
+    }
+
     private func wantedPolicy() throws -> CachePolicy? {
         guard !offline else {
             guard policy == nil else { throw Failure(.usage, "--offline and --policy exclude each other") }
@@ -119,11 +132,15 @@ struct FetchCommand: AsyncParsableCommand {
             )
         }
         request.directives = maxStale.map { "max-stale=\($0)" }
-        guard !explain else { return Output.lines(try await cache.explain(request, policy: policy).description) }
-        let answer = try await cache.fetch(request, policy: policy)
+        let found = request
+        guard !explain else {
+            let explanation = try await FetchCommand.interruptible { try await cache.explain(found, policy: policy) }
+            return Output.lines(explanation.description)
+        }
+        let answer = try await FetchCommand.interruptible { try await cache.fetch(found, policy: policy) }
         progress.clear()
         try write(answer.records, store)
-        Output.flush()
+        Output.finish()
         await cache.finishBackground()
         if !quiet { describe(answer) }
         // The list that was printed is not that of the server.
@@ -225,7 +242,8 @@ struct FetchCommand: AsyncParsableCommand {
         let policy = try wantedPolicy() ?? .cacheFirst
         for directive in directives(of: policy) { request.headers.fields.append(.init("Cache-Control", directive)) }
         guard !explain else { return Output.lines(try cached.explain(request, policy: policy).description) }
-        let answer = try await cached.answer(request, policy: policy)
+        let found = request
+        let answer = try await FetchCommand.interruptible { try await cached.answer(found, policy: policy) }
         Output.raw(answer.response.body)
         await cached.finishBackground()
         if answer.decision.outcome == .unanswerable {

@@ -76,8 +76,7 @@ struct TarnCommand: AsyncParsableCommand {
             Output.finish()
             end(0)
         } catch let failure as Failure {
-            failure.show()
-            end(failure.code.status)
+            end(failure)
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
             // errors.
@@ -93,10 +92,14 @@ struct TarnCommand: AsyncParsableCommand {
                 Output.notes(usageError(fullMessage(for: error, columns: HelpText.unwrapped), arguments))
                 end(Failure.Code.usage.rawValue)
             }
-            let failure = Failure(error)
-            failure.show()
-            end(failure.code.status)
+            end(Failure(error))
         }
+    }
+
+    private static func end(_ failure: Failure) -> Never {
+        failure.show()
+        if failure.code == .interrupted { Interrupts.end() }
+        end(failure.code.status)
     }
 
     /// Answers what ArgumentParser has no part in: the version, help topics and completions.

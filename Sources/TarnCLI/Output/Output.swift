@@ -160,6 +160,9 @@ enum Output {
             guard !Pager.finish() else { TarnCommand.end(0) }
             return writeUnpaged()
         }
+        // The interrupt has ended the reader as well (`| tee`), or closed the terminal: what the
+        // command writes to standard error, and its exit code, tell how it ends.
+        if Interrupts.hasCome { return }
         // As the signal, which a command that handles interrupts ignores.
         if code == EPIPE { TarnCommand.end(128 + SIGPIPE) }
         error("cannot write the output: \(String(cString: strerror(code)))")

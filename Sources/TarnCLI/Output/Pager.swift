@@ -14,10 +14,14 @@ enum Pager {
     private static let state = Guarded<State>(.off)
     /// The text that has gone to the pager so far; nil once it is more than a failing pager takes.
     private static let sent = Guarded<[UInt8]?>([])
+    /// Whether Ctrl-C ends the process when no pager runs.
+    private static let isInterruptible = Guarded(false)
     /// Whether the pipe has taken any of it.
     private static let hasTaken = Guarded(false)
     /// More than the kernel keeps for a pager that reads nothing.
     private static let mostKept = 1 << 20
+    /// The time between two looks at the running pager.
+    private static let interval = DispatchTimeInterval.milliseconds(200)
 
     /// Lets the output of the command go through a pager, if it is longer than the screen.
     ///
@@ -76,15 +80,58 @@ enum Pager {
         state.withLock { state in
             guard case .holding = state else { return }
             state = .off
-            guard let command = command(environment), let running = spawn(command) else { return }
+            guard let command = command(environment) else { return }
+            // The pager handles the keys, and the process ends with it.
+            if !Interrupts.isIgnored(SIGINT) { isInterruptible.withLock { $0 = true } }
+            signal(SIGINT, SIG_IGN)
+            guard let running = spawn(command) else { return restoreInterrupt() }
+            signal(SIGPIPE, SIG_IGN)
             state = .running(
                 processID: running.processID, descriptor: running.descriptor, program: command.first ?? "")
             sent.withLock { $0 = [] }
             hasTaken.withLock { $0 = false }
-            // The pager handles the keys, and the process ends with it.
-            signal(SIGINT, SIG_IGN)
-            signal(SIGPIPE, SIG_IGN)
+            awaitEnd()
         }
+    }
+
+    /// Ends the process soon after the user has left the pager.
+    ///
+    /// A command that finds nothing more to write would not notice it, and would go on without a
+    /// way to interrupt it.
+    private static func awaitEnd() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval) {
+            switch ending {
+            case .running: awaitEnd()
+            case .left: TarnCommand.end(0)
+            // The next output goes to the terminal.
+            case .failed: restoreInterrupt()
+            case nil: break
+            }
+        }
+    }
+
+    private enum Ending { case running, left, failed }
+
+    /// Whether the pager runs, or a child of it that reads its input; nil if the command waits for
+    /// its end, or has handled it.
+    private static var ending: Ending? {
+        state.withLock { state in
+            guard case .running(let processID, let descriptor, _) = state else { return nil }
+            var pipe = pollfd(fd: descriptor, events: 0, revents: 0), info = siginfo_t()
+            guard poll(&pipe, 1, 0) > 0, pipe.revents & Int16(POLLERR) != 0,
+                waitid(P_PID, id_t(processID), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == SIGCHLD
+            else { return .running }
+            return info.si_code == CLD_EXITED && info._sifields._sigchld.si_status == 0 ? .left : .failed
+        }
+    }
+
+    /// Lets Ctrl-C end the process again.
+    private static func restoreInterrupt() {
+        let isDue = isInterruptible.withLock { isInterruptible in
+            defer { isInterruptible = false }
+            return isInterruptible
+        }
+        if isDue { signal(SIGINT, SIG_DFL) }
     }
 
     /// The descriptor of the running pager; nil if none runs.
@@ -129,7 +176,10 @@ enum Pager {
         // Another reader, to see what the pager leaves: opening the link of a pipe's end opens the
         // pipe (proc_pid_fd(5)).
         let reader = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { if reader >= 0 { close(reader) } }
+        defer {
+            if reader >= 0 { close(reader) }
+            restoreInterrupt()
+        }
         close(descriptor)
         guard let code = ChildProcess.exitCode(processID), code != 0 else { return true }
         // `less -K` ends with 2 after Ctrl-C.

@@ -24,9 +24,12 @@ enum ChildProcess {
         }
         if isQuiet { posix_spawn_file_actions_addopen(&actions, Output.descriptor, "/dev/null", O_WRONLY, 0) }
         sigemptyset(&signals)
+        // The threads of libdispatch block signals. A pager that inherits this ignores Ctrl-Z and
+        // the size of the terminal.
+        posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer {

@@ -48,10 +48,11 @@ final class SecretCommand: Sendable {
             state.processID = processID
             if state.isEnded { kill(-processID, SIGKILL) }
         }
-        let end = ContinuousClock.now + time
+        // While the machine sleeps, so does the program.
+        let end = SuspendingClock.now + time
         let data = SecretCommand.output(of: processID, ends[0], limit: limit, until: end)
         // Also its status counts: it may fail after it has printed something.
-        while data.count <= limit, !SecretCommand.isOver(processID), ContinuousClock.now < end { usleep(5000) }
+        while data.count <= limit, !SecretCommand.isOver(processID), SuspendingClock.now < end { usleep(5000) }
         let isLate = data.count <= limit && !SecretCommand.isOver(processID)
         let isEnded = state.withLock { state in
             state.processID = nil
@@ -140,17 +141,23 @@ final class SecretCommand: Sendable {
     private static let rest = Duration.milliseconds(100)
 
     /// Reads the output of a process until its end, its limit or the end of the time.
-    private static func output(
-        of processID: pid_t, _ file: Int32, limit: Int, until end: ContinuousClock.Instant
+    ///
+    /// The output of a process that has ended counts whenever it is read: the time may end while
+    /// this process is stopped (Ctrl-Z).
+    static func output(
+        of processID: pid_t, _ file: Int32, limit: Int, until end: SuspendingClock.Instant
     ) -> Data {
         var data = Data(), buffer = [UInt8](repeating: 0, count: 4096)
         var end = end, isOver = false
-        while data.count <= limit, ContinuousClock.now < end {
-            if !isOver, SecretCommand.isOver(processID) {
-                (isOver, end) = (true, min(end, ContinuousClock.now + rest))
-            }
+        while data.count <= limit {
+            if !isOver, SecretCommand.isOver(processID) { (isOver, end) = (true, SuspendingClock.now + rest) }
+            let isLate = SuspendingClock.now >= end
+            guard isOver || !isLate else { break }
             var poller = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            guard poll(&poller, 1, 10) > 0 else { continue }
+            guard poll(&poller, 1, isLate ? 0 : 10) > 0 else {
+                if isLate { break }
+                continue
+            }
             let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }

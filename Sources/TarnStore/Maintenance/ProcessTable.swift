@@ -57,6 +57,14 @@ enum ProcessTable {
         name(process).map { "\($0) (\(process))" } ?? "process \(process)"
     }
 
+    /// The processes that hold a lock of `flock` on the file of a path.
+    static func holders(ofFileAt path: String) -> [Int32] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        return holders(ofFile: descriptor)
+    }
+
     /// The processes that hold a lock of `flock` on a file (proc(5), /proc/locks).
     static func holders(ofFile descriptor: Int32) -> [Int32] {
         var status = stat()

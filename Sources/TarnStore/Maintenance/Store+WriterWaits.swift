@@ -9,7 +9,11 @@ extension Store {
     ///   - report: Receives a sentence for people, on a thread of its own.
     package static func reportLongWaits(after delay: Double, _ report: @escaping @Sendable (String) -> Void) {
         WriterWait.report(after: delay) { directory, thread in
-            let process = ProcessTable.process(ofThread: thread)
+            let writer = ProcessTable.process(ofThread: thread)
+            // The next writer holds a lock until it can write: stopped, it holds up all others.
+            let next = ProcessTable.holders(ofFileAt: directory + "/turn.lock").first
+            let stopped = [writer, next].compactMap(\.self).first { $0 != getpid() && ProcessTable.isStopped($0) }
+            let process = stopped ?? writer ?? next
             // A write of this process comes to its end.
             guard process != getpid() else { return }
             // Where a PID namespace is unknown to the store's lock, the number may be that of a

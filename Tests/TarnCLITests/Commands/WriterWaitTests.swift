@@ -29,4 +29,31 @@ struct WriterWaitTests {
         let records = try await tarn("list", "Item", "--file", file, "--store", store, "--format", "ndjson").lines
         #expect(records == [#"{"id":1,"name":"second"}"#])
     }
+    @Test("a write that waits for a process that was stopped before it could write says for which")
+    func stoppedInTheQueue() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let store = folder.path + "/items.tarn"
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"first"}]"#)])
+        try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", server.base))
+        // The queue of the writers is a lock; the next one holds it until it can write.
+        let program = """
+            import fcntl, os, signal, sys
+            data, turn = (open(sys.argv[1] + name, 'rb') for name in ('/data.mdb', '/turn.lock'))
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            """
+        let holder = try TarnProcess(["python3", "-c", program, store], program: "/usr/bin/env")
+        try await eventually("the process stops") {
+            let status = try String(contentsOfFile: "/proc/\(holder.processID)/status", encoding: .utf8)
+            return status.contains("State:\tT")
+        }
+        let update = try TarnProcess(
+            ["update", "Item", "--where", "id = 1", "--set", "name=second", "--file", file, "--store", store])
+        let expected = "(\(holder.processID)), which writes to \(store), and is stopped: continue it"
+        try await eventually("the message") { update.error.contains("waiting for ") }
+        #expect(update.error.contains(expected), "\(update.error)")
+        holder.send(SIGCONT)
+        await expectSuccess(holder.end())
+        #expect(await update.end().status == 0)
+    }
 }

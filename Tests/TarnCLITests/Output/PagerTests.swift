@@ -1,6 +1,8 @@
 // The pager, on a terminal that is the process's own; and the limits of a terminal.
 
 import Foundation
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -82,6 +84,64 @@ struct PagerTests {
     func leftEarly() async throws {
         let result = try await list(["list", "Comment", "--all", "--fields", "all"], ["PAGER": "head -n 1"])
         #expect(result.status == 0 && result.output.split(separator: "\n").count == 1, "\(result.output)")
+    }
+
+    @Test("a pager has no signal blocked: Ctrl-Z, Ctrl-C and the size of the terminal act on it")
+    func signals() async throws {
+        // Started by a thread of the pool, whose signals are blocked. A shell would unblock them.
+        let result = try await list(["changes"], ["PAGER": "grep SigBlk /proc/self/status"])
+        let words = result.output.split(whereSeparator: \.isWhitespace).drop { $0 != "SigBlk:" }
+        #expect(words.dropFirst().first == "0000000000000000", "\(result)")
+    }
+
+    @Test("Ctrl-C ends a command whose pager was left, while it goes on")
+    func interruptAfterPager() async throws {
+        let folder = try TemporaryFolder(), items = (1...60).map { "{\"id\":\($0)}" }.joined(separator: ",")
+        let isFirst = Mutex(true), leave = DispatchSemaphore(value: 0)
+        defer { leave.signal() }
+        let server = try ScriptedServer { _ in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            // The revalidation in the background has no answer.
+            if !isFirst { leave.wait() }
+            return .init(fields: ["Cache-Control: max-age=0, stale-while-revalidate=600"], body: "[\(items)]")
+        }
+        let file = try folder.write("tarn.yaml", itemsYAML("paginate: single_page"))
+        let pager = try folder.write(
+            "pager",
+            "#!/bin/sh\n(while kill -INT $PPID; do sleep 0.2; done) < /dev/null > /dev/null 2>&1 &\nhead -n 1\n")
+        _ = chmod(pager, 0o755)
+        let arguments = ["fetch", "items", "--file", file, "--base", server.base]
+        expectSuccess(try await tarn(arguments))
+        let result = try await Terminal.run(arguments, isControlling: true, environment: ["PAGER": pager])
+        // The script of the terminal exits with the negative number of the signal.
+        #expect(result.status == 256 - SIGINT, "\(result)")
+    }
+
+    @Test("a user who leaves the pager ends a command that finds nothing more to show")
+    func leftWithoutOutput() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            // A terminal of its own, with this process in its foreground.
+            setsid()
+            let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2): unlock it, and its number.
+            var unlocked: Int32 = 0, number: Int32 = 0
+            guard ioctl(master, 0x4004_5431, &unlocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else { _exit(8) }
+            let terminal = open("/dev/pts/\(number)", O_RDWR)
+            var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+            guard ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0, dup2(terminal, STDOUT_FILENO) == STDOUT_FILENO else {
+                _exit(8)
+            }
+            setenv("TERM", "xterm", 1)
+            setenv("TARN_PAGER", "head -n 1", 1)
+            Pager.begin()
+            guard Pager.isHolding else { _exit(8) }
+            for number in 1...100 { Output.line("line \(number)") }
+            sleep(30)
+            _exit(9)
+        }
     }
 
     @Test("the pager's command is split at spaces, and no shell runs it")

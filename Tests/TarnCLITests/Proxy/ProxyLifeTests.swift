@@ -449,8 +449,24 @@ struct ProxyLifeTests {
         try await eventually { slow.requests == 1 }
         proxy.process.send(SIGTERM)
         try await eventually { (try? proxy.connection()) == nil }
+        // Before, it would count as the first one.
+        try await Task.sleep(for: .seconds(1))
         proxy.process.send(SIGTERM)
         #expect(await proxy.process.end().status == 143)
         slow.goOn()
+    }
+
+    @Test("signals that come together are one: a request under way is answered")
+    func endBySeveralSignals() async throws {
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base),
+            connection = try proxy.connection()
+        try connection.send(Self.request)
+        try await eventually { slow.requests == 1 }
+        // As timeout(1), or a terminal that is closed.
+        for signal in [SIGTERM, SIGHUP, SIGTERM] { proxy.process.send(signal) }
+        try await eventually { (try? proxy.connection()) == nil }
+        slow.goOn()
+        #expect(try await onThread { try connection.message().text } == "ok")
+        #expect(await proxy.process.end().status == 0)
     }
 }

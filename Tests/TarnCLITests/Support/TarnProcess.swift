@@ -10,7 +10,8 @@ import Testing
 /// open.
 final class TarnProcess: Sendable {
     struct Result: Sendable {
-        /// The exit code, or the negative number of the signal that ended it.
+        /// The exit code, or the negative number of the signal that ended it. An interrupt is 128
+        /// and its number, as in a shell.
         var status: Int32
         var output: String
         var error: String
@@ -117,7 +118,9 @@ final class TarnProcess: Sendable {
             DispatchQueue.global().async {
                 var status: Int32 = 0
                 while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
-                continuation.resume(returning: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
+                let signal = status & 0x7F, isInterrupt = [SIGINT, SIGTERM, SIGHUP].contains(signal)
+                continuation.resume(
+                    returning: signal == 0 ? (status >> 8) & 0xFF : isInterrupt ? 128 + signal : -signal)
             }
         }
         func text(_ name: String) -> String {

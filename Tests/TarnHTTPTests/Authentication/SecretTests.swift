@@ -76,6 +76,24 @@ struct SecretTests {
         #expect(ContinuousClock.now - started < .seconds(30))
     }
 
+    @Test("the output of a command that has ended counts, also if it is read after the end of its time")
+    func lateReading() throws {
+        // As in a process that was stopped meanwhile.
+        var ends: [Int32] = [-1, -1], processID: pid_t = 0
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        try #require(write(ends[1], "s3cret\n", 7) == 7)
+        close(ends[1])
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+        defer { free(arguments[0]) }
+        try #require(posix_spawnp(&processID, "true", nil, nil, &arguments, environ) == 0)
+        defer { waitpid(processID, nil, 0) }
+        var info = siginfo_t()
+        try #require(waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) == 0)
+        let end = SuspendingClock.now - .seconds(60)
+        #expect(SecretCommand.output(of: processID, ends[0], limit: 100, until: end) == Data("s3cret\n".utf8))
+    }
+
     @Test("in a process that ignores SIGCHLD, and so learns no status, a command gives no secret")
     func unknownStatus() async {
         await #expect(processExitsWith: .success) {

@@ -159,7 +159,9 @@ struct WebProgressTests {
         let folder = try TemporaryFolder(), (path, store) = try makeStore(folder)
         let result = try await tarn("inspect", "stat", path), lines = result.lines
         #expect(
-            lines.contains { $0.contains("stopped after 3 pages, 300 records") && $0.contains("page=4") }, "\(lines)")
+            lines.contains {
+                $0.contains("  under way, or stopped after 3 pages, 300 records") && $0.contains("page=4")
+            }, "\(lines)")
         #expect(!result.output.contains("geheim"))
         #expect(lines.contains { $0.hasSuffix("issues: 503: <script>later") }, "\(lines)")
         #expect(lines.contains("  the next sync requests what changed since <b>2025-01-31</b>"))

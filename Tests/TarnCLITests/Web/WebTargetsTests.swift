@@ -85,6 +85,9 @@ struct WebTargetsTests {
         let changed = try json(try await tarn("inspect", "get", unsent.path, "Issue", "2", "--json").output)
         #expect((changed["localChange"] as? [String: Any])?["fields"] as? [String] == ["state"])
         #expect((changed["operations"] as? [[String: Any]])?.map { $0["id"] as? Int } == [2])
+        let added = try json(try await tarn("inspect", "get", unsent.path, "Issue", "7", "--json").output)
+        let operation = (added["operations"] as? [[String: Any]])?.first
+        #expect(operation?["relationship"] as? String == "labels" && operation?["members"] as? [String] == ["gone"])
         withExtendedLifetime(unsent.store) {}
     }
 }

@@ -12,8 +12,8 @@ struct ProgressAnswer: Encodable {
     struct Endpoint: Encodable {
         /// The name, and the place of its lists for a question about them.
         var name: String, id: String
-        /// The number of lists that were read, whether these are all of the store, and those complete
-        /// at least once.
+        /// The number of lists that were read, whether these are all of the store, and those
+        /// complete at least once.
         var lists: Int, isWhole: Bool, completeLists: Int
         /// The earliest time of the last complete scans, and the seconds since then; nil until all
         /// lists are complete, and unless all were read.

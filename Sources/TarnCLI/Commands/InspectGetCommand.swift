@@ -10,9 +10,9 @@ struct InspectGetCommand: InspectingCommand {
         abstract: "Show one record with its row, index entries, referrers, responses, changes and unsent changes.",
         discussion: """
             The record may be missing or deleted: its referrers and its last changes are shown nevertheless, and the \
-            exit code is 1. It is 6 if the row, or a page on the way to one of these parts, is damaged: \
-            what is unreadable is not reported as missing. The targets of a relationship that are not stored are marked \
-            as missing, and the operations of the outbox that change the record are its unsent changes.
+            exit code is 1. It is 6 if the row, or a page on the way to one of these parts, is damaged: what is \
+            unreadable is not reported as missing. The targets of a relationship that are not stored are marked as \
+            missing, and the operations of the outbox that change the record are its unsent changes.
 
             Examples:
               tarn inspect get forge.tarn Issue 7

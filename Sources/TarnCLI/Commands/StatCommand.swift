@@ -11,8 +11,8 @@ struct StatCommand: InspectingCommand {
         discussion: """
             Reads the statistics that LMDB keeps of each table, also of a damaged file or one that is not a store. \
             Damage that it meets is reported on standard error, and the exit code is then 6; `tarn inspect verify` \
-            checks everything. The endpoints are those that were scanned, with their last failures. Without permission to lock, the file is read without locks; the exit code is 9 if \
-            another process committed meanwhile.
+            checks everything. The endpoints are those that were scanned, with their last failures. Without permission \
+            to lock, the file is read without locks; the exit code is 9 if another process committed meanwhile.
 
             --sizes and --bigkeys read all pages.
 
@@ -158,11 +158,13 @@ struct StatCommand: InspectingCommand {
     }
 
     /// Writes the position of an unfinished scan, and the value of the next incremental one.
+    ///
+    /// The store does not know whether a process scans the endpoint now.
     private func writeDetails(_ checkpoint: Checkpoint) {
         if checkpoint.state == .underWay {
             Output.line(
-                "  stopped after \(countText(checkpoint.pages, "page")), \(countText(checkpoint.records, "record")); "
-                    + "begun \(checkpoint.startedAt)"
+                "  under way, or stopped after \(countText(checkpoint.pages, "page")), "
+                    + "\(countText(checkpoint.records, "record")); begun \(checkpoint.startedAt)"
                     + (checkpoint.nextURL.map { "; next: \(Redaction.shown($0))" } ?? ""))
         }
         if let since = checkpoint.since { Output.line("  the next sync requests what changed since \(since)") }

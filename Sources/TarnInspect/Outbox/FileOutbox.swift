@@ -8,7 +8,7 @@ import TarnStore
 final class FileOutbox: OutboxSource {
     let file: StoreFile
     let schema: OutboxSchema
-    /// The number of entries that the current search may still read.
+    /// The number of entries that the current search may still read or look for.
     private var left = Int.max
     /// Whether the current search has read every entry that it needed.
     private var isWhole = true
@@ -143,6 +143,8 @@ final class FileOutbox: OutboxSource {
     private func forEachID(
         behind start: Int, in interval: KeyInterval, reversed: Bool = false, _ body: (UInt64) throws -> Bool
     ) rethrows {
+        // A search that finds nothing counts, too: an operation may refer to a million records.
+        guard mayRead() else { return }
         let cursor = TableCursor(file, TableName.outbox, in: interval, reversed: reversed)
         while cursor.next() {
             guard mayRead() else { return }

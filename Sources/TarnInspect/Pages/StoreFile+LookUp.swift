@@ -20,11 +20,13 @@ extension StoreFile {
     func value(_ key: Bytes, in table: String) -> [UInt8]? { lookUp(key, in: table).value }
 
     /// Looks up a key of a table. The value has no checksum behind it.
-    func lookUp(_ key: Bytes, in table: String) -> LookUp {
+    ///
+    /// - Parameter readsValue: Whether the value is read; otherwise that of a found key is empty.
+    func lookUp(_ key: Bytes, in table: String, readsValue: Bool = true) -> LookUp {
         switch record(of: table) {
         case .missing: return .absent
         case .unreadable: return .unreadable
-        case .found(let record): return lookUp(key, table, record)
+        case .found(let record): return lookUp(key, table, record, readsValue: readsValue)
         }
     }
 
@@ -53,7 +55,7 @@ extension StoreFile {
         return .found(record)
     }
 
-    private func lookUp(_ key: Bytes, _ table: String, _ record: TableRecord) -> LookUp {
+    private func lookUp(_ key: Bytes, _ table: String, _ record: TableRecord, readsValue: Bool) -> LookUp {
         guard var number = record.root else {
             guard record.depth != 0 || record.leafPages != 0 || record.entries != 0 else { return .absent }
             note(
@@ -76,7 +78,8 @@ extension StoreFile {
                     note(.pageDepth, "page \(number) of \(table)", StoreFile.depthProblem(level, record))
                     isCertain = false
                 }
-                return page.withView { value(key, in: $0, number, table) } ?? (isCertain ? .absent : .unreadable)
+                return page.withView { value(key, in: $0, number, table, readsValue: readsValue) }
+                    ?? (isCertain ? .absent : .unreadable)
             }
             let next = page.withView { page -> (UInt64, KeyInterval)? in
                 guard let index = page.childIndex(for: key), let child = page.child(index) else { return nil }
@@ -142,13 +145,16 @@ extension StoreFile {
     }
 
     /// Returns the value of a key in a leaf; nil if the leaf does not have the key.
-    private func value(_ key: Bytes, in page: PageView, _ number: UInt64, _ table: String) -> LookUp? {
+    private func value(
+        _ key: Bytes, in page: PageView, _ number: UInt64, _ table: String, readsValue: Bool
+    ) -> LookUp? {
         guard let index = page.leafIndex(for: key), let node = page.leafNode(index) else { return nil }
         let place = "page \(number) of \(table)"
         guard node.flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
             note(.pageForm, place, "node \(index) has the flags \(node.flags)")
             return .unreadable
         }
+        guard readsValue else { return .found([]) }
         guard var value = snapshot.value(of: node) else {
             note(.pageMissing, place, "the value of node \(index) cannot be read")
             return .unreadable

@@ -91,6 +91,16 @@ extension InspectedOperation {
             text += ",\"after\":\(change.after.jsonText)}"
         }
         text += "]"
+        if let relationship = operation.relationship {
+            text += ",\"relationship\":"
+            text.appendJSONString(relationship)
+            text += ",\"members\":["
+            for (index, member) in operation.members.enumerated() {
+                if index > 0 { text += "," }
+                member.appendJSON(to: &text)
+            }
+            text += "]"
+        }
         if let failure = operation.failure {
             text += ",\"failure\":"
             text.appendJSONString(failure.message)

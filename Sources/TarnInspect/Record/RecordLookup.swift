@@ -266,7 +266,7 @@ struct RecordLookup {
         let isMarked = result.isChangedLocally || result.isMarkUnreadable
         // Those of other records may be many, and each has marked the records that it changes.
         let (ids, areAllIDs) = outbox.searching(most: most) {
-            outbox.ids(.own, own) + (isMarked ? outbox.ids(.reference, own) : [])
+            (outbox.ids(.own, own) + (isMarked ? outbox.ids(.reference, own) : [])).sorted()
         }
         let (operations, isWhole) = outbox.searching(most: most) {
             var found: [StoredOperation] = []
@@ -279,7 +279,6 @@ struct RecordLookup {
             return found
         }
         result.operations = operations.prefix(limit).compactMap { outbox.inspected($0, most: waits, at: now) }
-            .sorted { $0.operation.id < $1.operation.id }
         result.mayHaveMoreOperations = !areAllIDs || !isWhole || operations.count > limit
         for operation in result.operations { result.targets.lookUp(operation.operation, most: targets, in: file) }
     }

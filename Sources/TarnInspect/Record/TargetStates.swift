@@ -63,7 +63,10 @@ package struct TargetStates: Sendable {
     private mutating func lookUp(_ key: RecordKey, _ entity: Catalog.Entity, in file: StoreFile) {
         let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
         guard states[record] == nil else { return }
-        let found = record.storageKey.withUnsafeBytes { file.lookUp($0, in: TableName.records(entity.root)) }
+        // Rows may be large: those of hundreds of targets would take a long time.
+        let found = record.storageKey.withUnsafeBytes {
+            file.lookUp($0, in: TableName.records(entity.root), readsValue: false)
+        }
         switch found {
         case .found: states[record] = .stored
         case .absent: states[record] = .missing

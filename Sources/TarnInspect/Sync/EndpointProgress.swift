@@ -6,6 +6,7 @@ package struct EndpointProgress: Sendable {
     package var id: [UInt8]
     /// The lists that were read.
     package internal(set) var lists: [ListProgress] = []
-    /// Whether these are all of its lists: a question reads a limited number.
+    /// Whether these are all of its lists: a question reads a limited number, and some may be
+    /// unreadable.
     package internal(set) var isWhole = true
 }

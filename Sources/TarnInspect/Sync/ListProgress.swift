@@ -12,4 +12,10 @@ package struct ListProgress: Sendable {
     package internal(set) var members: Int?
     /// Whether these are all of them: a question counts a limited number.
     package internal(set) var areMembersWhole = true
+
+    /// Whether the last sync has passed by the list because of a failure.
+    ///
+    /// A rule for responses that has passed over the list, and a parent without a value for the
+    /// path, are noted as failures without a text, and are none.
+    package var hasFailed: Bool { checkpoint.failure.map { !$0.text.isEmpty } ?? false }
 }

@@ -34,7 +34,13 @@ extension StoreInspector {
         _ page: inout ProgressPage
     ) -> [UInt8]? {
         let cursor = TableCursor(reader.file, TableName.checkpoints, in: KeyInterval(from: first))
+        // The lists of damaged pages may be those of the endpoint before and of the one behind.
+        func noteDamage() {
+            if !cursor.isWhole, !page.endpoints.isEmpty { page.endpoints[page.endpoints.count - 1].isWhole = false }
+        }
+        var own = 0
         while cursor.next() {
+            noteDamage()
             guard let key = cursor.withKey({ Array($0) }), CheckpointReader.isList(key) else { continue }
             let id = CheckpointReader.endpoint(of: key)
             if page.endpoints.last?.id != id {
@@ -44,15 +50,22 @@ extension StoreInspector {
                 }
                 let name = CheckpointReader.name(id + [0]).text
                 page.endpoints.append(EndpointProgress(name: name, id: id))
+                own = 0
+                noteDamage()
             }
             let last = page.endpoints.count - 1
-            guard page.endpoints[last].lists.count < lists else {
+            guard own < lists else {
                 page.endpoints[last].isWhole = false
                 return CheckpointReader.lists(of: id).upper
             }
-            read += 1
-            if let list = reader.checkpoint(cursor) { page.endpoints[last].lists.append(list) }
+            (read, own) = (read + 1, own + 1)
+            if let list = reader.checkpoint(cursor) {
+                page.endpoints[last].lists.append(list)
+            } else {
+                page.endpoints[last].isWhole = false
+            }
         }
+        noteDamage()
         return nil
     }
 

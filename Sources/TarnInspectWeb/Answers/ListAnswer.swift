@@ -24,7 +24,8 @@ struct ListAnswer: Encodable {
     /// The values of incremental scans: the one that the next scan sends, the one that this scan
     /// has begun with, the one that it has found so far, and the one at its first interruption.
     var since: String?, begunSince: String?, seen: String?, heldSince: String?
-    /// The reason why the last sync has passed by the list.
+    /// The reason why the last sync has passed by the list. Without a text it is no failure: the
+    /// kind is `lacking`, or `ignored` with a status.
     var failure: Failure?
     /// The number of noted records, and whether it is the whole number.
     var members: Int?, areMembersWhole: Bool

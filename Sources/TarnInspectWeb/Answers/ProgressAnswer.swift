@@ -12,11 +12,11 @@ struct ProgressAnswer: Encodable {
     struct Endpoint: Encodable {
         /// The name, and the place of its lists for a question about them.
         var name: String, id: String
-        /// The number of lists that were read, whether these are all, and those complete at least
-        /// once.
+        /// The number of lists that were read, whether these are all of the store, and those
+        /// complete at least once.
         var lists: Int, isWhole: Bool, completeLists: Int
         /// The earliest time of the last complete scans, and the seconds since then; nil until all
-        /// lists are complete.
+        /// lists are complete, and unless all were read.
         var completedAt: String?, age: Int?
         /// The sums of the last complete scans; nil if a further scan has taken the place of one.
         var pages: Int?, records: Int?
@@ -83,7 +83,7 @@ struct ProgressAnswer: Encodable {
     private static func endpoint(_ progress: EndpointProgress, _ now: Timestamp) -> Endpoint {
         var status = EndpointStatus(named: progress.name)
         for list in progress.lists { status.add(list.checkpoint) }
-        if status.completeLists < progress.lists.count { status.completedAt = nil }
+        if !progress.isWhole || status.completeLists < progress.lists.count { status.completedAt = nil }
         status.setAge(at: now)
         // The pages and records of these scans are no longer known.
         let complete = status.rescannedLists > 0 ? nil : status.complete
@@ -96,7 +96,7 @@ struct ProgressAnswer: Encodable {
                 Unfinished(startedAt: $0.startedAt.description, pages: $0.pages, records: $0.records)
             },
             cutOffLists: status.cutOffLists, doubtfulLists: status.doubtfulLists,
-            passedLists: progress.lists.count { $0.checkpoint.failure != nil },
+            passedLists: progress.lists.count(where: \.hasFailed),
             list: progress.isWhole && progress.lists.count == 1 ? ListAnswer(progress.lists[0], at: now) : nil)
     }
 }

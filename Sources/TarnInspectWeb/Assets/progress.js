@@ -13,7 +13,7 @@ async function endpoints(parameters) {
   const isEmpty = found.endpoints.length === 0;
   return [
     element("h1", {}, "Progress"),
-    element("p", { class: "quiet" }, "The scans of each endpoint, as the store has them. The description may have other endpoints, which were never scanned."),
+    element("p", { class: "quiet" }, "The scans of each endpoint, as the store has them. The description may have other endpoints, and an endpoint other lists, which were never scanned."),
     ...findings(found.damages, found.moreDamages),
     isEmpty ? element("p", {}, parameters.get("after") ? "No further endpoint was scanned." : "No endpoint was scanned.")
       : table(["Endpoint", "State", "Last complete scan", "Age", "Pages", "Records", "Notes"], found.endpoints.map((one) => row(one, failures.get(one.name)))),
@@ -32,23 +32,30 @@ function row(one, failure) {
     element("td", { class: "first" }, element("a", { href: address("progress", { endpoint: one.id, name: one.name }) }, data(one.name)),
       isOne ? null : element("span", { class: "quiet" }, ` ${number(one.completeLists)} of ${lists} complete`)),
     state(one, failure), one.completedAt ?? "", element("td", { class: "number" }, one.age === undefined ? "" : duration(one.age)),
-    element("td", { class: "number" }, one.pages === undefined ? "" : number(one.pages)),
-    element("td", { class: "number" }, one.records === undefined ? "" : number(one.records)),
+    element("td", { class: "number" }, sum(one, one.pages)), element("td", { class: "number" }, sum(one, one.records)),
     element("td", { class: "value" }, notes(one, failure)),
   ];
+}
+
+/** A sum of the lists that were read; nothing if it is unknown. */
+function sum(one, count) {
+  return count === undefined ? "" : number(count) + (one.isWhole ? "" : " or more");
 }
 
 /** The state of an endpoint, as `tarn status` has it. The store does not know whether a process scans it now. */
 function state(one, failure) {
   if (failure) return element("span", { class: "bad" }, "failed");
   if (one.unfinished) return "under way or interrupted";
-  return one.isWhole && one.completeLists === one.lists ? element("span", { class: "good" }, "complete") : "not complete";
+  if (one.completeLists < one.lists) return "not complete";
+  // An endpoint with too many lists, or with unreadable ones, has others of which nothing is known.
+  if (!one.isWhole) return one.lists > 0 ? "complete as far as it was read" : "unknown";
+  return element("span", { class: "good" }, "complete");
 }
 
 function notes(one, failure) {
   const unfinished = one.unfinished, lists = (count) => `${number(count)} ${count === 1 ? "list" : "lists"}`;
   return [
-    unfinished ? line(`${pages(unfinished)} so far; begun ${unfinished.startedAt}`) : null,
+    unfinished ? line(`${pages(unfinished)}${one.isWhole ? "" : " or more"} so far; begun ${unfinished.startedAt}`) : null,
     one.list ? listNotes(one.list) : [
       one.cutOffLists > 0 ? line(`${lists(one.cutOffLists)} ended at a limit of the description`) : null,
       one.doubtfulLists > 0 ? line(`${lists(one.doubtfulLists)} ended where the server may have more`) : null,
@@ -82,8 +89,16 @@ function listNotes(one) {
     one.hasOrphans ? line("orphans are still to be looked for") : null,
     one.members === undefined ? null
       : line(`${number(one.members)}${one.areMembersWhole ? "" : " or more"} ${one.members === 1 ? "record" : "records"} noted for the rule for orphans`),
-    one.failure ? line("passed by: ", data(one.failure.kind), " ", data(one.failure.text)) : null,
+    one.failure ? line(passed(one.failure)) : null,
   ];
+}
+
+/** The reason why the last sync has passed by a list. */
+function passed(failure) {
+  if (failure.text) return ["passed by: ", data(failure.kind), " ", data(failure.text)];
+  // These are no failures.
+  if (failure.kind === "lacking") return "not requested: its parent record has no value for the path any more";
+  return ["a rule for responses has passed over it: ", data(failure.kind)];
 }
 
 function failed(failures) {

@@ -67,6 +67,27 @@ struct WebTargetsTests {
         #expect((damagedList["damages"] as? [String])?.contains { $0.contains("page") } == true)
     }
 
+    @Test("the rows of targets are not read: they may be large")
+    func largeTargets() throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn"), count: Int64 = 20
+        let store = try Store.open(at: path, schema: Self.schema, options: .init(durability: .relaxed))
+        try store.write { writer in
+            for number in 1...count {
+                // It cannot be compressed.
+                let name = (0..<5000).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
+                try writer.put("User", RecordKey(number), [.init("name", .string(name))])
+            }
+            let readers = (1...count).map { RecordKey($0) }
+            try writer.put(
+                "Issue", RecordKey(1), [.init("title", .string("one")), .init("readers", .references(readers))])
+        }
+        let page = InspectPage(store: path), before = try WebPageTests.bytesRead()
+        let record = try page.object("record?entity=Issue&key=\(UnsentStore.place(RecordKey(1)))")
+        #expect(try WebPageTests.bytesRead() - before < 500_000)
+        #expect(states(record).count == Int(count) && states(record).values.allSatisfy { $0 == "stored" })
+        withExtendedLifetime(store) {}
+    }
+
     @Test("inspect get marks missing targets and local fields, and lists the unsent changes, as text and as JSON")
     func terminal() async throws {
         let folder = try TemporaryFolder(), path = folder("s.tarn")
@@ -85,6 +106,9 @@ struct WebTargetsTests {
         let changed = try json(try await tarn("inspect", "get", unsent.path, "Issue", "2", "--json").output)
         #expect((changed["localChange"] as? [String: Any])?["fields"] as? [String] == ["state"])
         #expect((changed["operations"] as? [[String: Any]])?.map { $0["id"] as? Int } == [2])
+        let added = try json(try await tarn("inspect", "get", unsent.path, "Issue", "7", "--json").output)
+        let operation = (added["operations"] as? [[String: Any]])?.first
+        #expect(operation?["relationship"] as? String == "labels" && operation?["members"] as? [String] == ["gone"])
         withExtendedLifetime(unsent.store) {}
     }
 }

@@ -76,6 +76,50 @@ struct InspectedOutboxTests {
         #expect(all.operations.count == 31 && !all.mayHaveMoreOperations && all.damage == nil)
     }
 
+    @Test("the search for what an operation with very many members waits for ends at a limit, and says so")
+    func members() throws {
+        let path = folder("members.tarn")
+        let schema = Schema([
+            EntityDefinition("Label", key: ["id"], attributes: [.init("id", .int)]),
+            EntityDefinition(
+                "Issue", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("labels", to: "Label", many: true, ordered: true, inverse: "issues")]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .relaxed))
+        try store.write { writer in
+            try writer.put("Issue", RecordKey(1), [])
+            try writer.enqueueAdd((1...300).map { RecordKey(Int64($0)) }, to: "labels", of: "Issue", RecordKey(1))
+        }
+        let short = try StoreInspector(at: path).outboxOperation(1, waits: 100).operation
+        let whole = try StoreInspector(at: path).outboxOperation(1, waits: 1000).operation
+        #expect(short?.areWaitsWhole == false && whole?.areWaitsWhole == true)
+        #expect(whole?.operation.members.count == 300 && whole?.entry.waitsFor.isEmpty == true)
+    }
+
+    @Test("the first operations of a record are those with the least ids, also of other records")
+    func order() throws {
+        let path = folder("order.tarn")
+        let schema = Schema([
+            EntityDefinition(
+                "User", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("issues", to: "Issue", many: true, inverse: "author", onDelete: .nullify)]),
+            EntityDefinition(
+                "Issue", key: ["id"], attributes: [.init("id", .int), .init("title", .string, optional: true)],
+                relationships: [.init("author", to: "User", inverse: "issues")]),
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .relaxed))
+        try store.write { writer in
+            try writer.put("User", RecordKey(1), [])
+            try writer.put("Issue", RecordKey(1), [.init("author", .reference(RecordKey(1)))])
+            try writer.enqueueDelete("User", RecordKey(1))
+            try writer.enqueueUpdate("Issue", RecordKey(1), [.init("title", .string("new"))])
+        }
+        let first = try StoreInspector(at: path).record("Issue", limit: 1) { _ in RecordKey(1) }
+        #expect(first.operations.map(\.operation.id) == [1] && first.mayHaveMoreOperations)
+        let all = try StoreInspector(at: path).record("Issue") { _ in RecordKey(1) }
+        #expect(all.operations.map(\.operation.kind) == [.delete, .update] && !all.mayHaveMoreOperations)
+    }
+
     @Test("an entry that refers to no operation, missing counters and a key without an id are named")
     func damaged() throws {
         try put(OutboxEntryKey.operation(7), nil)

@@ -97,4 +97,15 @@ struct MirrorQueryTextTests {
         let answer = try await fixture.cache(server.base).fetch(CacheRequest("found"))
         #expect(answer.records.map(\.key) == [RecordKey(1)])
     }
+
+    @Test(
+        "a pattern without seconds or a time is moved back by its own step, so that no record of this step is missed",
+        arguments: [("yyyy-MM-dd HH:mm", "2026-01-03 09:59"), ("yyyy/MM/dd", "2026/01/02"), ("day", "2026-01-02")])
+    func stepOfPattern(format: String, expected: String) async throws {
+        let log = Log()
+        let store = try MirrorStore(
+            yaml: Self.yaml("{ param: since, field: changed_at, format: '\(format)', range: open }"))
+        for _ in 1...2 { _ = try await store.sync(nil, transport: Self.answering(log)) }
+        #expect(log.requests == ["/search", "/search?since=\(expected)"])
+    }
 }

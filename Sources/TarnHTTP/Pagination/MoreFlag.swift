@@ -14,6 +14,15 @@ struct MoreFlag: Sendable, Hashable {
     func value(_ facts: PageFacts) -> Bool? { facts.flag(path).map { $0 != marksEnd } }
 }
 
+extension MoreFlag {
+    /// The evidence of a flag that promises a page.
+    ///
+    /// - Parameter lack: the reason why there is no request for the page.
+    func promise(lacking lack: String) -> PageEvidence {
+        PageEvidence(name: path, meaning: "is \(marksEnd ? "false" : "true"), and \(lack)")
+    }
+}
+
 extension MoreFlag: CustomDebugStringConvertible {
     // The text of a style is stored with the progress of its scans. Before there was `is_last`, it
     // had the path alone.

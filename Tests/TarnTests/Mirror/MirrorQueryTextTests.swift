@@ -108,4 +108,24 @@ struct MirrorQueryTextTests {
         for _ in 1...2 { _ = try await store.sync(nil, transport: Self.answering(log)) }
         #expect(log.requests == ["/search", "/search?since=\(expected)"])
     }
+
+    @Test("a flag that promises a page whose URL is missing is an error: the list would end early")
+    func promise() async throws {
+        for (flag, text) in [("has_more: rest", "rest is true"), ("is_last: rest", "rest is false")] {
+            let value = flag.hasPrefix("has_more"), log = Log()
+            let transport = ClosureTransport { request in
+                _ = log.add(request)
+                return TransportResponse(status: 200, body: Array(#"{"items":[{"id":1}],"rest":\#(value)}"#.utf8))
+            }
+            let store = try MirrorStore(
+                yaml: """
+                    api: { base: 'https://api.test.example' }
+                    entities: { Item: { key: id, attributes: { id: int } } }
+                    endpoints:
+                      items: { path: /items, records: items, entity: Item, paginate: { json_link: { path: next, \(flag) } } }
+                    """)
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.contains { $0.contains("\(text), and next has no URL") }, "\(report.texts)")
+        }
+    }
 }

@@ -128,4 +128,24 @@ struct MirrorQueryTextTests {
             #expect(report.texts.contains { $0.contains("\(text), and next has no URL") }, "\(report.texts)")
         }
     }
+
+    @Test("the short form of a value that no request can have is an error, and so is a record's value in a check")
+    func values() {
+        let rest = """
+              notes:
+                path: /notes
+                for_each: Issue
+                entity: Issue
+                paginate: single_page
+            """
+        func found(_ lines: String) -> [String] {
+            let yaml = Self.yaml("{ param: q, field: id }", rest + "\n" + lines, issue: "tags: json")
+            return TarnTests.problems(yaml)
+        }
+        let list = found("    with: { id: '{issue.id}', q: 'x {tags}' }")
+        #expect(list.count == 1 && list[0].contains("notes.with.q: {tags} is of type json"), "\(list)")
+        let check = found(
+            "    with: { id: ['{issue.id}'] }\n    orphans: { check: '/notes/{id}/{issue.id}' }")
+        #expect(check.count == 1 && check[0].contains("orphans.check: no value for {id}"), "\(check)")
+    }
 }

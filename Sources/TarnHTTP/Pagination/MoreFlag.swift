@@ -10,6 +10,9 @@ struct MoreFlag: Sendable, Hashable {
         self.marksEnd = marksEnd
     }
 
+    /// The key under which a description declares it.
+    var key: String { marksEnd ? "is_last" : "has_more" }
+
     /// Returns whether another page follows; nil if the value is no boolean.
     func value(_ facts: PageFacts) -> Bool? { facts.flag(path).map { $0 != marksEnd } }
 }

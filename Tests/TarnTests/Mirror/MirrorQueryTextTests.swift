@@ -87,6 +87,12 @@ struct MirrorQueryTextTests {
         let report = try await store.sync(nil, transport: transport)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(log.requests == ["/search?q=open since t1", "/search?q=open since t0"])
+        let refused = ClosureTransport { request in
+            _ = log.add(request)
+            return TransportResponse(status: 410)
+        }
+        #expect(try await store.sync(nil, transport: refused).failures.count == 1)
+        #expect(log.requests == ["/search?q=open since t1", "/search?q=open since t0"])
     }
 
     @Test("a request of the record cache sends the query with the initial value")

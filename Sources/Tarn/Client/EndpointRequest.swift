@@ -36,7 +36,9 @@ struct EndpointRequest: Sendable {
             bounds = client.bounds(of: endpoint)
             template = try? PathTemplate(endpoint.path)
             variables = Set(endpoint.variables)
-            isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
+            isPlain =
+                endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
+                && endpoint.incremental?.text == nil
             self.fingerprint = fingerprint
             listing = endpoint.orphans.map { _ in
                 Description.listing(of: endpoint, keyedBy: client.keyFingerprint)
@@ -119,7 +121,9 @@ struct EndpointRequest: Sendable {
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in parameters { values[parameter.name, default: []].append(parameter.value) }
         let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
-        guard let since, let rule = endpoint.incremental, let place = rule.sends else { return first }
+        guard let rule = endpoint.incremental, let place = rule.sends else { return first }
+        // A text is the query of the list: each request sends it, perhaps with the initial value.
+        guard let since = since ?? (rule.text == nil ? nil : rule.initial) else { return first }
         guard let text = rule.text else { return first.setting(place, to: since, isNumber: since.isJSONInteger) }
         var texts = values.compactMapValues(\.first)
         texts[Incremental.variable] = since

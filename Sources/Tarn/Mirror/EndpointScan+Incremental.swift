@@ -171,13 +171,16 @@ extension EndpointScan {
         return suspects.filter { list in created[list.key].map { $0 >= list.sequence } ?? false }.map(\.name)
     }
 
+    /// The value that requests everything: a text is sent with the initial value, nothing without.
+    var wholeSince: String? { endpoint.incremental.flatMap { $0.text == nil ? nil : $0.initial } }
+
     /// Begins a list again without its value, which the server no longer accepts.
     func beginAnew(_ list: ListScan) throws {
         var request = list.target.request
-        request.since = nil
+        request.since = wholeSince
         list.pages = try request.pages()
         list.target.request = request
-        list.target.checkpoint.begunSince = nil
+        list.target.checkpoint.begunSince = request.since
         list.target.checkpoint.nextURL = list.pages.position
     }
 }

@@ -42,7 +42,7 @@ extension EndpointScan {
         case .refused:
             if try list.pages.restart(afterStatus: response.status) { return .again }
             if list.pages.isEnd(afterStatus: response.status) { return .last }
-            if list.target.request.since != nil, list.target.checkpoint.pages == 0,
+            if list.target.request.since != wholeSince, list.target.checkpoint.pages == 0,
                 endpoint.incremental?.expired.contains(where: { $0.contains(response.status) }) == true
             {
                 return .expired

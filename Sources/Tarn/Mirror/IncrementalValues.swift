@@ -201,6 +201,7 @@ extension DateFormat {
         case .day: 86_400_000_000
         case .epoch(.milliseconds): 1000
         case .epoch(.microseconds): 1
+        case .pattern(let pattern): pattern.step
         default: 1_000_000
         }
     }

@@ -180,10 +180,10 @@ extension DescriptionReader {
         let given: [String] =
             if case .mapping(let entries)? = endpoint["with"]?.content {
                 entries.filter { entry in
-                    if case .scalar(let text, _) = entry.value.content {
-                        Endpoint.variables(in: text).isEmpty
-                    } else {
-                        true
+                    let values = if case .list(let list) = entry.value.content { list } else { [entry.value] }
+                    return values.allSatisfy { value in
+                        guard case .scalar(let text, _) = value.content else { return true }
+                        return Endpoint.variables(in: text).isEmpty
                     }
                 }.map(\.key)
             } else { [] }

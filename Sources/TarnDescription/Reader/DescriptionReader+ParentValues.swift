@@ -27,6 +27,9 @@ extension DescriptionReader {
                 {
                     // Short form: a name without the variable is an attribute of the record.
                     text = text.replacing("{\(name)}", with: "{\(forEach.variable).\(name)}")
+                    if let problem = problem(ofVariable: name, attribute: name, forEach, schema) {
+                        report(at: field, problem)
+                    }
                 } else if parts.count == 2,
                     let entity = schema.entities.first(where: { Endpoint.ForEach.variable(of: $0.name) == parts[0] })
                 {

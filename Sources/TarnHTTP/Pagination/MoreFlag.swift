@@ -10,8 +10,20 @@ struct MoreFlag: Sendable, Hashable {
         self.marksEnd = marksEnd
     }
 
+    /// The key under which a description declares it.
+    var key: String { marksEnd ? "is_last" : "has_more" }
+
     /// Returns whether another page follows; nil if the value is no boolean.
     func value(_ facts: PageFacts) -> Bool? { facts.flag(path).map { $0 != marksEnd } }
+}
+
+extension MoreFlag {
+    /// The evidence of a flag that promises a page.
+    ///
+    /// - Parameter lack: the reason why there is no request for the page.
+    func promise(lacking lack: String) -> PageEvidence {
+        PageEvidence(name: path, meaning: "is \(marksEnd ? "false" : "true"), and \(lack)")
+    }
 }
 
 extension MoreFlag: CustomDebugStringConvertible {

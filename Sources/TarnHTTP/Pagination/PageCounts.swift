@@ -6,6 +6,8 @@ struct PageCounts {
     var total: Int?
     var totalPages: Int?
     var hasMore: Bool?
+    /// The key under which the flag is declared.
+    private var flagKey = "has_more"
 
     /// Whether the page has none of the declared counts and flags.
     var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
@@ -16,6 +18,7 @@ struct PageCounts {
         self.total = facts.number(total).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
         self.totalPages = facts.number(totalPages).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
         self.hasMore = hasMore?.value(facts)
+        if let hasMore { flagKey = hasMore.key }
     }
 
     /// Returns whether a header field with the number of pages says that a page is the last one.
@@ -59,7 +62,7 @@ struct PageCounts {
         }
         if hasMore == true {
             guard facts.recordCount > 0 else {
-                throw .shrunk(listed: listed, hint: PageCounts.hint("there are more", "has_more"))
+                throw .shrunk(listed: listed, hint: PageCounts.hint("there are more", flagKey))
             }
             return true
         }

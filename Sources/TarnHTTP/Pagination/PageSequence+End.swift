@@ -17,7 +17,7 @@ extension PageSequence {
         guard facts.isEmpty, listed > 0, !style.isCounted, !hasMore(counts, listed: listed) else {
             return false
         }
-        guard (style as? CursorPagination)?.hasMore?.value(facts) != true,
+        guard (style as? any PromisingStyle)?.hasMore?.value(facts) != true,
             !facts.values.keys.contains(where: { PageEvidence.isMore($0) && facts.flag($0) == true })
         else { return false }
         return !PageEvidence.counts(facts).contains { $0.isPages && $0.count > pages }

@@ -329,7 +329,7 @@ package struct PageSequence: Sendable, Hashable {
             guard let url = try? permitted(link, relativeTo: answeredBy ?? request.url) else { return false }
             return visited.contains(Visit(PageRequest(url: url, body: request.body)))
         }
-        return (style as? CursorPagination)?.promise(facts, bounds.more)
+        return (style as? any PromisingStyle)?.promise(facts, bounds.more)
             ?? PageEvidence.find(facts, taken, bounds.more)
             ?? PageEvidence.found(before: facts, taken, bounds.more)
     }

@@ -236,6 +236,17 @@ public struct DatePattern: Sendable, Hashable, ExpressibleByStringLiteral {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The smallest step between two dates that the pattern tells apart, in microseconds: a day, an
+    /// hour, a minute, or a second.
+    package var step: Int64 {
+        func has(_ isPiece: (Element) -> Bool) -> Bool { elements.contains(where: isPiece) }
+        guard has({ if case .hour = $0 { true } else if case .halfDayHour = $0 { true } else { false } }) else {
+            return 86_400_000_000
+        }
+        guard has({ if case .minute = $0 { true } else { false } }) else { return 3_600_000_000 }
+        return has { if case .second = $0 { true } else { false } } ? 1_000_000 : 60_000_000
+    }
+
     private static func text(of element: Element, _ time: CivilTime) -> String {
         switch element {
         case .literal: ""

@@ -335,6 +335,11 @@ struct PaginationGuardTests {
         #expect(throws: PaginationError.shrunk(listed: 0, hint: PageCounts.hint("there are more", "has_more"))) {
             try Styles.walk(more, [page(0, ["more": "true"])])
         }
+        let last = Pagination(
+            OffsetPagination(sends: .query("o"), start: 0, hasMore: MoreFlag("end", marksEnd: true), end: .short))
+        #expect(throws: PaginationError.shrunk(listed: 0, hint: PageCounts.hint("there are more", "is_last"))) {
+            try Styles.walk(last, [page(0, ["end": "false"])])
+        }
     }
 
     @Test("a page without counts does not end a walk before the counts of the pages before")

@@ -1,5 +1,5 @@
 /// The style `cursor`: the body names the next page by an opaque value.
-struct CursorPagination: LastingStyle {
+struct CursorPagination: LastingStyle, PromisingStyle {
     static let syntax = PaginationSyntax(
         "cursor",
         keys: [
@@ -60,13 +60,11 @@ struct CursorPagination: LastingStyle {
         hasMore?.value(facts) == false || last != nil && facts.values[path] == last
     }
 
-    /// Returns the declared flag that promises another page, if the page has no cursor for it.
     func promise(_ facts: PageFacts, _ rule: PageEvidence.Rule) -> PageEvidence? {
         guard let hasMore, hasMore.value(facts) == true, !isDeclaredLast(facts), !rule.ignores(hasMore.path),
             !(facts.isEmpty && endsAtEmptyPage)
         else { return nil }
-        return PageEvidence(
-            name: hasMore.path, meaning: "is \(hasMore.marksEnd ? "false" : "true"), and \(path) has no cursor")
+        return hasMore.promise(lacking: "\(path) has no cursor")
     }
 }
 

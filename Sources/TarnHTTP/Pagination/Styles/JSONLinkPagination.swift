@@ -1,7 +1,7 @@
 import Foundation
 
 /// The style `json_link`: the next page is a URL in the body.
-struct JSONLinkPagination: LastingStyle {
+struct JSONLinkPagination: LastingStyle, PromisingStyle {
     static let syntax = PaginationSyntax(
         "json_link",
         keys: [.path("path", required: true, example: "meta.next"), .path("has_more"), .path("is_last")],
@@ -56,6 +56,11 @@ struct JSONLinkPagination: LastingStyle {
     }
 
     func isDeclaredLast(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == false }
+
+    func promise(_ facts: PageFacts, _ rule: PageEvidence.Rule) -> PageEvidence? {
+        guard let hasMore, hasMore.value(facts) == true, !rule.ignores(hasMore.path) else { return nil }
+        return hasMore.promise(lacking: "\(path) has no URL")
+    }
 
     /// Returns the link with the relation `next` of a list.
     private func next(in list: LinkList) throws(PaginationError) -> NextPage {

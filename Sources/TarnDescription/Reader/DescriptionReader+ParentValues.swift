@@ -21,12 +21,13 @@ extension DescriptionReader {
                     if let problem = problem(ofVariable: name, attribute: attribute, forEach, schema) {
                         report(at: field, problem)
                     }
-                } else if let forEach,
+                } else if let forEach, text == "{\(name)}",
                     case .attribute = DescriptionReader.attribute(
                         at: name.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
                 {
-                    // Short form: a name without the variable is an attribute of the record.
-                    text = text.replacing("{\(name)}", with: "{\(forEach.variable).\(name)}")
+                    // Short form: a name without the variable is an attribute of the record. Within a
+                    // text, such as `comments{message}`, braces may have another meaning.
+                    text = "{\(forEach.variable).\(name)}"
                     if let problem = problem(ofVariable: name, attribute: name, forEach, schema) {
                         report(at: field, problem)
                     }

@@ -61,9 +61,9 @@ struct MirrorQueryTests {
             ("{ issue: '{issue.id}', n: 5 }", ["/notes?issue=1&n=5", "/notes?issue=2&n=5"]),
             ("{ issue: '{id}' }", ["/notes?issue=1", "/notes?issue=2"]),
             (
-                "{ q: 'title:{title} {other} id:{issue.id}' }",
+                "{ q: 'title:{issue.title} {other} {title} id:{issue.id}' }",
                 [
-                    "/notes?q=title:a b {other} id:1", "/notes?q=title:é {other} id:2",
+                    "/notes?q=title:a b {other} {title} id:1", "/notes?q=title:é {other} {title} id:2",
                 ]
             ),
         ])

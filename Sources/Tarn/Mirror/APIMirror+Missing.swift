@@ -167,7 +167,8 @@ extension Endpoint {
     /// The variables that name a record by its key, in the order of the key; nil if the endpoint
     /// does not request single records of its entity by their keys.
     fileprivate func detailNames(_ schema: Schema) -> [String]? {
-        guard let forEach, forEach.entity == entity, envelope.isEmpty,
+        // A list of the record's own children has a parent.
+        guard let forEach, forEach.entity == entity, forEach.parent == nil, envelope.isEmpty,
             partitions.isEmpty, var definition = schema.entities.first(where: { $0.name == forEach.entity })
         else { return nil }
         // The key of a kind is that of its root. The schema was not validated: a cycle must end.

@@ -167,7 +167,7 @@ extension Importer {
     }
 
     private func isStored(_ member: [UInt8], _ entity: Catalog.Entity, _ access: StoreAccess) throws -> Bool {
-        // A unit may have very many members, and a compressed row is kept until the closure returns.
+        // A compressed row is kept until the closure returns, and a unit may have many members.
         try access.lending { try member.withUnsafeBytes { try access.records.row(entity, $0) != nil } }
     }
 

@@ -48,7 +48,9 @@ extension Importer {
         _ listed: inout ListedMembers, _ writer: inout StoreWriter, _ tally: inout ImportTally
     ) throws {
         let target = Array(drafter.derived.bytes(list.target))
-        for referrer in try left(list, relationship, through: index, writer.access) {
+        // The index does not have them yet.
+        let added = listed.members(of: target, relationship)
+        for referrer in try left(list, relationship, through: index, and: added, writer.access) {
             if relationship.isListed, !hasLocal {
                 listed.remove(target, from: referrer, relationship)
                 continue
@@ -140,9 +142,9 @@ extension Importer {
                 continue
             }
             if relationship.isListed, !hasLocal,
-                try member.withUnsafeBytes({ try writer.access.records.row(relationship.owner, $0) != nil })
+                try listed.adds(to: member, relationship) || isStored(member, relationship.owner, writer.access)
             {
-                listed.add(target, to: member, relationship)
+                listed.add(target, to: member, relationship, keepsOthers: list.keepsOthers)
                 continue
             }
             let outcome =
@@ -164,17 +166,23 @@ extension Importer {
         }
     }
 
+    private func isStored(_ member: [UInt8], _ entity: Catalog.Entity, _ access: StoreAccess) throws -> Bool {
+        // A compressed row is kept until the closure returns, and a unit may have many members.
+        try access.lending { try member.withUnsafeBytes { try access.records.row(entity, $0) != nil } }
+    }
+
     func path(of list: DerivedList) -> String { drafter.derived.text(list.record) + drafter.derived.text(list.path) }
 
     /// Returns the records that refer to a list's record and are not in the list.
+    ///
+    /// - Parameter others: records that will refer to it.
     private func left(
-        _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, _ access: StoreAccess
+        _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, and others: [[UInt8]],
+        _ access: StoreAccess
     ) throws -> [[UInt8]] {
         let members = drafter.derived.members[list.members]
         var known: Set<[UInt8]>?, left: [[UInt8]] = []
-        try access.indexes.forEachReferrer(
-            of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered
-        ) { referrer in
+        func take(_ referrer: Bytes) {
             if members.count > 16 {
                 let set = known ?? Set(members.map { Array(drafter.derived.bytes($0.key)) })
                 known = set
@@ -182,8 +190,14 @@ extension Importer {
             } else if !members.contains(where: { Bytes.equal(drafter.derived.bytes($0.key), referrer) }) {
                 left.append(Array(referrer))
             }
+        }
+        try access.indexes.forEachReferrer(
+            of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered
+        ) { referrer in
+            take(referrer)
             return true
         }
+        for other in others { other.withUnsafeBytes(take) }
         return left
     }
 

@@ -34,7 +34,7 @@ extension Importer {
                     return true
                 }
             }
-            for target in change.added where missing.remove(target) != nil {
+            for target in change.added where !change.removed.contains(target) && missing.remove(target) != nil {
                 isChanged = true
                 target.withUnsafeBytes { list.appendReferenceElement($0) }
             }

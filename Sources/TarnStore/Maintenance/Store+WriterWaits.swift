@@ -10,8 +10,9 @@ extension Store {
     package static func reportLongWaits(after delay: Double, _ report: @escaping @Sendable (String) -> Void) {
         WriterWait.report(after: delay) { directory, thread in
             let writer = ProcessTable.process(ofThread: thread)
-            // The next writer holds a lock until it can write: stopped, it holds up all others.
-            let next = ProcessTable.holders(ofFileAt: directory + "/turn.lock").first
+            // The next writer holds a lock until it can write: stopped, it holds up all others. It
+            // may be this process.
+            let next = ProcessTable.holders(ofFileAt: directory + "/turn.lock").first { $0 != getpid() }
             let stopped = [writer, next].compactMap(\.self).first { $0 != getpid() && ProcessTable.isStopped($0) }
             let process = stopped ?? writer ?? next
             // A write of this process comes to its end.

@@ -29,6 +29,7 @@ struct WriterWaitTests {
         let records = try await tarn("list", "Item", "--file", file, "--store", store, "--format", "ndjson").lines
         #expect(records == [#"{"id":1,"name":"second"}"#])
     }
+
     @Test("a write that waits for a process that was stopped before it could write says for which")
     func stoppedInTheQueue() async throws {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
@@ -55,5 +56,31 @@ struct WriterWaitTests {
         holder.send(SIGCONT)
         await expectSuccess(holder.end())
         #expect(await update.end().status == 0)
+    }
+
+    @Test("a write that waits for a process of another PID namespace says that it waits")
+    func unknownWriter() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let store = folder.path + "/items.tarn"
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"first"}]"#)])
+        try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", server.base))
+        // It keeps the store open: the first process that opens it makes a new mutex.
+        let watch = try TarnProcess(["watch", "Item", "--file", file, "--store", store])
+        try await eventually("the watch") { !watch.output.isEmpty }
+        // A thread that this system does not know has the mutex (`LockFile.writer(in:)`).
+        let program = """
+            import os, struct, sys
+            os.pwrite(os.open(sys.argv[1] + '/lock.mdb', os.O_RDWR), struct.pack('<I', 0x3FFF0000), 64)
+            """
+        await expectSuccess(try TarnProcess(["python3", "-c", program, store], program: "/usr/bin/env").end())
+        let update = try TarnProcess(
+            ["update", "Item", "--where", "id = 1", "--set", "name=second", "--file", file, "--store", store])
+        try await eventually("the message") {
+            update.error.contains("tarn: waiting for another process that writes to \(store)\n")
+        }
+        for process in [update, watch] {
+            process.send(SIGKILL)
+            #expect(await process.end().status == -SIGKILL)
+        }
     }
 }

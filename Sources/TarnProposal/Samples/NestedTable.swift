@@ -38,7 +38,8 @@ struct NestedTable {
         return name
     }
 
-    /// Whether the rows of a table in the records of a list are records, by the samples of all pages.
+    /// Whether the rows of a table in the records of a list are records, by the samples of all
+    /// pages.
     static func isTaken(_ table: NamedColumns, below list: FoundList, _ shape: ObjectShape) -> Bool {
         key(of: table, below: list).map { shape.fields[$0]?.element?.object?.rowKey != nil } ?? false
     }

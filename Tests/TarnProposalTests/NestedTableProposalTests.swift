@@ -80,6 +80,26 @@ struct NestedTableProposalTests {
         #expect(proposal.findings == [], "\(proposal.text)")
     }
 
+    @Test("a table stays JSON if the records of a further page cannot be told apart")
+    func unsureBehind() throws {
+        let url = "https://api.example.com/series"
+        func page(_ second: String, like first: [FoundList] = []) throws -> Sample.Page {
+            let body =
+                #"{"result":[{"metric":{"job":"a"},"values":[[1435781430,"1"]]},{"metric":{"job":"\#(second)"},"values":[[1435781430,"1"]]}]}"#
+            return ColumnSearch.page(
+                Sample.Page(url: url, body: Array(body.utf8), json: try JSONValue(body)), like: first)
+        }
+        let first = try page("b")
+        for (second, isTable) in [("c", true), ("a", false)] {
+            let pages = [first, try page(second, like: first.lists)]
+            let proposal = try Proposal([Sample(origin: url, isURL: true, pages: pages)])
+            #expect(proposal.text.contains("columns: {") == isTable, "\(proposal.text)")
+            let words = proposal.text.split(whereSeparator: \.isWhitespace).filter { $0 != "#" }.joined(separator: " ")
+            #expect(words.contains("are records of their own") == isTable, "\(proposal.text)")
+            if !isTable { #expect(proposal.text.contains(": json"), "\(proposal.text)") }
+        }
+    }
+
     @Test("tables of a list for each record have the record in their key")
     func belowParent() async throws {
         let server = try ScriptedServer { request in

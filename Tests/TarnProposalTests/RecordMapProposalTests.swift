@@ -73,6 +73,24 @@ struct RecordMapProposalTests {
         #expect(try mirror.count(proposal.entities[0]) == 3)
     }
 
+    @Test("a link to a next page beside the records of a map is followed, down to a page with one record")
+    func pagedMap() throws {
+        func record(_ number: Int) -> String { #""\#(number)a":{"x":\#(number),"y":2}"# }
+        let next = #""next":"https://api.example.com/things?page=2""#
+        let first = try JSONValue("{\(next),\(record(1)),\(record(2)),\(record(3))}")
+        let lists = ListFinder.lists(in: first)
+        #expect(lists.map(\.path.description) == ["*"])
+        func facts(_ body: String) throws -> PageFacts {
+            let page = Sample.Page(url: "", body: Array(body.utf8), json: try JSONValue(body))
+            return PageReader.facts(page, like: lists)
+        }
+        #expect(try facts(first.text).values == ["next": "https://api.example.com/things?page=2"])
+        for body in [#"{"next":null,"total":4,\#(record(4))}"#, #"{"total":4,\#(record(4))}"#] {
+            #expect(try facts(body).recordCount == 1)
+            #expect(try facts(body).values == ["total": "4"])
+        }
+    }
+
     @Test("the books by their numbers are the records, and so are objects of one form that have a list each")
     func ownersOfLists() throws {
         let books = (0...3).map {

@@ -112,6 +112,20 @@ struct RowListProposalTests {
         #expect(try mirror.count("Thing") == 7)
     }
 
+    @Test(
+        "a page whose names are in another order, or are more, has them in its first row, too",
+        arguments: [
+            (#"[["name","id"],["c",3]]"#, []), (#"[["id","name","zone"],[3,"c","x"]]"#, []),
+            (#"[["3","c"]]"#, ["id", "name"]), (#"[["name",3]]"#, ["id", "name"]),
+        ])
+    func movedNames(body: String, written: [String]) throws {
+        func page(_ body: String, like first: [FoundList] = []) throws -> Sample.Page {
+            ColumnSearch.page(Sample.Page(url: "", body: Array(body.utf8), json: try JSONValue(body)), like: first)
+        }
+        let first = try page(#"[["id","name"],[1,"a"],[2,"b"]]"#)
+        #expect(try page(body, like: first.lists).columns.map(\.written) == [written])
+    }
+
     @Test("a table has the time of its rows as key, if that ascends; rows by names are a remark")
     func times() throws {
         let days = (1...5).map { #""2025-01-0\#($0)T00:00""# }.joined(separator: ",")

@@ -92,17 +92,31 @@ package struct StatedError: Sendable, Hashable {
     ) -> StatedError? {
         guard rule != .ignore else { return nil }
         let known = Set(lists.map(\.steps))
-        for list in lists {
-            var value = json, steps: [JSONPath.Step] = []
-            for step in list.steps {
-                guard case .key(let key) = step, case .object(let members) = value else { break }
-                if let found = find(members, steps, but: known, rule) { return found }
-                guard let inner = value[key] else { break }
-                value = inner
-                steps.append(step)
-            }
+        return lists.lazy.compactMap { find(in: json, to: $0.steps[...], [], but: known, rule) }.first
+    }
+
+    /// The maximum number of elements of an array that leads to lists.
+    private static let mostElements = 100
+
+    /// Returns the error of an object between a value and a list in it; nil if there is none.
+    ///
+    /// - Parameter known: the steps that lead to the value.
+    private static func find(
+        in value: JSONValue, to list: ArraySlice<JSONPath.Step>, _ known: [JSONPath.Step],
+        but lists: Set<[JSONPath.Step]>, _ rule: PageEvidence.Rule
+    ) -> StatedError? {
+        guard let step = list.first else { return nil }
+        switch (step, value) {
+        case (.key(let key), .object(let members)):
+            if let found = find(members, known, but: lists, rule) { return found }
+            return value[key].flatMap { find(in: $0, to: list.dropFirst(), known + [step], but: lists, rule) }
+        // Elements such as the results of several statements, of which each has a list.
+        case (.each, .array(let elements)):
+            return elements.prefix(mostElements).lazy.compactMap {
+                find(in: $0, to: list.dropFirst(), known + [step], but: lists, rule)
+            }.first
+        default: return nil
         }
-        return nil
     }
 
     private static func find(

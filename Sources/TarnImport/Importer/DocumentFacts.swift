@@ -71,13 +71,16 @@ extension Importer {
     ///   - places: the locations of its records, or of lists of them, for each of its lists. The
     ///     values of records are those of the first list; increments have those of all.
     ///   - lists: the paths of its lists.
+    ///   - exceptions: the names of members of its maps that are no records.
     func facts(
-        _ questions: DocumentQuestions, _ tape: Tape, _ places: [[Int]], lists: [JSONPath] = []
+        _ questions: DocumentQuestions, _ tape: Tape, _ places: [[Int]], lists: [JSONPath] = [],
+        exceptions: [(map: JSONPath, names: Set<String>)] = []
     ) -> DocumentFacts {
         var facts = DocumentFacts()
         if let names = questions.members {
             var scan = MemberScan(tape, names)
             scan.add(around: lists)
+            for (map, names) in exceptions { scan.add(names, of: map) }
             facts.members = scan.members
         }
         for (position, path) in questions.values.enumerated() {

@@ -44,7 +44,9 @@ extension Importer {
         if let failure = drafter.failure { throw failure }
         keep(body, .envelope(envelope), context)
         if !questions.isEmpty {
-            added.facts = facts(questions, tape, places, lists: envelope.map(\.path))
+            added.facts = facts(
+                questions, tape, places, lists: envelope.map(\.path),
+                exceptions: envelope.map { ($0.path, $0.exceptions) })
         }
         return added
     }

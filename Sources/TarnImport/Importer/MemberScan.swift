@@ -59,6 +59,20 @@ struct MemberScan {
         for (object, prefix) in objects where scanned.insert(object).inserted { scan(object, prefix, depth: 0) }
     }
 
+    /// Scans the members of a map that are no records.
+    mutating func add(_ exceptions: Set<String>, of map: JSONPath) {
+        var object = Tape.root, prefix = ""
+        for step in map.steps.dropLast() {
+            guard case .key(let key) = step, tape.kind(object) == .object,
+                let value = tape.value(of: key, in: object)
+            else { return }
+            object = value
+            prefix = MemberScan.joined(prefix, key)
+        }
+        guard !exceptions.isEmpty, tape.kind(object) == .object else { return }
+        scan(object, prefix, depth: 0, only: exceptions)
+    }
+
     /// Adds the objects of an array beside one of its elements.
     ///
     /// - Returns: the position of that element.
@@ -76,13 +90,19 @@ struct MemberScan {
         return position
     }
 
-    /// - Parameter isOpen: whether every scalar of the object is read.
-    private mutating func scan(_ object: Int, _ prefix: String, depth: Int, isOpen: Bool = false) {
+    /// - Parameters:
+    ///   - isOpen: whether every scalar of the object is read.
+    ///   - wanted: the names of the members that are read; nil for all.
+    private mutating func scan(
+        _ object: Int, _ prefix: String, depth: Int, isOpen: Bool = false, only wanted: Set<String>? = nil
+    ) {
         let end = tape.end(object)
         var index = object + 1
         while index < end {
             let name = tape.string(index), value = index + 1
+            let isRead = wanted.map { $0.contains(String(decoding: name, as: UTF8.self)) } ?? true
             switch tape.kind(value) {
+            case _ where !isRead: break
             case .object where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):
                 scan(value, MemberScan.joined(prefix, name), depth: depth + 1, isOpen: names.isOpen(name))
             case .array where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):

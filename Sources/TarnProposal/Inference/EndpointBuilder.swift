@@ -125,7 +125,7 @@ struct EndpointBuilder {
             endpoint.lists.append(proposed)
         }
         for table in source.pages.first?.columns ?? []
-        where source.lists.contains(where: { NestedTable.key(of: table, below: $0.found) != nil }) {
+        where source.lists.contains(where: { NestedTable.isTaken(table, below: $0.found, $0.shape) }) {
             endpoint.tables.append((table.records.description, EndpointBuilder.names(table)))
         }
         if source.lists.allSatisfy({ !$0.found.isList }) {

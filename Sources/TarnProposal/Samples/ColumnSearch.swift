@@ -139,11 +139,12 @@ enum ColumnSearch {
                 return NamedColumns(path, names: JSONPath(.record, steps: around.path.steps + names))
             }
         }
-        if let header = list.header, values.map(\.scalarText) != header {
+        let isHeader = RowList.isHeader(rows, isCertain: isCertain)
+        if let header = list.header, !isHeader || !RowList.hasNames(values, like: header) {
             // Names on the first page only.
             return NamedColumns(path, written: header)
         }
-        guard RowList.isHeader(rows, isCertain: isCertain) else { return nil }
+        guard isHeader else { return nil }
         return NamedColumns(path, names: JSONPath(.record, steps: path.steps + [.index(0)]))
     }
 }

@@ -277,7 +277,8 @@ enum ListFinder {
         case .array: true
         case .object(let members):
             list.isMap
-                && (members.allSatisfy { $0.value.scalarText == nil } || !RecordMap.exceptions(in: members).isEmpty)
+                && (members.allSatisfy { $0.value.scalarText == nil }
+                    || !RecordMap.knownExceptions(in: members).isEmpty)
         default: false
         }
     }
@@ -467,7 +468,7 @@ enum ListFinder {
     /// Returns the names of the members beside the records of a map, which are no records.
     static func exceptions(_ json: JSONValue, _ list: FoundList) -> [String] {
         guard list.isMap, case .object(let members)? = value(of: list, in: json) else { return [] }
-        return RecordMap.exceptions(in: members)
+        return RecordMap.knownExceptions(in: members)
     }
 
     /// Returns the objects at a list. Those of a map have a further member with the name of theirs:

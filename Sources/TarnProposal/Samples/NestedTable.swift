@@ -38,6 +38,12 @@ struct NestedTable {
         return name
     }
 
+    /// Whether the rows of a table in the records of a list are records, by the samples of all
+    /// pages.
+    static func isTaken(_ table: NamedColumns, below list: FoundList, _ shape: ObjectShape) -> Bool {
+        key(of: table, below: list).map { shape.fields[$0]?.element?.object?.rowKey != nil } ?? false
+    }
+
     /// Whether the elements of an array only have lists of tables, as the statements of a query do:
     /// returns the key of these.
     static func series(in elements: [JSONValue]) -> String? {

@@ -16,8 +16,10 @@ enum PageReader {
         let objects = lists.first.map { ListFinder.objects(page.json, $0) } ?? []
         let others = lists.dropFirst().flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
-        // A map at the root has records only.
-        if let first = lists.first, first.isList, !first.steps.isEmpty, first.steps != [.each] {
+        // A map at the root has records, and the members that are excepted.
+        if let first = lists.first, first.isList, !first.steps.isEmpty,
+            first.steps != [.each] || !ListFinder.exceptions(page.json, first).isEmpty
+        {
             for (envelope, steps) in envelopes(of: first, in: page.json) {
                 collect(envelope, steps, beside: first, &values)
             }
@@ -130,7 +132,7 @@ enum PageReader {
                     case .bool(let flag):
                         values[JSONPath(.record, steps: path).description] = flag ? "true" : "false"
                     // The members of a map are records.
-                    case .object where list.isMap && path == way.dropLast(): break
+                    case .object where list.isMap && (path == way.dropLast() || way.count == 1): break
                     case .object where depth + 1 < depthLimit || path.dropLast() == way.prefix(path.count - 1):
                         inner.append((member.value, path))
                     case .object: break

@@ -126,17 +126,27 @@ struct RecordMap: Equatable {
     /// Returns the names of the members beside the records of a map, such as `updated`; empty if
     /// the object is no map, or has none.
     static func exceptions(in members: [JSONValue.Member]) -> [String] {
-        let others = members.filter { isScalar($0.value) }, records = members.filter { $0.value.isObject }
+        let others = knownExceptions(in: members), records = members.filter { $0.value.isObject }
         guard (1...3).contains(others.count), others.count + records.count == members.count, isMap(records),
-            others.allSatisfy({ member in
-                ListFinder.isEnvelope(member.key)
-                    || !aboutWords.union(sharedWords).isDisjoint(with: EnglishName.words(of: member.key))
-            }),
             // By words, they may be the parts of one object.
             records.count(where: { isData($0.key) }) * 2 > records.count
                 || isRepeated(records.prefix(comparisonLimit).map { (key: $0.key, value: $0.value) })
         else { return [] }
-        return others.map(\.key)
+        return others
+    }
+
+    /// Returns the names of the members beside the records of a map on a further page, whose
+    /// records may be few; empty if the object is no map, or has none.
+    static func knownExceptions(in members: [JSONValue.Member]) -> [String] {
+        let others = members.filter { isScalar($0.value) }
+        let isMap =
+            members.contains(where: \.value.isObject)
+            && members.allSatisfy { $0.value.isObject || $0.value == .null || isScalar($0.value) }
+        let areAbout = others.allSatisfy { member in
+            ListFinder.isEnvelope(member.key)
+                || !aboutWords.union(sharedWords).isDisjoint(with: EnglishName.words(of: member.key))
+        }
+        return isMap && areAbout ? others.map(\.key) : []
     }
 
     private static func isScalar(_ value: JSONValue) -> Bool {

@@ -92,6 +92,11 @@ enum RowList {
         return !counted.isEmpty && !counted.contains { isCounted(names[$0]) }
     }
 
+    /// Whether a first row has half of the names that another page has, in any order.
+    static func hasNames(_ row: [JSONValue], like header: [String]) -> Bool {
+        Set(texts(row)).intersection(header).count * 2 >= header.count
+    }
+
     /// Whether a value is a number, a boolean, or a text of a number or a date: not `2nd street`.
     static func isCounted(_ value: JSONValue) -> Bool {
         switch value {

@@ -55,13 +55,16 @@ struct SourceBuilder {
     }
 
     /// Adds the remarks about rows and columns.
-    private func noteColumns(of sample: Sample, in source: inout Source) {
+    private func noteColumns(of sample: Sample, _ shapes: [FoundList: ObjectShape], in source: inout Source) {
         guard let page = sample.pages.first else { return }
         for list in page.columns {
             // Names that only the first page has have a remark of their own.
             let isWritten = sample.pages.dropFirst().contains { other in
                 other.columns.contains { $0.records == list.records && !$0.written.isEmpty }
             }
+            let isTable = list.records.steps.contains(.each)
+            // The samples of further pages may show that the rows of a table are no records.
+            guard !isTable || shapes.contains(where: { NestedTable.isTaken(list, below: $0, $1) }) else { continue }
             guard !isWritten || !list.written.isEmpty, let note = ColumnSearch.note(list) else { continue }
             source.notes.append(note)
             if ColumnSearch.isDoubtful(list, in: page.json) { source.gaps.append(note) }
@@ -80,8 +83,6 @@ struct SourceBuilder {
         if let page = sample.endPage { takeEnd(page, first, of: sample, to: &source) }
         let end = source.endText
         source.notes += sample.notes + source.gaps
-        noteColumns(of: sample, in: &source)
-        if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {
             for list in ListFinder.lists(in: page.json, like: first) {
@@ -101,6 +102,8 @@ struct SourceBuilder {
         for table in sample.pages.first?.columns ?? [] {
             for (list, shape) in shapes { NestedTable.key(of: table, below: list).map(shape.takeTable) }
         }
+        noteColumns(of: sample, shapes, in: &source)
+        if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         // Pagination counts the records of the first list.
         if let main = sample.mainList, let place = order.firstIndex(of: main) {
             order.insert(order.remove(at: place), at: 0)

@@ -204,6 +204,40 @@ struct MirrorTruncationTests {
         #expect(report.failures.isEmpty && report.pages == 1, "\(report.texts)")
     }
 
+    @Test(
+        "the members of a map that are no records tell of more records, as those beside a list do",
+        arguments: [
+            (
+                "'*'", "next", #"{"next":"https://api.test.example/v1/items?page=2","ada":{"name":"a"}}"#,
+                "next names a next page"
+            ),
+            (
+                "'data.*'", "total", #"{"data":{"total":5,"ada":{"name":"a"}}}"#,
+                "data.total says that there are 5 records"
+            ),
+        ])
+    func exceptedMembers(path: String, name: String, body: String, error: String) async throws {
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        for more in ["", "more: { ignore: [next, data.total] }"] {
+            let store = try MirrorStore(
+                yaml: """
+                    api: { base: https://api.test.example/v1 }
+                    entities:
+                      Item: { key: id, attributes: { id: { type: string, from: '@memberName' }, name: string? } }
+                    endpoints:
+                      items:
+                        path: /items
+                        records: { \(path): { entity: Item, except: \(name) } }
+                        paginate: single_page
+                        \(more)
+                    """)
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty != more.isEmpty, "\(report.texts)")
+            if more.isEmpty { #expect(report.texts.first?.contains(error) == true, "\(report.texts)") }
+            if !more.isEmpty { #expect(try store.read { try $0.fetch(Query("Item")).count } == 1) }
+        }
+    }
+
     @Test("a list that is called links, and lists around other lists, are read as what they are")
     func odd() async throws {
         let body =

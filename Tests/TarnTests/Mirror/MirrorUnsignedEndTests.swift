@@ -168,6 +168,32 @@ struct MirrorUnsignedEndTests {
         #expect(try store.read { try $0.fetch(Query("Item")).count } == (isRecord ? 3 : 2))
     }
 
+    @Test("a statement that states an error in place of its list is no empty list")
+    func statedErrorInElement() async throws {
+        let answer = Mutex(#"{"results":[{"id":0,"error":"database not found"}]}"#)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(answer.withLock(\.self).utf8))
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities: { Item: { key: id, attributes: { id: int } } }
+                endpoints:
+                  items:
+                    path: /items
+                    records: { 'results.*.items': { entity: Item, optional: true } }
+                    paginate: single_page
+                """)
+        let report = try await store.sync(nil, transport: transport)
+        #expect(
+            report.texts.first?.contains("`results.*.error` says \"database not found\"") == true, "\(report.texts)")
+        for body in [#"{"results":[{"id":0}]}"#, #"{"results":[{"id":0,"items":[{"id":1}]},{"id":1,"error":null}]}"#] {
+            answer.withLock { $0 = body }
+            #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        }
+        #expect(try store.read { try $0.fetch(Query("Item")).count } == 1)
+    }
+
     @Test("members that are no records are those of a map")
     func exceptionsOfList() {
         #expect {

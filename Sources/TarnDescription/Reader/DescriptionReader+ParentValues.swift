@@ -25,7 +25,7 @@ extension DescriptionReader {
                     case .attribute = DescriptionReader.attribute(
                         at: name.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
                 {
-                    // Short form: a name without the variable is an attribute of the record. Within a
+                    // Short form: a name without the variable is an attribute of the record. In a
                     // text, such as `comments{message}`, braces may have another meaning.
                     text = "{\(forEach.variable).\(name)}"
                     if let problem = problem(ofVariable: name, attribute: name, forEach, schema) {

@@ -75,7 +75,9 @@ private struct ListModel {
         for (id, draft) in postDrafts {
             if posts[id] == nil { created += 1 }
             posts[id, default: Post()].values.merge(draft.values) { $1 }
-            if let tags = draft.tags { posts[id]?.tags = unique(tags) }
+            guard let tags = draft.tags else { continue }
+            let known = unique(tags)
+            posts[id]?.tags = known
         }
         for (id, draft) in tagDrafts {
             if tags[id] == nil { created += 1 }

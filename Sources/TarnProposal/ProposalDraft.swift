@@ -141,8 +141,9 @@ struct ProposalDraft {
             let gaps =
                 source.gaps.filter { filled[$0] == nil }
                 + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
-            let parentDoubt = endpoints.endpoints.first { $0.name == name }?.parentDoubt
-            let shared = shareEntity(endpoint: name) + [parentDoubt].compactMap(\.self)
+            let endpoint = endpoints.endpoints.first { $0.name == name }
+            let doubts = [endpoint?.parentDoubt, endpoint?.parameterDoubt]
+            let shared = shareEntity(endpoint: name) + doubts.compactMap(\.self)
             uncertain += (gaps + shared + placeholders(of: name)).map { "endpoint \(name): \($0)" }
             guard !source.pages.isEmpty else { continue }
             bodies.append(Bodies(name, source.pages, description))

@@ -157,9 +157,10 @@ struct EndpointBuilder {
                 let field = key.from?.first?.first ?? jsonKey(key.name, shape)
                 guard shape.samples.contains(where: { $0[field]?.scalarText == parameter.value }) else { continue }
                 let sent = YAMLText.comment(parameter.name, limit: 60), variable = EnglishName.uncapitalized(name)
-                endpoint.remarks.append(
-                    "UNCERTAIN: `\(sent)` names one \(name): the lists of the others are not synced. For all of them, write `for_each: \(name)`, and `\(sent): '{\(variable).\(key.name)}'` under `with`."
-                )
+                let doubt =
+                    "`\(sent)` names one \(name): the lists of the others are not synced. For all of them, write `for_each: \(name)`, and `\(sent): '{\(variable).\(key.name)}'` under `with`."
+                endpoint.parameterDoubt = doubt
+                endpoint.remarks.append("UNCERTAIN: " + doubt)
                 return
             }
         }

@@ -40,6 +40,8 @@ struct ProposedEndpoint {
     var forEach: (entity: String, parent: String?)?
     /// The reason why the records of a list for each record get no parent; nil without one.
     var parentDoubt: String?
+    /// The reason why a parameter leaves records out; nil without one.
+    var parameterDoubt: String?
     /// The key `since` as a description writes it, and whether it is certain enough to be active.
     var since: (text: String, isActive: Bool)?
     /// Whether all lines are comments: an alternative for a person to decide.

@@ -12,7 +12,7 @@ struct WriteFormTests {
     private typealias Answer = ScriptedServer.Answer
 
     private static let attributes = """
-        Person: { key: id, attributes: { id: string, login: string }, url: '/people/{login}' }
+        Person: { key: id, attributes: { id: string, login: string } }
         Issue:
           key: id
           attributes:

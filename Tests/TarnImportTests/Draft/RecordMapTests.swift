@@ -150,6 +150,30 @@ struct RecordMapTests {
         #expect(bob["matches"] == .references([RecordKey("m2")]), "\(bob)")
     }
 
+    @Test("a record without paths of its own has no names from a document before it")
+    func otherEntityAfterMap() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Team", key: ["id"], attributes: [AttributeDefinition("id", .string)],
+                    relationships: [RelationshipDefinition("players", to: "Player", many: true)]),
+                EntityDefinition(
+                    "Game", key: ["id"], attributes: [AttributeDefinition("id", .string)],
+                    relationships: [RelationshipDefinition("best", to: "Player")]),
+                EntityDefinition("Player", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
+            ]),
+            Mapping(entities: [
+                "Team": EntityMapping(paths: ["players": ["m.*"]]),
+                "Player": EntityMapping(paths: ["id": ["@memberName", "n"]]),
+            ]))
+        // The object has the place of the key, and `best` that of its name.
+        try bed.add(#"{"m":{"x":"p1"},"id":"t"}"#, "Team")
+        try bed.add(#"{"id":"g","best":{"n":"p2"}}"#, "Game")
+        _ = try bed.commit()
+        let game = try #require(try bed.record("Game", RecordKey("g")))
+        #expect(game["best"] == .reference(RecordKey("p2")), "\(game)")
+    }
+
     @Test("keys from the whole document are not taken for members at the same places of the record's own JSON")
     func outside() throws {
         let bed = try TestStore(

@@ -45,6 +45,16 @@ struct RecordDefaultTests {
         @Index(ignoringCase: true) var nick: String?
     }
 
+    @Record struct Address: Equatable {
+        @Key var id: Int
+        @Index var code: String
+    }
+
+    @Record(parent: Address.self) struct Office: Equatable {
+        @Key var id: Int
+        @Index(unique: true) var code: String
+    }
+
     @Record struct Site: Equatable {
         @Key var id: Int
         var link: URL
@@ -99,6 +109,8 @@ struct RecordDefaultTests {
         #expect(
             Member.definition.indexes.map(\.name).sorted() == ["loginUnique", "nickIgnoringCase"]
                 && Member.definition.attributes.map(\.name) == ["nick"])
+        // That of the parent takes equal values.
+        #expect(Office.definition.indexes.map(\.name) == ["codeUnique"])
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder("s.tarn"), schema: Schema(records: [Account.self, Member.self]))
         try await store.write { writer in

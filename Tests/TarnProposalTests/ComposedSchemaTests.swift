@@ -67,17 +67,54 @@ struct ComposedSchemaTests {
             #"{"allOf":[\#(Specification.reference("Item")),{"type":"object","properties":{"\#(property)":{"type":"string"}}}]}"#
         }
         for discriminator in ["", "," + Self.discriminator] {
-            let mirror = try await mirror(
-                [
-                    "Item": #"{"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"#
-                        + #""at":{"type":"string"},"method":{"type":"string"}},\#(kinds)\#(discriminator)}"#,
-                    "Card": kind("digits"), "Bank": kind("iban"),
-                ], Self.payments)
+            let schemas = [
+                "Item": #"{"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"#
+                    + #""at":{"type":"string"},"method":{"type":"string"}},\#(kinds)\#(discriminator)}"#,
+                "Card": kind("digits"), "Bank": kind("iban"),
+            ]
+            let mirror = try await mirror(schemas, Self.payments)
             mirror.expectClean()
             let text = mirror.proposal.text
             #expect(text.components(separatedBy: "digits:").count == 2, "\(text)")
             #expect(try mirror.count("Item") == 2, "\(text)")
+            // Of a list of one kind, the base is a part.
+            let cards = try await self.mirror(
+                schemas, of: "Card", #"[{"id":1,"at":"2025-01-01","method":"card","digits":"1234"}]"#)
+            #expect(!cards.proposal.text.contains("iban"), "\(cards.proposal.text)")
         }
+    }
+
+    @Test("properties beside alternatives are those of every record, also if an alternative has them, too")
+    func common() async throws {
+        let mirror = try await mirror(
+            [
+                "Item": #"{"type":"object","required":["id","at"],"properties":{"id":{"type":"integer"},"#
+                    + #""at":{"type":"string"}},"oneOf":[{"properties":{"at":{"type":"string"},"digits":{"type":"string"}}},"#
+                    + #"{"properties":{"iban":{"type":"string"}}}]}"#
+            ], #"[{"id":1,"at":"a","digits":"1234"},{"id":2,"at":"b","iban":"DE"}]"#)
+        mirror.expectClean()
+        let text = mirror.proposal.text
+        #expect(text.contains("at: string\n") && text.contains("digits: string?"), "\(text)")
+    }
+
+    @Test("alternatives of an alternative are kinds of their own")
+    func nestedKinds() async throws {
+        let cash = #"{"type":"object","properties":{"method":{"type":"string"},"id":{"type":"integer"}}}"#
+        let mapping = Self.mapping.replacing("}", with: ##","cash":"#/components/schemas/Cash"}"##)
+        let item =
+            #"{"oneOf":[{\#(Self.alternatives)},\#(Specification.reference("Cash"))],"#
+            + #""discriminator":{"propertyName":"method","mapping":\#(mapping)}}"#
+        func kind(_ name: String) -> String {
+            Specification.object(#""id":{"type":"integer"},"method":{"type":"string"},"\#(name)":{"type":"string"}"#)
+        }
+        let mirror = try await mirror(
+            ["Item": item, "Card": kind("digits"), "Bank": kind("iban"), "Cash": cash],
+            #"[{"id":1,"method":"card","digits":"1"},{"id":2,"method":"bank","iban":"DE"},{"id":3,"method":"cash"}]"#)
+        let text = mirror.proposal.text
+        for expected in ["Card: { method: card }", "Bank: { method: bank }"] {
+            #expect(text.contains(expected), "\(expected) in\n\(text)")
+        }
+        #expect(try mirror.count("Item") == 3, "\(text)")
     }
 
     @Test("schemas that name each other any number of times are read in a moment")

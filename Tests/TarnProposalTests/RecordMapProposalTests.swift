@@ -258,6 +258,14 @@ struct RecordMapProposalTests {
         #expect(!proposal.text.contains("2025-01-15"), "\(proposal.text)")
     }
 
+    @Test("the values of a map's records tell nothing about pages")
+    func facts() throws {
+        let json = try JSONValue(
+            #"{"total":3,"data":{"1a":{"page":1,"n":2},"1b":{"page":2,"n":2},"1c":{"page":3,"n":3}}}"#)
+        let values = PageReader.facts(Sample.Page(url: "", body: [], json: json), ListFinder.lists(in: json)).values
+        #expect(values["total"] == "3" && values.keys.allSatisfy { !$0.hasPrefix("data") }, "\(values)")
+    }
+
     @Test("further pages of a map continue it, and an empty one ends it")
     func pages() async throws {
         @Sendable func page(_ range: Range<Int>) -> String {

@@ -36,6 +36,8 @@ struct RowListProposalTests {
             #expect(proposal.text.contains(part), "\(part): \(proposal.text)")
         }
         #expect(!proposal.text.contains("[1]"), "\(proposal.text)")
+        // The check has imported the rows.
+        #expect(Array(proposal.records.values) == [2], "\(proposal.findings)")
         // A query has an id, and a record may have rows.
         let uncertain = proposal.uncertain.map { $0.contains("has an id, and is not described") }
         #expect(uncertain == (body.contains("\"q7\"") ? [true] : []), "\(proposal.text)")
@@ -92,6 +94,14 @@ struct RowListProposalTests {
             try JSONValue(#"[["id","name"],[3,"c"]]"#), like: ListFinder.lists(in: table.json))
         #expect(next.columns == table.columns)
         #expect(next.json.text == #"[{"id":3,"name":"c"}]"#)
+        // A first row may be a record: the comment of the endpoint says what to do then.
+        #expect(table.columns.compactMap(ColumnSearch.note).allSatisfy { $0.contains("in its first row") })
+        #expect(table.columns.compactMap(ColumnSearch.note).count == 1)
+        // Two records show that lists are columns; then one is enough.
+        let columns = ColumnSearch.named(try JSONValue(#"{"time":[1,2],"n":[3,4]}"#))
+        let last = ColumnSearch.named(
+            try JSONValue(#"{"time":[5],"n":[6]}"#), like: ListFinder.lists(in: columns.json))
+        #expect(last.columns == columns.columns && last.json.text == #"[{"time":5,"n":6}]"#, "\(last.json.text)")
     }
 
     @Test("names in the first row of the first page only are written, and the sync has the records of all pages")
@@ -132,6 +142,10 @@ struct RowListProposalTests {
         let proposal = try proposal(#"{"latitude":1.5,"hourly":{"time":[\#(days)],"rain":[0,1.5,1.5,0,0]}}"#)
         #expect(proposal.text.contains("key: time   # ascending in all 5 samples"), "\(proposal.text)")
         #expect(proposal.uncertain.contains { $0.contains("`time` differs in 5 samples") }, "\(proposal.uncertain)")
+        for times in ["[9,10,11]", #"["2025-01-03","2025-01-02","2025-01-01"]"#] {
+            let ordered = try self.proposal(#"{"hourly":{"time":\#(times),"rain":[0,0,0.5]}}"#)
+            #expect(ordered.text.contains("key: time "), "\(ordered.text)")
+        }
         let equal = try self.proposal(#"{"hourly":{"time":["b","a","c"],"rain":[0,0,0.5]}}"#)
         #expect(equal.text.contains("key: position"), "\(equal.text)")
         let rows = try self.proposal(#"{"base":"EUR","rates":{"2025-01-01":[1.1,2],"2025-01-02":[1.2,3]}}"#)

@@ -379,6 +379,18 @@ struct SamplerTests {
         #expect(proposal.entities == ["Both"], "\(proposal.text)")
     }
 
+    @Test("a comment about a refused page has no text of the server, which may repeat credentials")
+    func refusedPage() async throws {
+        let server = try ScriptedServer { request in
+            request.target == "/items"
+                ? .init(fields: ["Link: </items?page=2>; rel=\"next\""], body: #"[{"id":1,"name":"a"}]"#)
+                : .init(status: "403 Forbidden", body: #"{"message":"not with this key: k-1"}"#)
+        }
+        let notes = try await sampler().sample(server.base + "/items").notes
+        #expect(notes.contains { $0.contains("the server returned 403") }, "\(notes)")
+        #expect(!notes.contains { $0.contains("k-1") }, "\(notes)")
+    }
+
     @Test("a redirect to another server is refused: the next sync would send it credentials")
     func redirect() async throws {
         let other = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }

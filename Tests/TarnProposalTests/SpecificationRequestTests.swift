@@ -29,6 +29,10 @@ struct SpecificationRequestTests {
                 "Send `ApiKey <your key>`",
                 "{ api_key: { key: { env: SHOP_KEY }, header: Authorization, prefix: 'ApiKey ' } }", false
             ),
+            (
+                "Authorization: JWT <your token>",
+                "{ api_key: { key: { env: SHOP_KEY }, header: Authorization, prefix: 'JWT ' } }", false
+            ),
             ("The Bearer of your account", "{ bearer: { env: SHOP_TOKEN } }", false),
             ("The API Token of your account", "{ bearer: { env: SHOP_TOKEN } }", true),
         ])

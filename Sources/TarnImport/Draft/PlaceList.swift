@@ -69,12 +69,13 @@ struct PlaceList: ~Copyable {
         }
         for position in 0..<count { places[position] = Place() }
         self.count = count
+        // A record without extra sources has values at the same places of another tape.
+        if !names.isEmpty { names.removeAll(keepingCapacity: true) }
     }
 
     /// Removes the results of extra sources.
     mutating func resetExtras() {
         made.removeAll()
-        if !names.isEmpty { names.removeAll(keepingCapacity: true) }
         elements.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }

@@ -153,6 +153,26 @@ struct BadInputTests {
         #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
     }
 
+    @Test("a sync that reaches one API and not another one is a partial success, and not off line")
+    func partlyOffLine() async throws {
+        let folder = try TemporaryFolder(), dead = DeadPort()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            apis:
+              dead: { base: 'http://127.0.0.1:\(dead.port)' }
+              live: { base: '\(server.base)' }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+            endpoints:
+              notes: { api: dead, path: /notes, entity: Item }
+              items: { api: live, path: /items, entity: Item }
+            """)
+        let result = try await tarn("sync", "--file", file)
+        #expect(result.status == 3 && !result.error.contains("offline:"), "\(result)")
+    }
+
     @Test("off line, the store has the records as of the earliest endpoint, without those that were never complete")
     func offLineWithSeveralEndpoints() async throws {
         let folder = try TemporaryFolder()

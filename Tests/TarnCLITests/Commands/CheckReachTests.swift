@@ -66,13 +66,30 @@ struct CheckReachTests {
             ("'@param.tenant'", "", "players: { path: /p, partitions: { tenant: [a, b] }, entity: Player }"),
             ("'@param.team.id'", "", "players: { path: '/teams/{team.id}/p', for_each: Team, entity: Player }"),
             ("'@param.id'", "", "players: { path: '/teams/{team.id}/p', for_each: Team, entity: Player }"),
+            (
+                "'@param.team.id'", ", relationships: { best: Player }",
+                "players: { path: '/p/{team.best.id}', for_each: Team, entity: Player }"
+            ),
             ("'@param.page'", "", "players: { path: /p, paginate: { page_number: { param: page } }, entity: Player }"),
             ("'@parent.id'", ", relationships: { best: Player }", "players: { path: /p, entity: Player }"),
             ("'@relationship'", ", relationships: { best: Player }", "players: { path: /p, entity: Player }"),
+            // A record of a kind is one of the entity.
+            ("'@memberName'", " }\n  Star: { parent: Player", "players: { path: /p, records: 'data.*', entity: Star }"),
         ])
     func given(source: String, team: String, endpoint: String) async throws {
         let warnings = try await warnings(Self.key(source), team: team, endpoint)
         #expect(warnings == [])
+    }
+
+    @Test("records that an endpoint lists for each parent are nested in it, and those of a join in nothing")
+    func parents() async throws {
+        let ofTeam = "players: { path: '/teams/{team.id}/p', for_each: { entity: Team, parent: team }, entity: Player }"
+        let player = Self.key("'@parent.id'")
+        #expect(try await warnings(player + ", relationships: { team: Team }", ofTeam) == [])
+        let joined = try await warnings(
+            player.replacing("n: int?", with: "n: { type: int?, index: true }")
+                + ", relationships: { peers: { to: [Player], join: { n: n } } }")
+        #expect(joined.count == 1 && joined[0].contains("@parent.id has no value: no relationship"), "\(joined)")
     }
 
     @Test(

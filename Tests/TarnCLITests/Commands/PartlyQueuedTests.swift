@@ -19,6 +19,9 @@ struct PartlyQueuedTests {
         #expect(result.error.contains("1 record in 1 earlier step are queued"), "\(result.error)")
         let listed = try await tarn("outbox", "list", "--format", "ndjson", "--file", file)
         #expect(listed.lines.count == 1, "\(listed.output)")
+        // The first record has the name already: its step queues nothing.
+        let same = try await tarn(update + ["--step", "1"])
+        #expect(same.status == 1 && !same.error.contains("queued"), "\(same)")
         // In one step, nothing is queued.
         let again = try await tarn("update", "Item", "--all", "--set", "name=other", "--queue", "--file", file)
         #expect(again.status == 1 && !again.error.contains("queued"), "\(again)")

@@ -86,6 +86,30 @@ struct SyncEventTests {
         #expect(events.last?["event"] as? String == "summary" && of("summary", events).count == 1)
     }
 
+    @Test("a total of the first one of several lists in a response is none of the listed records")
+    func severalLists() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            .init(
+                body: request.target.hasSuffix("page=2")
+                    ? #"{"data":[],"tags":[],"total":1}"# : #"{"data":[{"id":1}],"tags":[{"id":2},{"id":3}],"total":1}"#
+            )
+        }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: '\(server.base)' }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+              Tag: { key: id, attributes: { id: int } }
+            endpoints:
+              items: { path: /items, records: { data: Item, tags: Tag }, paginate: { page_number: { param: page } } }
+            """)
+        let result = try await tarn("sync", "--file", file, "--json"), events = try events(result)
+        let end = try #require(of("progress", events).last)
+        #expect(result.status == 0 && end["listed"] as? Int == 3 && end["expected_records"] == nil, "\(result.output)")
+    }
+
     @Test("pages answered with 304 count their records as unchanged; metadata of responses is part of the page")
     func notModified() async throws {
         let folder = try TemporaryFolder()

@@ -169,6 +169,22 @@ struct ProgressTests {
         #expect(VisibleText.columns(of: line.rendered(columns: 20, isColoured: false)) <= 20)
     }
 
+    @Test("the progress of a further round has the counts of the rounds before it")
+    func following() {
+        let round = progress {
+            ($0.pages, $0.notModified, $0.listed, $0.confirmed, $0.bytes) = (1, 2, 3, 4, 5)
+            ($0.created, $0.updated, $0.unchanged, $0.deleted, $0.failures) = (6, 7, 8, 9, 10)
+            ($0.resumedPages, $0.resumedRecords, $0.resumedLists, $0.lists, $0.listsDone) = (11, 12, 13, 14, 15)
+        }
+        let sum = round.following(round)
+        let counts: [Int] = [
+            sum.pages, sum.notModified, sum.listed, sum.confirmed, sum.bytes, sum.created, sum.updated, sum.unchanged,
+            sum.deleted, sum.failures, sum.resumedPages, sum.resumedRecords, sum.resumedLists, sum.lists, sum.listsDone,
+        ]
+        #expect(counts == (1...15).map { 2 * $0 })
+        #expect(round.following(nil).pages == 1)
+    }
+
     @Test("colours obey NO_COLOR, then CLICOLOR_FORCE, then the terminal")
     func colours() {
         #expect(Output.isColoured([:], isTerminal: true))

@@ -36,4 +36,13 @@ struct FailureTests {
         #expect(Failure(StoreMaintenanceError.inUse(entity: "A", name: nil, by: "B")).code == .store)
         #expect(Failure(ChangeLogError.retentionOutOfRange(detail: "d")).code == .store)
     }
+
+    @Test("a command that cannot open a store as immutable does not advise it, and other errors stay as they are")
+    func withoutImmutable() {
+        let locking = StoreOpenError.store(.lmdb(LMDBError(.cannotLock, operation: "open", path: "s")))
+        #expect(Failure(locking).message.contains("--immutable"))
+        let failure = Failure(Failure.withoutImmutable(locking))
+        #expect(failure.code == .store && !failure.message.isEmpty && !failure.message.contains("--immutable"))
+        #expect(Failure.withoutImmutable(StoreOpenError.noSuchStore(path: "s")) is StoreOpenError)
+    }
 }

@@ -119,6 +119,19 @@ struct WebDamageTests {
         withExtendedLifetime(store) {}
     }
 
+    @Test("a check that no read transaction has held says why", arguments: [false, true])
+    func withoutLocks(hasLocks: Bool) async throws {
+        let path = try makeStore("alone.tarn"), page = InspectPage(store: path)
+        if !hasLocks {
+            try? FileManager.default.removeItem(atPath: path + "/lock.mdb")
+            try FileManager.default.createDirectory(atPath: path + "/lock.mdb", withIntermediateDirectories: false)
+        }
+        _ = try object(page, "verify?start=yes")
+        try await eventually { (try? object(page, "verify")["phase"] as? String) == "done" }
+        let state = try object(page, "verify")
+        #expect(state["isSound"] as? Bool == true && (state["readWithoutLocks"] is String) == !hasLocks, "\(state)")
+    }
+
     @Test("a check of a store is not one of another store in its place that has as many transactions")
     func replaced() async throws {
         let path = try makeStore("first.tarn"), other = try makeStore("second.tarn"), page = InspectPage(store: path)

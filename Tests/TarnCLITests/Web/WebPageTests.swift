@@ -212,6 +212,17 @@ struct WebPageTests {
         }
     }
 
+    @Test("the checksum of a record has eight digits, as inspect get shows it")
+    func checksums() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        let issues = try object(page, "records?entity=Issue&limit=100")["records"] as? [[String: Any]] ?? []
+        let checksums = try issues.map { issue in
+            let record = try object(page, "record?entity=Issue&key=\(try #require(issue["id"] as? String))&limit=0")
+            return try #require((record["row"] as? [String: Any])?["checksum"] as? String)
+        }
+        #expect(checksums.count == 100 && checksums.allSatisfy { $0.count == 8 }, "\(checksums)")
+    }
+
     @Test("a check runs beside other requests, and has the result of inspect verify")
     func verification() async throws {
         let page = InspectPage(store: try await Forge.store)

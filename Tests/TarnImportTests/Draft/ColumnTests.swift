@@ -52,6 +52,7 @@ struct ColumnTests {
             (#"{"x":{"day":["a"],"n":[1.10]},"y":{"day":["b"],"n":[2]}}"#, "*", "@memberName"),
             (#"{"names":["day","n"],"m":{"x":["a",1.10],"y":[["b",2]]}}"#, "m.*", "names"),
             (#"{"names":["day","n"],"x":["a",1.10],"y":["b",2]}"#, "*", "names"),
+            (#"{"names":["day","n"],"m":{"x":["a",1.10],"y":[],"z":["b",2]}}"#, "m.*", "names"),
         ] as [(String, JSONPath, JSONPath)])
     func forms(json: String, records: JSONPath, names: JSONPath) throws {
         #expect(try lines(json, records, names) == both)
@@ -64,6 +65,18 @@ struct ColumnTests {
         let expected = [
             #"a {"day":"a","n":4,"all":{"[1]":2,"[2]":3,"[4]":5}}"#, #"b {"day":"b","all":{}}"#,
             #"c {"day":"c","all":{"[1]":{"x":1.50}}}"#,
+        ]
+        #expect(found == expected, "\(found)")
+    }
+
+    @Test("an object without a name keeps its column, and rows may follow an object")
+    func unnamed() throws {
+        let found = try lines(
+            #"{"c":[{"name":"day"},{"id":1},{"name":"n"}],"r":[{"day":"x","n":9},["a",5,1],["b",6,2]]}"#, "r",
+            "c.*.name", rest: "all")
+        let expected = [
+            #"a {"day":"a","n":1,"all":{"[1]":5}}"#, #"b {"day":"b","n":2,"all":{"[1]":6}}"#,
+            #"x {"day":"x","n":9,"all":{}}"#,
         ]
         #expect(found == expected, "\(found)")
     }

@@ -105,14 +105,18 @@ struct PlainRecordTests {
     func kinds() throws {
         var thing = EntityMapping(paths: ["id": ["@memberName"]])
         thing.choice = EntityChoice([.code(EntityChooser("rates") { _ in "Rate" })])
+        let schema = Schema([
+            EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
+            EntityDefinition("Rate", parent: "Thing", attributes: [AttributeDefinition("v", .decimal, optional: true)]),
+        ])
         let bed = try TestStore(
-            Schema([
-                EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
-                EntityDefinition(
-                    "Rate", parent: "Thing", attributes: [AttributeDefinition("v", .decimal, optional: true)]),
-            ]), Mapping(entities: ["Thing": thing, "Rate": EntityMapping(paths: ["v": ["$"]])]))
+            schema, Mapping(entities: ["Thing": thing, "Rate": EntityMapping(paths: ["v": ["$"]])]))
         _ = try bed.take(#"{"EUR":1,"USD":1.1}"#, "Thing", records: "*")
         #expect(try bed.count("Rate") == 2)
+        let rows = try TestStore(
+            schema, Mapping(entities: ["Thing": thing, "Rate": EntityMapping(paths: ["v": ["[0]"]])]))
+        _ = try rows.take(#"{"EUR":[1,7],"USD":[1.1,8]}"#, "Thing", records: "*")
+        #expect(try rows.count("Rate") == 2 && rows.lines().contains(#"Rate EUR {"id":"EUR","v":1}"#))
     }
 
     @Test("a large document in parts, kinds, and a hook that makes an object of a list")

@@ -78,6 +78,10 @@ struct RecordMapTests {
         #expect(added.count == 3 && added.listed.count == 3 && added.skipped == 0)
         #expect(try bed.commit().created == 3)
         #expect(try bed.record("Player", RecordKey("1.1/2")) != nil)
+        let elements = try self.bed([#"{@memberName}/{n}"#])
+        _ = try elements.take(#"{"x":{"of":[{"n":1},{"n":2}]},"y":{"of":[{"n":1}]}}"#, "Player", records: "*.of.*")
+        let keys = try elements.lines().map { String($0.split(separator: " ")[1]) }
+        #expect(keys.sorted() == ["x/1", "x/2", "y/1"])
     }
 
     @Test("records that are nested as a map get their names, in every kind of relationship")
@@ -97,6 +101,24 @@ struct RecordMapTests {
         #expect(try #require(try bed.record("Player", RecordKey("ada")))["matches"] == .references([]))
     }
 
+    @Test("records that are nested in the lists of a map get the names of their lists")
+    func nestedLists() throws {
+        for (path, matches) in [
+            ("matches.*", #"{"a":[{"n":1},{"n":2}],"b":[{"n":1}]}"#),
+            ("matches.*.of.*", #"{"a":{"of":[{"n":1},{"n":2}]},"b":{"of":[{"n":1}]}}"#),
+        ] {
+            let bed = try TestStore(
+                Self.schema,
+                Mapping(entities: [
+                    "Player": EntityMapping(paths: ["matches": [.path(try #require(JSONPath(path)))]]),
+                    "Match": EntityMapping(paths: ["id": ["{@memberName}/{n}"]]),
+                ]))
+            _ = try bed.take(#"{"id":"ada","matches":\#(matches)}"#, "Player")
+            let ada = try #require(try bed.record("Player", RecordKey("ada")))
+            #expect(ada["matches"] == .references(["a/1", "a/2", "b/1"].map { RecordKey($0) }), "\(path): \(ada)")
+        }
+    }
+
     @Test("without a member that a * covers, there is no name: not in a list, and not for an object of one key")
     func absent() throws {
         let bed = try bed(["@memberName", "login"])
@@ -110,6 +132,46 @@ struct RecordMapTests {
         try unit.add(#"[{"login":"x"}]"#, "Player")
         _ = try unit.commit()
         #expect(try unit.record("Player", RecordKey("x")) != nil)
+    }
+
+    @Test("a nested list has no names, also at the place where a document before it had a map")
+    func listAfterMap() throws {
+        let bed = try TestStore(
+            Self.schema,
+            Mapping(entities: [
+                "Player": EntityMapping(paths: ["matches": ["matches.*"]]),
+                "Match": EntityMapping(paths: ["id": ["@memberName", "n"]]),
+            ]))
+        try bed.add(#"{"id":"ada","matches":{"m1":{}}}"#, "Player")
+        // A null has the place of the name.
+        try bed.add(#"{"id":"bob","matches":[null,{"n":"m2"}]}"#, "Player")
+        _ = try bed.commit()
+        let bob = try #require(try bed.record("Player", RecordKey("bob")))
+        #expect(bob["matches"] == .references([RecordKey("m2")]), "\(bob)")
+    }
+
+    @Test("a record without paths of its own has no names from a document before it")
+    func otherEntityAfterMap() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Team", key: ["id"], attributes: [AttributeDefinition("id", .string)],
+                    relationships: [RelationshipDefinition("players", to: "Player", many: true)]),
+                EntityDefinition(
+                    "Game", key: ["id"], attributes: [AttributeDefinition("id", .string)],
+                    relationships: [RelationshipDefinition("best", to: "Player")]),
+                EntityDefinition("Player", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
+            ]),
+            Mapping(entities: [
+                "Team": EntityMapping(paths: ["players": ["m.*"]]),
+                "Player": EntityMapping(paths: ["id": ["@memberName", "n"]]),
+            ]))
+        // The object has the place of the key, and `best` that of its name.
+        try bed.add(#"{"m":{"x":"p1"},"id":"t"}"#, "Team")
+        try bed.add(#"{"id":"g","best":{"n":"p2"}}"#, "Game")
+        _ = try bed.commit()
+        let game = try #require(try bed.record("Game", RecordKey("g")))
+        #expect(game["best"] == .reference(RecordKey("p2")), "\(game)")
     }
 
     @Test("keys from the whole document are not taken for members at the same places of the record's own JSON")

@@ -56,6 +56,31 @@ struct SalvageSettingsTests {
         }
     }
 
+    @Test("a store of an older format need not have a quota: no setting is lost", arguments: ["format-1", "format-2"])
+    func olderFormats(_ format: String) throws {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+        let golden = try GoldenFile("\(tests)/TarnStoreTests/Golden/\(format)/2026-11-plain")
+        try withNew { new in
+            let report = try StoreInspector(at: golden.path).salvage(to: new)
+            #expect(report.lostCount == 0 && report.lostSettings.isEmpty, "\(report.lostSettings)")
+        }
+    }
+
+    @Test("a damaged origin of the scopes of responses is lost: the incarnation is that of other scopes")
+    func damagedOrigin() throws {
+        let rich = try store(), key = Array("\(MetaKey.responseOrigin)".utf8)
+        try rich.damage(
+            VerificationTests.Damage("the origin", []) {
+                try $0.put("meta", key, Array("6E1B0B3C-0B3E-4B8A-9E0B-0B3C0B3E4B8A".utf8))
+                try $0.flip("meta", key)
+            })
+        try withNew { new in
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
+            #expect(report.lostSettings.map(\.name) == ["incarnation"], "\(report.lostSettings)")
+        }
+    }
+
     @Test("a store that lacks records has no position: the next changes might be of them")
     func positionWithoutRecords() throws {
         let rich = try store()

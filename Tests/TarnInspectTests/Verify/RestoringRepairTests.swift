@@ -1,6 +1,7 @@
 // The next sync can bring back records that a repair has removed.
 
 import Foundation
+import LMDB
 import Testing
 
 @testable import TarnInspect
@@ -138,5 +139,106 @@ struct RestoringRepairTests {
         }
         let second = try repair()
         #expect(try second.scanMembersRestored == 0 && second.ownRowsRemoved == 1 && member() == nil)
+    }
+
+    @Test("a member of a scan that is made anew was listed by the last scan that is known")
+    func lastScan() throws {
+        let rich = try RichStore()
+        try Store.open(at: rich.path).write { writer in
+            try writer.noteListed([issue(2, writer.catalog)], of: "issues", scan: 3)
+        }
+        try rich.damage(VerificationTests.Damage("a member", []) { try $0.flip("scans", $0.first("scans").key) })
+        #expect(try Store.open(at: rich.path).repair().scanMembersRestored == 1)
+        let member = try Store.open(at: rich.path).read { reader in
+            try reader.access.scans.member(issue(1, reader.catalog), of: "issues")
+        }
+        #expect(member?.lastListed == 3)
+    }
+
+    @Test("the body of a whole response does not depend on records: a repair leaves its validators")
+    func wholeResponse() throws {
+        let rich = try RichStore(), icon = RequestKey(url: "https://api.example.org/icon", endpoint: "*")
+        try Store.open(at: rich.path).write { writer in
+            let time = Timestamp(microseconds: 1)
+            try writer.putResponse(
+                ResponseEntry(
+                    request: icon,
+                    validation: .init(status: 200, headers: ["etag", "\"i\""], fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0), caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: 3)),
+                body: [1, 2, 3])
+        }
+        try rich.damage(
+            VerificationTests.Damage("a row", []) {
+                try $0.change($0.records("User"), $0.key(5)) { $0 = Array($0.prefix(10)) }
+            })
+        let store = try Store.open(at: rich.path)
+        _ = try store.repair([.removesDamagedRows])
+        let (whole, list) = try store.read { reader in
+            let responses = reader.access.responses
+            return try (
+                responses.entry(of: icon)?.validation.validators, responses.entry(of: request)?.validation.validators
+            )
+        }
+        #expect(whole == ["etag \"i\""] && list == [])
+    }
+
+    @Test("salvage takes back a deletion whose operation is missing, and counts it as a loss")
+    func missingOperation() throws {
+        let rich = try RichStore(), new = rich.path + ".salvaged"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        try rich.damage(
+            VerificationTests.Damage("no operation", []) { editor in
+                let table = try editor.table("outbox")
+                _ = try OutboxEntryKey.operation(4).withUnsafeBytes { try editor.transaction.delete(table, $0) }
+            })
+        let report = try StoreInspector(at: rich.path).salvage(to: new)
+        // With its progress, the next sync would not bring the record back.
+        #expect(report.lostCount == 1 && !report.hasProgress && report.localChanges == 3, "\(report)")
+        #expect(try Store.open(at: new).read { try $0.localChange("Issue", RecordKey(2001)) } == nil)
+    }
+
+    @Test("if a deletion is lost, what it has deleted by a rule comes back, too, and nothing else")
+    func lostCascade() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-cascade-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let schema = Schema([
+            EntityDefinition(
+                "Board", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("cards", to: "Card", many: true, inverse: "board", onDelete: .cascade)]),
+            EntityDefinition(
+                "Card", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("board", to: "Board", inverse: "cards")]),
+        ])
+        do {
+            let store = try Store.open(at: path, schema: schema)
+            try store.write { writer in
+                try writer.put("Board", RecordKey(1), [])
+                for card: Int64 in 1...3 {
+                    try writer.put(
+                        "Card", RecordKey(card), [.init("board", card < 3 ? .reference(RecordKey(1)) : .null)])
+                }
+            }
+            try store.write { _ = try $0.enqueueDelete("Card", RecordKey(3)) }
+            try store.write { _ = try $0.enqueueDelete("Board", RecordKey(1)) }
+            #expect(try store.read { try $0.count("Card") } == 0)
+        }
+        do {
+            let environment = try Environment.open(at: path, options: Environment.Options(durability: .volatile))
+            try environment.writeOpeningTables { transaction in
+                let table = try transaction.table(TableName.outbox)
+                try OutboxEntryKey.operation(2).withUnsafeBytes { key in
+                    try [UInt8](repeating: 1, count: 30).withUnsafeBytes { try transaction.raw.put(table, key, $0) }
+                }
+            }
+        }
+        let store = try Store.open(at: path), report = try store.repair()
+        #expect(
+            report.lostOperations == [
+                "operation 2 of Board 1: the deletion is not sent, and the next sync restores the record"
+            ])
+        func isDeleted(_ entity: String, _ key: Int64) throws -> Bool {
+            try store.read { try $0.localChange(entity, RecordKey(key)) != nil }
+        }
+        #expect(try !isDeleted("Board", 1) && !isDeleted("Card", 1) && !isDeleted("Card", 2) && isDeleted("Card", 3))
     }
 }

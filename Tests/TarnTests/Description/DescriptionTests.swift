@@ -171,6 +171,7 @@ struct DescriptionTests {
             ("a/forge.yaml", "s.tarn", "a/s.tarn"), ("forge.yaml", "d/s.tarn", "d/s.tarn"),
             ("a/f.yaml", "/s.tarn", "/s.tarn"),
             ("a.b/.yaml", nil, "a.b/.yaml.tarn"), ("/dev/shm/a/f.yaml", "s.tarn", "/dev/shm/a/s.tarn"),
+            ("/dev/shm/f.yaml", "s.tarn", "/dev/shm/s.tarn"),
             ("/dev/fd/63", "s.tarn", "s.tarn"), ("/proc/self/fd/0", nil, "tarn.tarn"),
             ("/proc/self/root/a/f.yaml", nil, "/proc/self/root/a/f.tarn"),
             ("/proc/self/fd/7/f.yaml", nil, "/proc/self/fd/7/f.tarn"),

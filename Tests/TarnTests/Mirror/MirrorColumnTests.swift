@@ -158,6 +158,9 @@ struct MirrorColumnTests {
         #expect(
             other.fingerprint(of: other.endpoints[0])
                 != store.description.fingerprint(of: store.description.endpoints[0]))
+        // Typed requests with other columns are lists of their own.
+        let names = [store.description, other].map { SiblingLists.name(of: $0.endpoints[0], RequestHooks()) }
+        #expect(Set(names).count == 2, "\(names)")
         // A 304 does not confirm what was read otherwise.
         var changed = store
         changed.description.endpoints = other.endpoints

@@ -482,6 +482,8 @@ struct MirrorContinuedSyncTests {
             return
         }
         try await eventually("the third waits") { awaited.withLock { $0 == ["topics"] } }
+        // It asks again every 100 milliseconds.
+        try await Task.sleep(for: .milliseconds(300))
         bed.boards.gate.open()
         #expect(try await first.failures.isEmpty)
         #expect(try await third.failures.isEmpty)

@@ -97,6 +97,8 @@ struct MirrorUnsignedEndTests {
         arguments: [
             #"{"error":{"code":500,"message":"timeout"}}"#, #"{"errors":[{"message":"timeout"}]}"#,
             #"{"ada":{"name":"a"},"error":{"name":"a person"}}"#,
+            #"{"errors":[{"message":"timeout"},{"message":"late"}]}"#,
+            #"{"ada":{"name":"a"},"error":{"name":"bob","code":5}}"#,
         ])
     func statedErrorInMap(body: String) async throws {
         let answer = Mutex(#"{"ada":{"name":"a"},"bob":{"name":"b"}}"#)

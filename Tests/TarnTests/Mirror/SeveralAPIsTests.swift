@@ -272,6 +272,10 @@ struct SeveralAPIsTests {
             let error = #expect(throws: BaseReplacements.Problem.self) { try BaseReplacements(texts, of: several) }
             #expect(error?.description.contains(expected) == true, "\(String(describing: error))")
         }
+        let error = #expect(throws: BaseReplacements.Problem.self) {
+            try BaseReplacements(["http://a.example/?access_token=s3cret"], of: several)
+        }
+        #expect(error?.description.contains("s3cret") == false, "\(String(describing: error))")
     }
 
     @Test("a cache answers requests to each API, and finds the endpoint of a URL at its own API")

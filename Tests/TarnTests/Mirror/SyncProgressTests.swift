@@ -90,6 +90,21 @@ struct SyncProgressTests {
         #expect(told.of("items").filter(Self.isPage).map(\.expectedRecords) == [5, nil])
     }
 
+    @Test("a number of pages that the list exceeds is none")
+    func exceededPages() async throws {
+        let server = try ScriptedServer { request in
+            let page = request.target.firstMatch(of: /page=(\d+)/).flatMap { Int($0.1) } ?? 1
+            let next = "</items?page=\(page + 1)>; rel=\"next\"", last = "</items?page=3>; rel=\"last\""
+            return .init(
+                fields: page < 4 ? ["Link: " + (page == 1 ? "\(next), \(last)" : next)] : [],
+                body: #"[{"id":\#(page),"name":"n"}]"#)
+        }
+        let store = try MirrorStore(yaml: itemsYAML())
+        let told = Told(), report = try await store.sync(server.base, progress: told.add)
+        #expect(report.failures.isEmpty && report.pages == 4, "\(report.failures)")
+        #expect(told.of("items").filter(Self.isPage).map(\.expectedPages) == [3, 3, 3, nil])
+    }
+
     @Test("lists that an interrupted sync has finished are no work of the sync that continues it")
     func finishedLists() async throws {
         let server = try ScriptedServer { request in
@@ -127,7 +142,7 @@ struct SyncProgressTests {
         let server = try ScriptedServer { request in
             let id = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 0
             let node = #"{"id":\#(id),"next":\#(id < 3 ? "\(id + 1)" : "null")}"#
-            return .init(body: request.target == "/nodes" ? "[\(node)]" : node)
+            return .init(fields: ["X-Total-Count: 1"], body: request.target == "/nodes" ? "[\(node)]" : node)
         }
         let store = try MirrorStore(
             yaml: """
@@ -146,6 +161,8 @@ struct SyncProgressTests {
         let ends = told.of("node").filter { if case .end = $0.event { true } else { false } }
         #expect(ends.map(\.pages) == [3] && ends.map(\.created) == [3] && ends.map(\.listsDone) == [3])
         #expect(told.of("node").filter(Self.isPage).map(\.pages) == [1, 2, 3])
+        // The total of the last list is none of all.
+        #expect(told.of("node").filter(Self.isPage).dropFirst().allSatisfy { $0.expectedRecords == nil })
         #expect(told.of("node").allSatisfy { $0.listsDone <= $0.lists })
     }
 }

@@ -181,6 +181,25 @@ struct KeptVersionTests {
         #expect(place.server.requests.dropFirst(count).allSatisfy { $0.field("If-None-Match") == nil })
     }
 
+    @Test("the version that another process's change has named is newer than the own one before it")
+    func changedByOtherOutbox() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            record.change(#"{"id":1,"title":"changed"}"#)
+            return record.read(request)
+        }
+        try await place.sync()
+        let outbox = place.outbox(), other = place.outbox()
+        for (sender, title) in [(outbox, "first"), (other, "second"), (outbox, "third")] {
+            try await sender.update("Issue", Self.key, Self.title(title))
+            let report = try await sender.drain()
+            #expect(report.sent == 1 && report.conflicts == 0, "\(title): \(report)")
+        }
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#, #""v3""#])
+    }
+
     @Test("after a queued deletion is discarded, the record is changed as the version that was known")
     func deletionDiscarded() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)

@@ -268,6 +268,13 @@ struct OutboxSendingTests {
         let outbox = try APIClient(description, store: fixture.store, transport: CurlTransport()).outbox()
         let report = try await outbox.drain()
         #expect(report.undeclared == ["Item": 2001] && report.remaining.pending == 2001, "\(report)")
+        // One that runs drains with each change, and looks at the first ones.
+        let first = Mutex<OutboxReport?>(nil)
+        let running = Task { try await outbox.run { report in first.withLock { $0 = $0 ?? report } } }
+        try await eventually("a report") { first.withLock { $0 != nil } }
+        running.cancel()
+        _ = await running.result
+        #expect(first.withLock { $0?.undeclared } == ["Item": 1000])
     }
 
     @Test("what no request is declared for is refused when it is queued")

@@ -31,4 +31,39 @@ struct ParameterKeyTests {
         #expect(try scripted.field("votes", of: key) == .int(4))
         #expect(scripted.writes == ["POST /acme/issues", "PATCH /acme/issues/7"])
     }
+
+    @Test("a kind of the entity inherits the parameter of its key")
+    func kinds() async throws {
+        let scripted = try ScriptedOutbox(
+            """
+            Issue:
+              key: [tenant, id]
+              attributes: { tenant: { type: string, from: '@param.owner' }, id: int, title: string?, votes: int? }
+            Bug: { parent: Issue, write: { update: 'PATCH /{tenant}/bugs/{id}' } }
+            """
+        ) { _ in .init(body: #"{"id":7,"title":"other","votes":4}"#) }
+        let key = RecordKey([.string("acme"), .int(7)])
+        try await scripted.store.write { try $0.put("Bug", key, [.init("title", .string("a"))]) }
+        try await scripted.outbox().update("Bug", key, [.init("title", .string("other"))])
+        let report = try await scripted.outbox().drain()
+        #expect(report.sent == 1 && report.unread == 0, "\(report)")
+        #expect(try scripted.field("votes", of: key, "Bug") == .int(4))
+    }
+
+    @Test("a part of the key that the server assigns is no parameter of the answer")
+    func assigned() async throws {
+        let scripted = try ScriptedOutbox(
+            """
+            Issue:
+              key: [tenant, id]
+              attributes: { tenant: { type: string, from: ['@param.owner', tenant] }, id: int, title: string? }
+              write: { create: 'POST /issues' }
+            """
+        ) { _ in .init(status: "201 Created", body: #"{"tenant":"acme","id":7,"title":"new"}"#) }
+        let outbox = scripted.outbox()
+        try await outbox.create("Issue", [.init("title", .string("new"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.unread == 0, "\(report)")
+        #expect(try scripted.field("title", of: RecordKey([.string("acme"), .int(7)])) == .string("new"))
+    }
 }

@@ -69,6 +69,32 @@ struct BusyStoreTests {
         await writes.finish()
     }
 
+    @Test(
+        "behind a late write, many others are late at once; when it has ended, callers wait again beside all of these")
+    func manyLate() async throws {
+        let writes = TimedWrites(wait: .seconds(2)), (first, endFirst) = AsyncStream.makeStream(of: Void.self)
+        await #expect(throws: TimedWrites.Late.self) { try await writes.run(1) { for await _ in first { break } } }
+        var ends: [AsyncStream<Void>.Continuation] = []
+        // Each would wait for two seconds otherwise: too long for the limit of this suite.
+        for _ in 1..<TimedWrites.limit.count {
+            let (other, end) = AsyncStream.makeStream(of: Void.self)
+            ends.append(end)
+            await #expect(throws: TimedWrites.Late.self) { try await writes.run(1) { for await _ in other { break } } }
+        }
+        endFirst.finish()
+        var isInTime = false
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !isInTime, ContinuousClock.now < deadline {
+            do {
+                try await writes.run(TimedWrites.limit.bytes) {}
+                isInTime = true
+            } catch is TimedWrites.Late { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        #expect(isInTime)
+        for end in ends { end.finish() }
+        await writes.finish()
+    }
+
     @Test("a 304 is answered with the stored response, and what an unsafe request has made stale is confirmed")
     func unsafe() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute, Self.tag], "v1"))

@@ -155,7 +155,10 @@ struct MirrorQueryTests {
                 "    path: /notes\n    with: { issue: '{issue.nope}' }",
                 "notes.with.issue: {issue.nope}: unknown attribute"
             ),
-            ("    path: /notes\n    with: { issue: '{issue}' }", "notes.with.issue: {issue} is a whole record"),
+            (
+                "    path: /notes\n    with: { a: '{issue.id}', issue: '{issue}' }",
+                "notes.with.issue: {issue} is a whole record"
+            ),
             (
                 "    path: /notes\n    with: { a: '{issue.id}', issue: '{note.id}' }",
                 "the record of for_each is called issue here"

@@ -148,7 +148,7 @@ struct MirrorQueryTextTests {
             let yaml = Self.yaml("{ param: q, field: id }", rest + "\n" + lines, issue: "tags: json")
             return TarnTests.problems(yaml)
         }
-        let list = found("    with: { id: '{issue.id}', q: 'x {tags}' }")
+        let list = found("    with: { id: '{issue.id}', q: '{tags}' }")
         #expect(list.count == 1 && list[0].contains("notes.with.q: {tags} is of type json"), "\(list)")
         let check = found(
             "    with: { id: ['{issue.id}'] }\n    orphans: { check: '/notes/{id}/{issue.id}' }")

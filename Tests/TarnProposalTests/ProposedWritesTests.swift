@@ -83,7 +83,7 @@ struct ProposedWritesTests {
         #expect(create.places == ["dueOn": "dueOn", "user": "user_id"])
         #expect(proposal.text.contains("UNCERTAIN: `reason` is required, and no field has it"))
         #expect(update.method == "PATCH" && update.url == "/issues/{number}")
-        // What is read-only is not sent, and a nested object goes by its key.
+        // A read-only member is not sent, and a nested object goes by its key.
         #expect(update.fields == ["title", "body", "dueOn", "user", "assignees"], "\(proposal.text)")
         #expect(update.referenceForms == ["user": .object, "assignees": .object])
         #expect(writes.delete?.method == "DELETE" && writes.delete?.url == "/issues/{number}")

@@ -23,7 +23,7 @@ extension OutboxDrain {
                 && !(value == .null && change.after.isEmptyValue)
         }.map(\.name)
         guard !untaken.isEmpty else { return }
-        // What the request does not send, the server cannot take.
+        // The server cannot take what the request does not send.
         let builder = outbox.builder(writer.access)
         let request = builder.requests(of: done.entity)?.request(for: done.kind, relationship: nil)?.request
         var left = Set(try request.map { try builder.unsent(untaken, done.kind, $0, entity).map(\.name) } ?? [])

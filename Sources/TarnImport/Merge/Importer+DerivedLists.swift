@@ -71,7 +71,7 @@ extension Importer {
             }
             let outcome =
                 relationship.isListed
-                ? try set(relationship.field, contains: target, false, of: relationship.owner, referrer, &writer)
+                ? try change(referrer, of: relationship, adding: [], removing: [target], &writer)
                 : try connect(
                     relationship.field, to: nil, position: nil, of: relationship.ownerPlan, referrer,
                     for: ListedRecord(entity: relationship.root, storageKey: target), &writer)
@@ -149,7 +149,7 @@ extension Importer {
             }
             let outcome =
                 relationship.isListed
-                ? try set(relationship.field, contains: target, true, of: relationship.owner, member, &writer)
+                ? try change(member, of: relationship, adding: [target], removing: [], &writer)
                 : try connect(
                     relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil,
                     of: ownerPlan, member, for: ListedRecord(entity: relationship.root, storageKey: target), &writer)
@@ -223,36 +223,6 @@ extension Importer {
         guard let body = RowBody(bytes.bytes, isWide: false) else { return nil }
         return try key.withUnsafeBytes { key in
             guard try writer.access.records.row(entity, key) != nil else { return nil }
-            return try writer.merge(entity, key, body, isComplete: false)
-        }
-    }
-
-    /// Adds a reference at the end of a stored record's list, or removes it.
-    ///
-    /// Other references are kept. Nil if the record is not stored.
-    private func set(
-        _ field: Catalog.Field, contains target: [UInt8], _ isWanted: Bool, of entity: Catalog.Entity, _ key: [UInt8],
-        _ writer: inout StoreWriter
-    ) throws -> StoreWriter.Outcome? {
-        try key.withUnsafeBytes { key in
-            guard let row = try writer.access.records.row(entity, key) else { return nil }
-            var list = ByteWriter(), isThere = false
-            list.append(ValueTag.references)
-            if let value = row.body.value(of: field.id) {
-                try writer.access.forEachReference(value) { reference in
-                    let isTarget = target.withUnsafeBytes { Bytes.equal($0, reference) }
-                    isThere = isThere || isTarget
-                    if !isTarget || isWanted { list.appendReferenceElement(reference) }
-                    return true
-                }
-            }
-            guard isThere != isWanted else { return .unchanged }
-            if isWanted { target.withUnsafeBytes { list.appendReferenceElement($0) } }
-            var builder = BodyBuilder(), bytes = ByteWriter()
-            builder.field(field.id, EncodedValue(list.bytes))
-            let isWide = builder.isWide
-            builder.finish(into: &bytes)
-            guard let body = RowBody(bytes.bytes, isWide: isWide) else { return nil }
             return try writer.merge(entity, key, body, isComplete: false)
         }
     }

@@ -7,7 +7,9 @@ extension Importer {
     func change(_ members: ListedMembers, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         for change in members.changes {
             try cancellation?.check()
-            if case .updated? = try set(change, &writer) {
+            let outcome = try self.change(
+                change.member, of: change.relationship, adding: change.added, removing: change.removed, &writer)
+            if case .updated? = outcome {
                 countUpdated(change.relationship.ownerPlan, change.member, in: &tally)
             }
         }
@@ -16,17 +18,20 @@ extension Importer {
     /// Removes references from a stored record's list, and adds others at its end.
     ///
     /// Other references are kept. Nil if the record is not stored.
-    private func set(_ change: ListedMembers.Change, _ writer: inout StoreWriter) throws -> StoreWriter.Outcome? {
-        let entity = change.relationship.owner, field = change.relationship.field
-        return try change.member.withUnsafeBytes { key in
+    func change(
+        _ member: [UInt8], of relationship: DerivedRelationship, adding added: [[UInt8]],
+        removing removed: Set<[UInt8]>, _ writer: inout StoreWriter
+    ) throws -> StoreWriter.Outcome? {
+        let entity = relationship.owner, field = relationship.field
+        return try member.withUnsafeBytes { key in
             guard let row = try writer.access.records.row(entity, key) else { return nil }
-            var list = ByteWriter(), missing = Set(change.added), isChanged = false
+            var list = ByteWriter(), missing = Set(added), isChanged = false
             list.append(ValueTag.references)
             if let value = row.body.value(of: field.id) {
                 try writer.access.forEachReference(value) { reference in
                     let target = Array(reference)
                     missing.remove(target)
-                    if change.removed.contains(target) {
+                    if removed.contains(target) {
                         isChanged = true
                     } else {
                         list.appendReferenceElement(reference)
@@ -34,7 +39,7 @@ extension Importer {
                     return true
                 }
             }
-            for target in change.added where !change.removed.contains(target) && missing.remove(target) != nil {
+            for target in added where !removed.contains(target) && missing.remove(target) != nil {
                 isChanged = true
                 target.withUnsafeBytes { list.appendReferenceElement($0) }
             }

@@ -4,7 +4,7 @@ import Tarn
 
 /// The sources of a specification, combined with samples of its lists.
 struct SpecificationSources {
-    private(set) var sources: [Source] = []
+    var sources: [Source] = []
     private(set) var base = ""
     /// The lists that are not described, each with its reason.
     private(set) var omitted: [String] = []
@@ -19,8 +19,8 @@ struct SpecificationSources {
     private static let limit = 150
     /// The maximum number of paths with a GET that are looked at.
     private static let pathLimit = 5000
-    private var operations: [Operation] = []
-    private var lists: [Operation] = []
+    private(set) var operations: [Operation] = []
+    private(set) var lists: [Operation] = []
 
     init(_ document: OpenAPIDocument, samples: SourceBuilder?, servers: SpecificationServers) {
         base = servers.base
@@ -271,7 +271,7 @@ struct SpecificationSources {
     /// Returns the key of a list's records whose value a variable of a path has.
     ///
     /// - Parameter parameters: those of the path.
-    private func field(for variable: String, of list: Operation, _ parameters: [Operation.Parameter]) -> String? {
+    func field(for variable: String, of list: Operation, _ parameters: [Operation.Parameter]) -> String? {
         let fields = list.records.fields, words = EnglishName.words(of: variable)
         let types = parameters.first { $0.isInPath && $0.name == variable }?.schema["type"]
         let isText = types?.scalarText == "string", isNumber = types?.scalarText == "integer"
@@ -345,36 +345,6 @@ struct SpecificationSources {
                 if isDirect { sources[index].localKey = field }
             } else if isSame {
                 sources[index].globalKey = field
-            }
-        }
-    }
-
-    // MARK: Changes
-
-    /// Finds the requests that change the records of the lists.
-    private mutating func findChanges(_ document: OpenAPIDocument) {
-        let changes = ChangeOperations(document)
-        for (index, list) in lists.enumerated() {
-            let creations = changes.operations(at: list.segments, ["post"])
-            sources[index].changes += creations.map { Source.Change(kind: .create, operation: $0) }
-            // `/issues/{id}`; or a path of its own that returns one of the listed records.
-            var paths = [(segments: list.segments + ["{id}"], isBelowList: true)]
-            let name = list.records.schemaName
-            for detail in operations where name != nil && detail.records.schemaName == name && detail.isDetail {
-                let isOwn = detail.segments.count { Operation.variable($0) != nil } == 1
-                if isOwn { paths.append((detail.segments, false)) }
-            }
-            for path in paths where !sources[index].changes.contains(where: { $0.kind != .create }) {
-                let found = changes.operations(at: path.segments, ["patch", "put", "post", "delete"])
-                for operation in found where operation.method != "POST" || !found.contains(where: \.replacesPost) {
-                    guard let last = operation.segments.last.flatMap(Operation.variable),
-                        let field = field(for: last, of: list, operation.parameters)
-                    else { continue }
-                    sources[index].changes.append(
-                        Source.Change(
-                            kind: operation.method == "DELETE" ? .delete : .update, operation: operation,
-                            field: field, isBelowList: path.isBelowList))
-                }
             }
         }
     }

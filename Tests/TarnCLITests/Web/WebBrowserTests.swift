@@ -24,20 +24,9 @@ struct WebBrowserTests {
 
     /// Runs the closure with a page that is served, and a browser.
     private func browse(_ store: String, _ body: (BrowserPage, String) async throws -> Void) async throws {
-        let page = try await RunningPage(store), browser = try await BrowserPage(proxy: outside.base)
-        do {
-            try await body(browser, page.url)
-        } catch {
-            await browser.close()
-            _ = await page.end()
-            throw error
-        }
         // The browser logs each refused condition; the page shows it.
-        #expect(await browser.problems.filter { !$0.contains("responded with a status of 400") } == [])
-        let foreign = await browser.requests.filter { $0.hasPrefix("http") && !$0.hasPrefix(page.url) }
-        #expect(foreign == [])
-        await browser.close()
-        #expect(await page.end().status == 143)
+        try await visit(
+            store, proxy: outside.base, except: { $0.contains("responded with a status of 400") }, body)
         #expect(proxied == [])
     }
 

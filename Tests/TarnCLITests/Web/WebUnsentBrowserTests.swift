@@ -12,17 +12,7 @@ struct WebUnsentBrowserTests {
     /// Runs the closure with a page that is served, and a browser; checks that no script failed.
     private func browse(_ store: String, _ body: (BrowserPage, String) async throws -> Void) async throws {
         let outside = try ScriptedServer { _ in .init(status: "502 Bad Gateway") }
-        let page = try await RunningPage(store), browser = try await BrowserPage(proxy: outside.base)
-        do {
-            try await body(browser, page.url)
-        } catch {
-            await browser.close()
-            _ = await page.end()
-            throw error
-        }
-        #expect(await browser.problems == [])
-        await browser.close()
-        #expect(await page.end().status == 143)
+        try await visit(store, proxy: outside.base, body)
     }
 
     /// Opens a view, and returns its text as it is shown.

@@ -1,4 +1,4 @@
-// What an interrupted sync has skipped, in the report of the sync that continues it.
+// The records that an interrupted sync has skipped, in the report of the sync that continues it.
 
 import Foundation
 import Synchronization

@@ -86,6 +86,17 @@ package struct StatedError: Sendable, Hashable {
         }
     }
 
+    /// Returns the error in a payload of the answer to a mutation of GraphQL; nil if none states
+    /// one. Each member of `data` is a payload (GraphQL §7.1).
+    static func find(inMutation body: [UInt8]) -> StatedError? {
+        guard let json = json(body), case .object(let payloads)? = json["data"] else { return nil }
+        return payloads.lazy.compactMap { payload in
+            guard case .object(let members) = payload.value else { return nil }
+            let keys = ["data", payload.key]
+            return refusal(members, keys) ?? namedErrors(members, keys)
+        }.first
+    }
+
     /// Returns the first error of the objects that lead to a record.
     private static func find(
         in json: JSONValue, along path: [String], _ error: ([JSONValue.Member], [String]) -> StatedError?

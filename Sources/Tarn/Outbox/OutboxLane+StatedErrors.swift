@@ -15,6 +15,7 @@ extension OutboxLane {
     ) -> SentOperation? {
         guard mayRefuse(response),
             let error = StatedError.find(inAnswer: response.body, to: declared.records)
+                ?? (declared.isMutation ? StatedError.find(inMutation: response.body) : nil)
                 ?? unchanged(done.operation, response, declared, request)
         else { return nil }
         var sent = SentOperation(operation: done.operation, outcome: .done(adopting: nil))

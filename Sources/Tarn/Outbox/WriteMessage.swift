@@ -22,6 +22,12 @@ struct WriteMessage: Sendable {
     /// The reason why the body would replace values that are not known here; nil if it has
     /// everything that the server has.
     var isIncomplete: WriteError?
+
+    /// Whether the body is a mutation of GraphQL.
+    var isMutation: Bool {
+        guard case .string(let query)? = body?["query"] else { return false }
+        return query.contains("mutation")
+    }
 }
 
 /// Builds the requests of operations from a snapshot of the store.

@@ -120,6 +120,34 @@ struct StatedRefusalTests {
         #expect(try place.field("title") == .string("a"))
     }
 
+    @Test("a mutation whose payload is not declared as the place of a record is refused by its errors, too")
+    func payloadOfDeletion() async throws {
+        let issue = #"{"id":1,"title":"a"}"#
+        for (payload, dead) in [
+            (#"{"deletedId":null,"userErrors":[{"message":"is in use"}]}"#, 1),
+            (#"{"success":false,"errors":[{"message":"is in use"}]}"#, 1), (#"{"deletedId":"1","userErrors":[]}"#, 0),
+        ] {
+            let place = try ScriptedOutbox(
+                """
+                Issue:
+                  key: id
+                  attributes: { id: int, title: string }
+                  write: { delete: { request: POST /graphql, set: { query: 'mutation { drop }', variables.id: '{id}' } } }
+                """
+            ) { request in
+                if request.method == "GET" { return Answer(body: "[\(issue)]") }
+                return Answer(body: #"{"data":{"drop":\#(payload)}}"#)
+            }
+            try await place.sync(["issues"])
+            let outbox = place.outbox()
+            try await outbox.delete("Issue", RecordKey(1))
+            let report = try await outbox.drain()
+            #expect(report.dead == dead && report.sent == 1 - dead, "\(payload): \(report)")
+            let message = try outbox.operations().first?.failure?.message
+            #expect(dead == 0 || message?.contains("): is in use") == true, "\(message ?? "")")
+        }
+    }
+
     @Test("a payload without errors, and errors of other parts of an answer with the record, are none of the change")
     func besidePayload() async throws {
         for answer in [

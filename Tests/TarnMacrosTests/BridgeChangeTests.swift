@@ -59,6 +59,25 @@ struct BridgeChangeTests {
         #expect(try outbox.operations().isEmpty && client.store.read { try $0.count("Entry") } == 0)
     }
 
+    @Test("through the REST bridge an answer that states an error is a refusal, too", arguments: [false, true])
+    func statedError(isBridged: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            request.method == "POST"
+                ? .init(body: #"{"ok":false,"error":"no room"}"#)
+                : .init(body: #"{"status":"fail","data":{"title":"is taken"}}"#)
+        }
+        let client = try client(server, folder), plain = client.outbox(conflicts: .perField)
+        let outbox = isBridged ? plain.sending(through: RESTBridge<Entry>(client)) : plain
+        try await client.store.write { try $0.put("Entry", RecordKey(9), [.init("title", .string("a"))]) }
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        try await outbox.update("Entry", RecordKey(9), [.init("title", .string("other"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == 2, "\(report)")
+        let messages = try outbox.operations().map { $0.failure?.message ?? "" }
+        #expect(messages.contains { $0.contains("no room") } && messages.contains { $0.contains("is taken") })
+    }
+
     // MARK: GraphQL
 
     private static let mutations = GraphQLBridge { change in

@@ -91,6 +91,12 @@ extension OutboxLane {
         note(response, of: source, to: message, declared, &attempt)
         // The body of a refusal that counts as done has no record.
         guard (200..<300).contains(response.status) else { return nil }
+        if isDeclared, source == nil,
+            let refused = refused(attempt.sent, response, declared, message)
+                ?? refusedUpdate(attempt.sent, response, declared, message)
+        {
+            return attempt.ended(refused.outcome, at: client.now)
+        }
         let answer = try step.answer(response)
         draft(answer.parts, response, message, into: &attempt)
         if !answer.errors.isEmpty {

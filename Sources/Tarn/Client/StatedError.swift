@@ -56,30 +56,81 @@ package struct StatedError: Sendable, Hashable {
     /// Returns the error that the answer to a change states in the objects that lead to its record;
     /// nil if it states none.
     ///
-    /// Beside what a list states, `"ok": false` and `"success": false` do: some servers answer each
-    /// refusal with 200.
+    /// Beside what a list states, `"ok": false`, `"success": false` and lists such as `userErrors`
+    /// do: some servers answer each refusal with 200.
     static func find(inAnswer body: [UInt8], to record: JSONPath) -> StatedError? {
         guard let json = json(body), case .object = json else { return nil }
         // The record's own object counts, too: the caller has found no record there.
         let path = JSONPath(keys: record.keys + [""])
         if let found = find(in: json, around: [path]) { return found }
-        var value: JSONValue? = json, steps: [String] = []
-        for key in path.keys {
+        return find(in: json, along: path.keys) { refusal($0, $1) ?? namedErrors($0, $1) }
+    }
+
+    /// Whether the answer to a change has an empty list in place of its record.
+    static func isEmptyList(_ body: [UInt8], at record: JSONPath) -> Bool {
+        json(body).flatMap { json in record.keys.reduce(json as JSONValue?) { $0?[$1] } } == .array([])
+    }
+
+    /// Returns the error that the answer to an update states although it has the record; nil if it
+    /// states none.
+    ///
+    /// The payload of a mutation of GraphQL has the record and the errors of its fields side by
+    /// side: the record is as it was, or as it would have been. Errors at the root may be those of
+    /// other parts of the answer.
+    static func find(inAnswer body: [UInt8], beside record: JSONPath) -> StatedError? {
+        guard !record.keys.isEmpty, let json = json(body) else { return nil }
+        return find(in: json, along: record.keys) { members, keys in
+            if let found = refusal(members, keys) { return found }
+            guard keys.count > 1, keys.count == record.keys.count - 1 else { return nil }
+            return namedErrors(members, keys)
+        }
+    }
+
+    /// Returns the error in a payload of the answer to a mutation of GraphQL; nil if none states
+    /// one. Each member of `data` is a payload (GraphQL §7.1).
+    static func find(inMutation body: [UInt8]) -> StatedError? {
+        guard let json = json(body), case .object(let payloads)? = json["data"] else { return nil }
+        return payloads.lazy.compactMap { payload in
+            guard case .object(let members) = payload.value else { return nil }
+            let keys = ["data", payload.key]
+            return refusal(members, keys) ?? namedErrors(members, keys)
+        }.first
+    }
+
+    /// Returns the first error of the objects that lead to a record.
+    private static func find(
+        in json: JSONValue, along path: [String], _ error: ([JSONValue.Member], [String]) -> StatedError?
+    ) -> StatedError? {
+        var value: JSONValue? = json, keys: [String] = []
+        for key in path {
             guard case .object(let members)? = value else { return nil }
-            if let found = refusal(members, steps) { return found }
+            if let found = error(members, keys) { return found }
             value = value?[key]
-            steps.append(key)
+            keys.append(key)
         }
         return nil
+    }
+
+    /// Returns the error of a list such as `errors`, `userErrors` or `field_errors`; nil without
+    /// one that has elements.
+    private static func namedErrors(_ members: [JSONValue.Member], _ keys: [String]) -> StatedError? {
+        let found = members.first { member in
+            guard member.key.lowercased().hasSuffix("errors"), case .array = member.value else { return false }
+            return isStated(member.value)
+        }
+        return found.map { member in
+            StatedError(path: JSONPath(keys: keys + [member.key]).description, text: line(firstText(of: member.value)))
+        }
     }
 
     /// Returns the error of an object with `"ok": false` or `"success": false`; nil without.
     private static func refusal(_ members: [JSONValue.Member], _ keys: [String]) -> StatedError? {
         let flag = members.first { ["ok", "success"].contains($0.key.lowercased()) && $0.value == .bool(false) }
         guard let flag else { return nil }
-        let message = members.first { ["message", "msg", "detail", "description"].contains($0.key.lowercased()) }
         let path = JSONPath(keys: keys + [flag.key]).description
-        return StatedError(path: path, text: line(firstText(of: (message ?? flag).value)))
+        let message = members.first { ["message", "msg", "detail", "description"].contains($0.key.lowercased()) }
+        let errors = members.first { $0.key.lowercased().hasSuffix("errors") && isStated($0.value) }
+        return StatedError(path: path, text: line(firstText(of: (message ?? errors ?? flag).value)))
     }
 
     /// Returns the error of an object that leads to a list; nil if there is none.
@@ -124,9 +175,13 @@ package struct StatedError: Sendable, Hashable {
         _ rule: PageEvidence.Rule
     ) -> StatedError? {
         let state = members.first(where: statesFailure)
-        // The state is a word. The error, or else the message, is beside it.
+        // The state is a word. The error, or else the message, is beside it. A failure of JSend has
+        // its reasons under `data`.
         let errors = members.filter { names.contains($0.key.lowercased()) && isStated($0.value) }
-        let message = state.flatMap { _ in members.first { $0.key.lowercased() == "message" } }
+        let message = state.flatMap { _ in
+            members.first { $0.key.lowercased() == "message" }
+                ?? members.first { $0.key.lowercased() == "data" && isStated($0.value) }
+        }
         func path(_ member: JSONValue.Member) -> JSONPath? {
             let steps = steps + [.key(member.key)]
             return lists.contains { $0.starts(with: steps) } ? nil : JSONPath(.record, steps: steps)
@@ -148,10 +203,11 @@ package struct StatedError: Sendable, Hashable {
         return line.count > 160 ? line.prefix(160) + "…" : line
     }
 
-    /// Whether a member is the state of a failed answer, as of JSend: `"status": "error"`.
+    /// Whether a member is the state of a failed answer, as of JSend: `"status": "error"`, or
+    /// `"status": "fail"` if the request has a fault.
     private static func statesFailure(_ member: JSONValue.Member) -> Bool {
         guard case .string(let text) = member.value else { return false }
-        return member.key.lowercased() == "status" && text.lowercased() == "error"
+        return member.key.lowercased() == "status" && ["error", "fail"].contains(text.lowercased())
     }
 
     /// Whether a value tells of an error: `"error": false` and `"code": 0` do not.

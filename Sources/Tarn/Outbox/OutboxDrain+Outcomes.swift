@@ -178,7 +178,7 @@ extension OutboxDrain {
             return try later(sent, after: nil, failure, &effects, &writer)
         }
         let isChanged = try isChanged(operation, since: before, &writer)
-        if !isChanged, isSameVersion {
+        if !isChanged, isSameVersion, !isAnotherRequest(sent, writer) {
             // The refusal has another reason: sending it again would not help.
             guard sent.isReplayed, countRefusal(of: operation.id) < OutboxDrain.refusalLimit else {
                 return try refuse(operation, failure, &effects, &writer)
@@ -193,6 +193,16 @@ extension OutboxDrain {
         // After a 428, the version is only known now: without other values there is no conflict.
         try refreshed(
             operation, failure, validators, isConflict: failure.status != 428 || isChanged, &effects, &writer)
+    }
+
+    /// Whether the request of an operation has other values now that the record was read: the
+    /// version in one of its header fields, its body or its URL.
+    private func isAnotherRequest(_ sent: SentOperation, _ writer: borrowing StoreWriter) -> Bool {
+        guard let refused = sent.refusedRequest else { return false }
+        // A request that cannot be made fails when it is sent.
+        let message = try? lane(of: sent.operation.entity).builder(writer.access).message(for: sent.operation)
+        guard let next = message?.message else { return false }
+        return next.url != refused.url || next.body != refused.body || next.headers != refused.headers
     }
 
     /// The records whose operations have reached the server since the request of an answer.

@@ -21,7 +21,8 @@ extension OutboxLane {
             (sent.outcome, sent.hasArrived) = (outcome, true)
             return sent
         }
-        let invalidated = CacheRules.invalidated(by: request, response)
+        var invalidated = CacheRules.invalidated(by: request, response)
+        if message.isMasked, !invalidated.isEmpty, let url = message.recordURL { invalidated.append(url) }
         sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
         var isIgnored: Bool { rules.first(for: response)?.action == .ignore }
         if let reason = misled(response, request, operation.kind) {
@@ -34,6 +35,7 @@ extension OutboxLane {
         if operation.kind == .delete || sent.isReplayed, let refused = refused(sent, response, message, request) {
             return refused
         }
+        if let refused = refusedUpdate(sent, response, message, request) { return refused }
         if sent.isReplayed, operation.kind != .create { return await reread(message, sent) }
         if operation.kind != .delete, (200..<300).contains(response.status), !response.body.isEmpty {
             switch read(response, message, into: &sent) {

@@ -257,8 +257,10 @@ extension Validators {
 
     /// Makes a write conditional on the version that was seen.
     ///
-    /// A weak entity tag never matches `If-Match` (RFC 9110 §13.1.1): the date replaces it.
+    /// A weak entity tag never matches `If-Match` (RFC 9110 §13.1.1): the date replaces it. A
+    /// precondition that the description declares, such as a version that is a field, stays.
     func require(in request: inout TransportRequest) {
+        guard request.headers["If-Match"] == nil, request.headers["If-Unmodified-Since"] == nil else { return }
         if let etag, !etag.hasPrefix("W/") {
             request.headers["If-Match"] = etag
         } else {

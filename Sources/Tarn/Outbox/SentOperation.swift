@@ -91,6 +91,10 @@ struct SentOperation: Sendable {
         var at: Timestamp
     }
 
+    /// The request that was refused as one of another version: a request that has other values once
+    /// the record was read, such as its version in a header field, is not refused for the same one.
+    var refusedRequest: TransportRequest?
+
     /// Whether the answer may be that to an earlier attempt, repeated by the server.
     ///
     /// It may be older than what a sync has brought since.

@@ -11,6 +11,8 @@ struct WriteMessage: Sendable {
     var body: JSONValue?
     /// The URL of the record, as the API names it; nil if the operation has none of its own.
     var recordURL: String?
+    /// Whether the URL of the request has the names of changed fields, which the record's lacks.
+    var isMasked = false
     /// Whether the description declares where the record is read.
     var isReadDeclared = false
     /// The key path of the record in the answer.
@@ -20,6 +22,12 @@ struct WriteMessage: Sendable {
     /// The reason why the body would replace values that are not known here; nil if it has
     /// everything that the server has.
     var isIncomplete: WriteError?
+
+    /// Whether the body is a mutation of GraphQL.
+    var isMutation: Bool {
+        guard case .string(let query)? = body?["query"] else { return false }
+        return query.contains("mutation")
+    }
 }
 
 /// Builds the requests of operations from a snapshot of the store.
@@ -67,11 +75,14 @@ struct WriteMessageBuilder {
             try checkKeys(in: request.url, urls)
             let url = try expanded(request.url, urls, base, known)
             let content = try content(of: operation, request, server, member, entity, urls)
-            var message = client.request(url, headers: try headers(of: request, content.idempotencyKey, urls))
+            let target = try masked(url, operation, request, entity)
+            var message = client.request(target, headers: try headers(of: request, content.idempotencyKey, urls))
             message.method = request.method
             if let body = content.encoded {
                 message.body = body
-                if message.headers["Content-Type"] == nil { message.headers["Content-Type"] = request.format.mediaType }
+                // That of the API is the type of JSON, such as application/vnd.api+json.
+                let known = request.format == .json ? message.headers["Content-Type"] : request.contentType
+                message.headers["Content-Type"] = known ?? request.format.mediaType
             }
             if let name = requests.idempotency { message.headers[name] = content.idempotencyKey }
             var recordURL: String?
@@ -84,8 +95,8 @@ struct WriteMessageBuilder {
             case .create, .add, .remove: break
             }
             return WriteMessage(
-                message: message, body: content.body, recordURL: recordURL, isReadDeclared: requests.read != nil,
-                records: request.records, idempotencyField: requests.idempotency,
+                message: message, body: content.body, recordURL: recordURL, isMasked: target != url,
+                isReadDeclared: requests.read != nil, records: request.records, idempotencyField: requests.idempotency,
                 isIncomplete: try incomplete(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
@@ -96,6 +107,20 @@ struct WriteMessageBuilder {
         } catch {
             throw WriteError.request(place: request.place, reason: "\(error)")
         }
+    }
+
+    /// Returns the URL of an update with the names of the fields that it changes, if the request
+    /// declares a mask: the server clears those that it names and the body lacks, and no others.
+    private func masked(
+        _ url: String, _ operation: OutboxOperation, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> String {
+        guard let name = request.mask, operation.kind == .update else { return url }
+        let names = Set(operation.changes.map(\.name))
+        var options = options(of: request, entity.name)
+        options.fields = names.intersection(request.fields ?? names)
+        let record = Record(entity: operation.entity, key: operation.key, fields: [])
+        let places = try bodies.places(of: record, options).map { $0.joined(separator: ".") }
+        return QueryParameters.append([(name, places.joined(separator: ","))], to: url)
     }
 
     /// Checks that the server's values of the fields in the URL of an operation are known.
@@ -165,7 +190,7 @@ struct WriteMessageBuilder {
         _ operation: OutboxOperation, _ requests: WriteRequests, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> Bool {
         guard operation.kind == .update, request.content(for: .update) == .changed, request.format != .mergePatch,
-            request.values.isEmpty, request.headers.allSatisfy({ TransportBody.placeholder($0.value) == nil })
+            request.values.isEmpty, request.headerVariables.isEmpty, !request.hasPlacesInLists
         else { return false }
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
         let read = requests.read ?? requests.update?.url ?? request.url
@@ -317,28 +342,36 @@ struct WriteMessageBuilder {
         return request
     }
 
-    /// The reason why a body that replaces the whole record lacks values of the server.
+    /// The reason why a body that replaces the whole record, or a list of it, lacks values of the
+    /// server.
     private func incomplete(
         _ operation: OutboxOperation, _ request: WriteRequest, _ known: ServerRecord, _ entity: Catalog.Entity
     ) throws -> WriteError? {
-        guard operation.kind == .update, request.content(for: .update) == .all else { return nil }
+        let content = request.content(for: .update)
+        guard operation.kind == .update, content != .none else { return nil }
         let changed = Set(operation.changes.map(\.name))
+        var fields = request.fields, replaced = "the whole record"
+        if content == .changed {
+            let beside = try changedFields(operation, request, entity).subtracting(changed)
+            guard !beside.isEmpty else { return nil }
+            (fields, replaced) = (beside, "a list with several fields")
+        }
         let unsent = try unsent(known.unknown.sorted(), .update, request, entity).map(\.name)
         let unknown = known.unknown.subtracting(changed).subtracting(unsent).sorted()
         let wayOut = "fetch the record, or declare entities.\(entity.name).write.read"
-        if let first = unknown.first {
+        if let first = unknown.first(where: { content == .all || fields?.contains($0) ?? true }) {
             return .request(
                 place: request.place,
-                reason: "\(request.method) replaces the whole record, and the server's value of \(first) is not known: "
+                reason: "\(request.method) replaces \(replaced), and the server's value of \(first) is not known: "
                     + "it was changed here without being queued; \(wayOut)")
         }
         guard known.record.isPartial else { return nil }
-        let missing = request.fields?.filter { !changed.contains($0) && known.record[$0] == nil }.sorted()
+        let missing = fields?.filter { !changed.contains($0) && known.record[$0] == nil }.sorted()
         if let missing, missing.isEmpty { return nil }
         let lacking = missing.map { " (\($0.joined(separator: ", ")))" } ?? ""
         return .request(
             place: request.place,
-            reason: "\(request.method) replaces the whole record, and only a part of it is known\(lacking); \(wayOut)")
+            reason: "\(request.method) replaces \(replaced), and only a part of it is known\(lacking); \(wayOut)")
     }
 }
 
@@ -390,7 +423,8 @@ extension WriteRequest {
     /// attempts: another body has another key. A server may refuse a known key with another body.
     func idempotencyKey(of operation: OutboxOperation, _ body: [UInt8]?) -> String {
         let key = operation.idempotencyKey.lowercasedText
-        guard operation.kind == .update, content(for: .update) == .all || !values.isEmpty, let body else { return key }
+        guard operation.kind == .update, content(for: .update) == .all || !values.isEmpty || hasPlacesInLists, let body
+        else { return key }
         return WriteRequest.key(derivedFrom: key, String(decoding: body, as: UTF8.self))
     }
 

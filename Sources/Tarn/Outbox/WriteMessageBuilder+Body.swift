@@ -52,9 +52,9 @@ extension WriteMessageBuilder {
         _ fields: JSONValue?, _ request: WriteRequest, _ variables: RecordVariables, _ idempotencyKey: String
     ) throws -> JSONValue? {
         guard fields != nil || !request.values.isEmpty else { return nil }
-        var body = fields?.wrapped(in: request.envelope.keys[...]) ?? .object([])
+        var body = fields?.wrapped(in: request.envelope) ?? .object([])
         for value in request.values {
-            body.force(try filled(value.value, variables, idempotencyKey), at: value.place.keys)
+            body.force(try filled(value.value, variables, idempotencyKey), at: value.place.steps[...])
         }
         return body
     }
@@ -67,21 +67,34 @@ extension WriteMessageBuilder {
             if field.value == WriteMessageBuilder.idempotencyVariable {
                 return TransportHeaders.Field(field.name, idempotencyKey)
             }
-            guard let name = TransportBody.placeholder(field.value) else { return field }
-            guard let value = try variables.value(of: name), let text = try variables.urlText(of: name) else {
-                throw WriteError.request(
-                    place: "", reason: "the header field \(field.name) needs {\(name)}, which has no value")
-            }
-            if value.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(name)}") }
-            // RFC 9110 §5.5: a CR or LF would begin another field.
-            guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-                throw WriteError.request(
-                    place: "",
-                    reason:
-                        "the header field \(field.name) cannot have the value of {\(name)}: it has control characters")
-            }
+            guard let template = WriteRequest.template(ofHeader: field.value) else { return field }
+            let text = try template.parts.map { part in
+                switch part {
+                case .literal(let text): text
+                case .path(let path): try self.text(of: path.description, inHeader: field.name, variables)
+                }
+            }.joined()
             return TransportHeaders.Field(field.name, text)
         }
+    }
+
+    /// Returns the value of a variable as a part of a header field.
+    private func text(
+        of variable: String, inHeader field: String, _ variables: RecordVariables
+    ) throws -> String {
+        guard let value = try variables.value(of: variable), let text = try variables.urlText(of: variable) else {
+            throw WriteError.request(
+                place: "", reason: "the header field \(field) needs {\(variable)}, which has no value")
+        }
+        if value.hasTemporaryKey { throw WriteMessageBuilder.temporaryKey("{\(variable)}") }
+        // RFC 9110 §5.5: a CR or LF would begin another field.
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw WriteError.request(
+                place: "",
+                reason:
+                    "the header field \(field) cannot have the value of {\(variable)}: it has control characters")
+        }
+        return text
     }
 
     /// Returns the fields of a record that a request sends; nil if it sends none.
@@ -96,8 +109,7 @@ extension WriteMessageBuilder {
         case (_, .add), (_, .remove):
             if let member { fields = try json(of: member, request, fields: request.fields) }
         case (.changed, _):
-            let names = Set(operation.changes.map(\.name))
-            fields = try changed(operation, request, server, names.intersection(request.fields ?? names))
+            fields = try changed(operation, request, server, changedFields(operation, request, entity))
         case (.all, _):
             let omitted = operation.hasTemporaryKey ? entity.temporaryFields(of: operation.key) : []
             fields = try json(of: local(operation, server), request, fields: request.fields, omitting: omitted)
@@ -107,6 +119,15 @@ extension WriteMessageBuilder {
             if let first = left.first, left.count == names.count { throw first.error(entity.name, request) }
         }
         return fields
+    }
+
+    /// The fields that an update of the changed fields sends: these, and those in the same lists.
+    func changedFields(
+        _ operation: OutboxOperation, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> Set<String> {
+        let names = Set(operation.changes.map(\.name)), sent = names.intersection(request.fields ?? names)
+        let beside = try bodies.fieldsBeside(sent, of: entity, options(of: request, entity.name))
+        return sent.union(beside.intersection(request.fields ?? beside))
     }
 
     private func changed(
@@ -194,7 +215,18 @@ extension WriteRequest {
     /// The variables of forced values.
     package var bodyVariables: [String] { values.flatMap { $0.value.placeholders } }
     /// The variables of header fields.
-    package var headerVariables: [String] { headers.compactMap { TransportBody.placeholder($0.value) } }
+    package var headerVariables: [String] {
+        headers.flatMap { WriteRequest.template(ofHeader: $0.value)?.paths.map(\.description) ?? [] }
+    }
+
+    /// Returns the value of a header field as a template; nil if it has no variable.
+    ///
+    /// Braces around something else than the name of a field are a part of the value.
+    static func template(ofHeader value: String) -> TextTemplate? {
+        guard let template = TextTemplate(value) else { return nil }
+        let areNames = template.paths.allSatisfy { TransportBody.placeholder("{\($0.description)}") != nil }
+        return areNames ? template : nil
+    }
 
     /// Whether the body has the idempotency key.
     fileprivate var hasIdempotencyKey: Bool {
@@ -215,9 +247,11 @@ extension WriteRequest.Format {
 }
 
 extension JSONValue {
-    /// The value inside of objects with one key each.
-    fileprivate func wrapped(in keys: ArraySlice<String>) -> JSONValue {
-        keys.reversed().reduce(self) { .object([Member($1, $0)]) }
+    /// The value inside of objects with one key each, and of lists with one element.
+    fileprivate func wrapped(in envelope: JSONPath) -> JSONValue {
+        var wrapped = JSONValue.object([])
+        wrapped.force(self, at: envelope.steps[...])
+        return wrapped
     }
 
     /// Whether a value is this one, or inside of it.

@@ -22,8 +22,12 @@ public struct WriteRequest: Sendable, Hashable {
     /// The only fields that are sent; nil for all that have a place in a body.
     public var fields: Set<String>?
     /// The key path of the object in the body that has the fields: `ticket` for
-    /// `{"ticket": {"subject": …}}`. Default: the body itself.
+    /// `{"ticket": {"subject": …}}`, or `records[0]` for a list with one element. Default: the body
+    /// itself.
     public var envelope = JSONPath(keys: [])
+    /// The query parameter of an update with the names of the fields that it changes, separated by
+    /// commas: their places in the ``envelope``. Nil to send none.
+    package var mask: String?
     /// Values that are sent whatever the record is, by their key paths in the body.
     ///
     /// A text that is `{variable}` as a whole is replaced by the variable's value, and
@@ -91,6 +95,12 @@ public struct WriteRequest: Sendable, Hashable {
         self.method = method
         self.url = url
     }
+
+    /// The media type among the request's own header fields; nil without one.
+    var contentType: String? { TransportHeaders(headers)["Content-Type"] }
+
+    /// Whether a field has a place in a list, which a server replaces as a whole.
+    var hasPlacesInLists: Bool { !places.values.allSatisfy(\.isPlain) }
 
     /// The content of the body for an operation.
     func content(for kind: OutboxOperation.Kind) -> Body {

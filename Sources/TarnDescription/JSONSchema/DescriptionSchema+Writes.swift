@@ -51,6 +51,9 @@ extension DescriptionSchema {
                         node: .text),
                     Property(name: "fields", about: "The only fields that are sent.", node: .oneOrMore(.text)),
                     Property(
+                        name: "mask",
+                        about: "The query parameter of an update with the names of the changed fields.", node: .text),
+                    Property(
                         name: "set", about: "From key paths in the body to values that are always sent.",
                         node: .map(.any)),
                     Property(

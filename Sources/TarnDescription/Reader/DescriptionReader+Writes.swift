@@ -75,7 +75,7 @@ extension DescriptionReader {
 
     /// The keys of a request in its long form.
     private static let requestKeys = [
-        "request", "body", "format", "envelope", "fields", "set", "places", "references", "records", "headers",
+        "request", "body", "format", "envelope", "fields", "mask", "set", "places", "references", "records", "headers",
     ]
 
     /// Reads `POST /issues`, or the same with options.
@@ -94,11 +94,15 @@ extension DescriptionReader {
         if let text = text(section, "envelope"),
             let path = place(text, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
         {
-            // An answer has the record where the body has it, unless `records` names another place.
             request.envelope = path
-            request.records = path
+            // An answer has the record where the body has it, unless `records` names another place.
+            if path.isPlain { request.records = path }
         }
         if section["fields"] != nil { request.fields = Set(texts(section, "fields").map(\.text)) }
+        if let name = text(section, "mask") {
+            request.mask = name
+            if key != "update" { report(section, "mask", "only an update has a mask of the fields that it changes") }
+        }
         for entry in entries(section, "set", of: "key paths to values") {
             let inner = "\(section.path("set")).\(entry.key)"
             guard let path = place(entry.key, inner, entry.keyMark) else { continue }
@@ -170,11 +174,13 @@ extension DescriptionReader {
         return json
     }
 
-    /// Reads a key path in a body: keys only.
+    /// Reads a key path in a body: keys, and `[0]` behind them.
     private mutating func place(_ text: String, _ field: String, _ mark: Mark) -> JSONPath? {
         guard let path = plainKeyPath(text, field, mark) else { return nil }
-        guard path.isPlain, !path.keys.isEmpty else {
-            report(field, mark, "\"\(text)\" is no place in a body: use keys, such as author.id")
+        guard path.isPlaceOfField, !path.hasWildcard else {
+            report(
+                field, mark,
+                "\"\(text)\" is no place in a body: use keys, such as author.id, and behind them [0] for a list")
             return nil
         }
         return path

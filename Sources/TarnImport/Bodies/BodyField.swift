@@ -25,6 +25,9 @@ struct BodyField {
         case reference(destination: UInt16, isToMany: Bool)
     }
 
+    /// Whether the field is in a list, which a server replaces as a whole.
+    var isInList: Bool { if case .list = place { true } else { false } }
+
     /// The keys that lead to the field; nil if it has no place of its own.
     var keys: [String]? {
         switch place {

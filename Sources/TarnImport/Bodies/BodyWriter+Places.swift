@@ -27,4 +27,18 @@ extension BodyWriter {
                 && (options.fields.map { $0.contains(field.name) } ?? (record[field.name] != nil))
         }.compactMap(\.keys)
     }
+
+    /// Returns the other fields that have places in the lists of the given ones.
+    ///
+    /// A server replaces a list as a whole: without them, it would lose their values.
+    ///
+    /// - Throws: `BodyError`.
+    package func fieldsBeside(
+        _ names: Set<String>, of entity: Catalog.Entity, _ options: BodyOptions
+    ) throws -> Set<String> {
+        guard !options.places.values.allSatisfy(\.isPlain) else { return [] }
+        let fields = try plan(entity, options).fields.filter(\.isInList)
+        let lists = Set(fields.filter { names.contains($0.name) }.compactMap(\.keys))
+        return Set(fields.filter { $0.keys.map(lists.contains) ?? false }.map(\.name)).subtracting(names)
+    }
 }

@@ -31,7 +31,7 @@ package struct BodyWriter: Sendable {
     ///   - record: the record. Absent fields are left out, unless the options name them.
     ///   - options: the fields and their forms.
     ///   - target: returns a stored record, for references in the form `nested`.
-    ///   - server: returns a stored record as the server has it, for templates of references.
+    ///   - server: returns a stored record as the server has it, for templates and URLs.
     /// - Throws: `BodyError`; whatever `target` and `server` throw.
     package func body(
         of record: Record, _ options: BodyOptions = BodyOptions(),
@@ -45,7 +45,7 @@ package struct BodyWriter: Sendable {
             throw BodyError.unknownField(entity: entity.name, field: unknown)
         }
         let plan = try plan(entity, options)
-        var body = JSONValue.object([]), rest: JSONValue?
+        var body = JSONValue.object([]), rest: JSONValue?, lists: Set<[String]> = []
         for field in plan.fields where !options.omitted.contains(field.name) {
             let isNamed = options.fields?.contains(field.name) ?? false
             guard options.fields == nil || isNamed, let value = record[field.name] ?? (isNamed ? .null : nil) else {
@@ -65,6 +65,13 @@ package struct BodyWriter: Sendable {
             }
             guard let keys = field.keys else {
                 rest = json
+                continue
+            }
+            // Fields that have places in the elements of one list.
+            if field.isInList, !lists.insert(keys).inserted, let known = body.value(at: keys),
+                let merged = known.merged(with: json)
+            {
+                body.force(merged, at: JSONPath(keys: keys).steps[...])
                 continue
             }
             guard body.insert(json, at: keys) else {
@@ -109,7 +116,7 @@ package struct BodyWriter: Sendable {
                 if form == .nested, let record = try target(destination.name, key) {
                     return try body(of: record)
                 }
-                if form == .url { return .string(try url(of: key, destination, from: entity, field.name, target)) }
+                if form == .url { return .string(try url(of: key, destination, from: entity, field.name, server)) }
                 return try self.reference(to: key, destination, isObject: form != .key, from: entity, field.name)
             }
             switch value {
@@ -137,10 +144,10 @@ package struct BodyWriter: Sendable {
 
     /// Returns the URL of a record, by the first template of its entity.
     ///
-    /// The variables are attributes of the key, or of the stored record.
+    /// The variables are attributes of the key, or of the record as the server has it.
     private func url(
         of key: RecordKey, _ destination: Catalog.Entity, from entity: Catalog.Entity, _ field: String,
-        _ target: (String, RecordKey) throws -> Record?
+        _ server: (String, RecordKey) throws -> Record?
     ) throws -> String {
         func failure(_ reason: String) -> BodyError { .value(entity: entity.name, field: field, reason: reason) }
         try checkIsKnown(key, from: entity, field)
@@ -154,7 +161,7 @@ package struct BodyWriter: Sendable {
         do {
             return try template.expanded(base: mapping.bases.first ?? "") { name in
                 if let id = destination.field(name)?.id, let value = values[id] { return value.urlText }
-                return try target(destination.name, key)?[name].flatMap {
+                return try server(destination.name, key)?[name].flatMap {
                     try urlText(of: $0, field: name, of: destination)
                 }
             }

@@ -33,13 +33,53 @@ extension JSONValue {
         }
     }
 
-    /// Sets a value where keys lead to, and replaces whatever is there or above it.
-    package mutating func force(_ value: JSONValue, at keys: [String]) {
-        guard let first = keys.first else { return self = value }
-        if case .object = self {} else { self = .object([]) }
-        var inner = self[first] ?? .object([])
-        inner.force(value, at: Array(keys.dropFirst()))
-        self[first] = inner
+    /// Sets a value where keys and indices lead to, and replaces whatever is there or above it.
+    ///
+    /// A list has one element: of another one that is there, the first stays.
+    package mutating func force(_ value: JSONValue, at steps: ArraySlice<JSONPath.Step>) {
+        guard let first = steps.first else { return self = value }
+        switch first {
+        case .key(let key):
+            if case .object = self {} else { self = .object([]) }
+            var inner = self[key] ?? .object([])
+            inner.force(value, at: steps.dropFirst())
+            self[key] = inner
+        case .index, .each:
+            var inner = JSONValue.object([])
+            if case .array(let elements) = self, let element = elements.first { inner = element }
+            inner.force(value, at: steps.dropFirst())
+            self = .array([inner])
+        }
+    }
+
+    /// The value where keys lead to; nil if there is none.
+    func value(at keys: [String]) -> JSONValue? { keys.reduce(self as JSONValue?) { $0?[$1] } }
+
+    /// Returns a value with the members of both, element by element of lists; nil if they have
+    /// different values at one place, or lists of different lengths.
+    ///
+    /// An empty list has no elements whose members could differ: it is that of a null field.
+    func merged(with other: JSONValue) -> JSONValue? {
+        switch (self, other) {
+        case _ where self == other: return self
+        case (.array([]), .array): return other
+        case (.array, .array([])): return self
+        case (.array(let own), .array(let others)) where own.count == others.count:
+            let elements = zip(own, others).compactMap { $0.merged(with: $1) }
+            return elements.count == own.count ? .array(elements) : nil
+        case (.object, .object(let members)):
+            var merged = self
+            for member in members {
+                guard let known = merged[member.key] else {
+                    merged[member.key] = member.value
+                    continue
+                }
+                guard let value = known.merged(with: member.value) else { return nil }
+                merged[member.key] = value
+            }
+            return merged
+        default: return nil
+        }
     }
 
     /// Returns the list that has this value, or each value of it, where steps lead to; nil if it is

@@ -37,17 +37,25 @@ public struct NamingConvention: Sendable, Hashable {
 
     /// Returns the JSON keys of a schema name in the order in which they are tried.
     ///
-    /// The converted name comes first, then the name as it is written.
+    /// The converted name comes first, then the name as it is written, and the name without the
+    /// underscores at its beginning.
     package func jsonKeys(for name: String) -> [String] {
         let converted = jsonKey(for: name)
-        return converted == name ? [name] : [converted, name]
+        var keys = converted == name ? [name] : [converted, name]
+        if style != .none, name.hasPrefix("_") {
+            let plain = style.join(jsonWords(of: name))
+            if !plain.isEmpty { keys.append(plain) }
+        }
+        return keys
     }
 
     /// Returns the JSON key of a schema name.
+    ///
+    /// Underscores at the beginning are no part of a style: `_id` and `_rev` are names of JSON.
     package func jsonKey(for name: String) -> String {
         guard style != .none else { return name }
         let converted = style.join(jsonWords(of: name))
-        return converted.isEmpty ? name : converted
+        return converted.isEmpty ? name : String(name.prefix { $0 == "_" }) + converted
     }
 
     /// Returns the words of a schema name as they are in JSON.

@@ -198,6 +198,33 @@ struct BodyWriterTests {
         #expect(throws: BodyError.unknownEntity("Nothing")) { try writer.body(of: record) }
     }
 
+    @Test("a reference by URL has the values that the server has of the other record, and no local ones")
+    func urlOfServer() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "Label", key: ["id"],
+                attributes: [AttributeDefinition("id", .int), AttributeDefinition("slug", .string)]),
+            EntityDefinition(
+                "Issue", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("label", to: "Label")]),
+        ])
+        var mapping = Mapping(entities: ["Label": EntityMapping { $0.url = "/labels/{id}/{slug}" }])
+        mapping.bases = ["https://api.example.org"]
+        let bed = try TestStore(schema, mapping), writer = BodyWriter(mapping, bed.store.catalog)
+        var options = BodyOptions()
+        options.references = .url
+        let record = Record(entity: "Issue", key: RecordKey(1), fields: [.init("label", .reference(RecordKey(5)))])
+        func label(_ slug: String) -> Record {
+            Record(entity: "Label", key: RecordKey(5), fields: [.init("slug", .string(slug))])
+        }
+        let body = try writer.body(of: record, options) { _, _ in
+            label("local")
+        } server: { _, _ in
+            label("known")
+        }
+        #expect(body.text.contains("https://api.example.org/labels/5/known"), "\(body.text)")
+    }
+
     @Test("a reference by URL to a missing record with a long key is an error, and no URL of its digest")
     func urlOfLongKey() throws {
         let schema = Schema([

@@ -44,6 +44,16 @@ struct NamingTests {
         #expect(NamingConvention(.none, words: Self.words).schemaName(forJSONKey: snake) == snake)
     }
 
+    @Test("underscores at the beginning stay, and the key without them is the last one that is read")
+    func leadingUnderscores() {
+        #expect(NamingConvention().jsonKey(for: "_id") == "_id")
+        #expect(NamingConvention().jsonKeys(for: "_id") == ["_id", "id"])
+        #expect(NamingConvention(.camelCase).jsonKey(for: "__typeName") == "__typeName")
+        #expect(NamingConvention().jsonKeys(for: "_lastSeen") == ["_last_seen", "_lastSeen", "last_seen"])
+        #expect(NamingConvention(.none).jsonKeys(for: "_id") == ["_id"])
+        #expect(NamingConvention().jsonKey(for: "_") == "_")
+    }
+
     @Test(
         "keys with abbreviations, leading lines and no letters have names that say the same, or none",
         arguments: [

@@ -73,7 +73,7 @@ struct MirrorUnsignedEndTests {
         arguments: [
             #""error":"timeout""#, #""Errors":[{"code":5,"message":"timeout"}]"#,
             #""status":"error","message":"timeout""#, #""status":"error","error":"timeout","message":"failed""#,
-            #""status":"error","error":true,"message":"timeout""#,
+            #""status":"error","error":true,"message":"timeout""#, #""status":"fail","data":{"reason":"timeout"}"#,
         ], [1, 2])
     func statedError(member: String, page: Int) async throws {
         let transport = ClosureTransport { request in

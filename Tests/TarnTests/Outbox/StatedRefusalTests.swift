@@ -46,6 +46,9 @@ struct StatedRefusalTests {
             (#"{"error":{"code":403,"message":"not yours"}}"#, "not yours"),
             (#"{"errors":[{"message":"title is too long"}]}"#, "title is too long"),
             (#"{"Success":false}"#, "`Success`"),
+            (#"{"status":"fail","data":{"title":"a title is needed"}}"#, "`status`): a title is needed"),
+            (#"{"success":false,"errors":["not now"]}"#, "not now"),
+            (#"{"issue":null,"field_errors":[{"field":"title","message":"too short"}]}"#, "`field_errors`): too short"),
         ])
     func refused(answer: String, reason: String) async throws {
         let place = try await place(answer), outbox = place.outbox()
@@ -93,6 +96,81 @@ struct StatedRefusalTests {
         #expect(try await outbox.drain().dead == 1)
         let message = try #require(try outbox.operations().first?.failure?.message)
         #expect(message.contains("`data.updateIssue.success`") && message.contains("locked"), "\(message)")
+    }
+
+    private static let payloads: [(errors: String, reason: String)] = [
+        (#""userErrors":[{"field":["title"],"message":"is taken"}]"#, "`data.updateIssue.userErrors`): is taken"),
+        (#""errors":["Title is taken"]"#, "`data.updateIssue.errors`): Title is taken"),
+        (#""success":false"#, "`data.updateIssue.success`"),
+    ]
+
+    @Test(
+        "errors in the payload of a mutation refuse an update, also beside the record as it is or would have been",
+        arguments: payloads, [#"{"id":1,"title":"a"}"#, #"{"id":1,"title":"b"}"#, "null"])
+    func besideRecord(payload: (errors: String, reason: String), record: String) async throws {
+        let answer = #"{"data":{"updateIssue":{"issue":\#(record),\#(payload.errors)}}}"#
+        let place = try await place(answer, records: ", records: data.updateIssue.issue"), outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 0 && report.dead == 1, "\(report)")
+        let operation = try #require(try outbox.operations().first)
+        #expect(operation.failure?.message.contains(payload.reason) == true, "\(operation)")
+        #expect(try place.field("title") == .string("b"))
+        try await outbox.discard(operation.id)
+        #expect(try place.field("title") == .string("a"))
+    }
+
+    @Test("a mutation whose payload is not declared as the place of a record is refused by its errors, too")
+    func payloadOfDeletion() async throws {
+        let issue = #"{"id":1,"title":"a"}"#
+        for (payload, dead) in [
+            (#"{"deletedId":null,"userErrors":[{"message":"is in use"}]}"#, 1),
+            (#"{"success":false,"errors":[{"message":"is in use"}]}"#, 1), (#"{"deletedId":"1","userErrors":[]}"#, 0),
+        ] {
+            let place = try ScriptedOutbox(
+                """
+                Issue:
+                  key: id
+                  attributes: { id: int, title: string }
+                  write: { delete: { request: POST /graphql, set: { query: 'mutation { drop }', variables.id: '{id}' } } }
+                """
+            ) { request in
+                if request.method == "GET" { return Answer(body: "[\(issue)]") }
+                return Answer(body: #"{"data":{"drop":\#(payload)}}"#)
+            }
+            try await place.sync(["issues"])
+            let outbox = place.outbox()
+            try await outbox.delete("Issue", RecordKey(1))
+            let report = try await outbox.drain()
+            #expect(report.dead == dead && report.sent == 1 - dead, "\(payload): \(report)")
+            let message = try outbox.operations().first?.failure?.message
+            #expect(dead == 0 || message?.contains("): is in use") == true, "\(message ?? "")")
+        }
+    }
+
+    @Test("a payload without errors, and errors of other parts of an answer with the record, are none of the change")
+    func besidePayload() async throws {
+        for answer in [
+            #"{"data":{"updateIssue":{"issue":{"id":1,"title":"b"},"userErrors":[],"success":true}}}"#,
+            #"{"data":{"updateIssue":{"issue":{"id":1,"title":"b"}}},"errors":[{"message":"no avatar"}]}"#,
+            #"{"data":{"updateIssue":{"issue":{"id":1,"title":"b","errors":["of a build"]}}}}"#,
+        ] {
+            let place = try await place(answer, records: ", records: data.updateIssue.issue"), outbox = place.outbox()
+            try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+            let report = try await outbox.drain()
+            #expect(report.sent == 1 && report.unread == 0 && report.dead == 0, "\(answer): \(report)")
+        }
+    }
+
+    @Test("a creation whose answer has the record is done, although a part of it was refused")
+    func partOfCreation() async throws {
+        let place = try await place(
+            #"{"data":{"createIssue":{"issue":{"id":9,"title":"b"},"userErrors":[{"message":"no image"}]}}}"#,
+            records: ", records: data.createIssue.issue")
+        let outbox = place.outbox()
+        try await outbox.create("Issue", [.init("title", .string("b"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try place.field("title", of: RecordKey(9)) == .string("b"))
     }
 
     @Test("a 201 with `Location` has created the record, whatever its body states")
@@ -155,6 +233,23 @@ struct StatedRefusalTests {
         #expect(report.sent == 1 && report.unread == 1 && report.dead == 0, "\(report)")
         try await outbox.delete("Issue", RecordKey(1))
         #expect(try await outbox.drain().sent == 1)
+    }
+
+    @Test("an empty list in answer to an update that prefers the record has changed none; without that it may be anything")
+    func emptyList() async throws {
+        for (prefer, dead) in [("return=representation", 1), ("return=minimal", 0)] {
+            let place = try await place("[]", records: ", headers: { Prefer: \(prefer) }"), outbox = place.outbox()
+            try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+            let report = try await outbox.drain()
+            #expect(report.dead == dead && report.sent == 1 - dead, "\(prefer): \(report)")
+            if dead == 1 {
+                let message = try #require(try outbox.operations().first?.failure?.message)
+                #expect(message.contains("the list of changed records is empty"), "\(message)")
+            }
+            // The record of a deletion may have been gone before.
+            try await outbox.delete("Issue", RecordKey(1))
+            #expect(try await outbox.drain().sent == 1)
+        }
     }
 
     @Test("a rule with `then: ignore` takes such an answer as done")

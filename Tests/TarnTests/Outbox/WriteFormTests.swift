@@ -345,6 +345,29 @@ struct WriteFormTests {
         #expect(changes[0].body == changes[1].body)
     }
 
+    @Test(
+        "the format has its media type, whatever type the API declares for JSON; the request's own is sent as it is",
+        arguments: [
+            ("", "application/vnd.api+json"), ("format: form", "application/x-www-form-urlencoded"),
+            ("format: merge_patch", "application/merge-patch+json"),
+            ("format: json_patch", "application/json-patch+json"),
+            ("format: merge_patch, headers: { Content-Type: text/x-patch }", "text/x-patch"),
+        ])
+    func mediaType(format: String, type: String) async throws {
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              write: { update: { request: 'PATCH /issues/{id}'\(format.isEmpty ? "" : ", " + format) } }
+            """, api: ", headers: { Content-Type: application/vnd.api+json }"
+        ) { request in
+            request.method == "GET" ? Answer(body: #"[{"id":1,"title":"a"}]"#) : Answer(status: "204 No Content")
+        }
+        try await place.sync(["issues"])
+        #expect(try await update(place, [.init("title", .string("b"))]).field("Content-Type") == type)
+    }
+
     // MARK: Errors of the description
 
     @Test(
@@ -358,7 +381,8 @@ struct WriteFormTests {
             ("set: { a: '{nr}' }", "unknown field of Issue"),
             ("headers: { X-A: '{watchers}' }", "watchers is to-many: one value is needed"),
             ("headers: { X-A: '{nr}' }", "unknown field of Issue"),
-            ("envelope: 'a[0]'", "is no place in a body"), ("places: { title: 'a[1]' }", "behind them [0] or *"),
+            ("envelope: 'a[1]'", "is no place in a body"), ("envelope: a.*", "is no place in a body"),
+            ("places: { title: 'a[1]' }", "behind them [0] or *"),
             ("places: { title: '*.a' }", "is no place in a body"),
             ("format: jsonpatch", "unknown format"),
         ])

@@ -40,6 +40,20 @@ package struct StatedError: Sendable, Hashable {
         return find(found, Array(steps), but: [], rule)
     }
 
+    /// Returns the error that a GraphQL answer states beside its data: parts of it are null, or
+    /// missing. Nil if it states none.
+    ///
+    /// Each error has a `message`. Other servers name there what they leave out as usual.
+    static func find(besideData body: [UInt8], around lists: [JSONPath], _ rule: PageEvidence.Rule) -> StatedError? {
+        guard !rule.ignores("errors"), lists.contains(where: { $0.steps.first == .key("data") }),
+            let value = JSONRoot(body)?["errors"], case .array(let errors)? = json(Array(value))
+        else { return nil }
+        let messages = errors.lazy.compactMap { error -> String? in
+            if case .string(let text)? = error["message"] { text } else { nil }
+        }
+        return messages.first.map { StatedError(path: "errors", text: line($0)) }
+    }
+
     /// Whether a member of a map has the name of an error, and nothing of a record.
     private static func isError(_ member: JSONValue.Member, _ isRecord: ([String]) -> Bool) -> Bool {
         guard names.contains(member.key.lowercased()) else { return false }

@@ -69,6 +69,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     private static func wayOut(of error: ImportError) -> String {
         switch error {
         case .notRecords(let path, "null"):
+            // The text of the whole response is not known.
+            guard path != "$" else { return "; if null means that there are none, write \(optionalList(path))" }
             guard let key = path.split(separator: ".").last else { return "" }
             return
                 "; if null means that there are none, write \(optionalList(path)), or "

@@ -15,18 +15,22 @@ extension EndpointScan {
     }
 
     /// Queues the lists of the records that the scan itself has stored since the last round: a tree
-    /// is scanned to its end. A record is requested once, so that a cycle ends.
+    /// is scanned to its end. A record is requested once, so that a cycle ends. Partial records, to
+    /// which others only refer, wait for the next sync: there is no end of all that refer to more.
     ///
     /// - Returns: false if there are none, or none is to be requested.
     func addNewParents() async -> Bool {
-        guard report.failures.isEmpty, report.leftOut == 0, let new = await newParents(), !new.isEmpty else {
+        guard report.failures.isEmpty, report.leftOut == 0, let found = await newParents(), !found.isEmpty else {
             return false
         }
+        let new = found.filter { !$0.isPartial || endpoint.listsExcerpts }
         let room = min(
             max(0, EndpointScan.mostNewParents - (parents.all.count - storedParents)),
             (options.mostLists - queue.count) / max(1, parents.listsOfEach))
         let next = new.prefix(room), rest = new.count - next.count
-        if options.limit == nil { report.newParents = rest } else { report.leftOut += rest * parents.listsOfEach }
+        report.newParents = found.count - new.count + (options.limit == nil ? rest : 0)
+        if options.limit != nil { report.leftOut += rest * parents.listsOfEach }
+        leavesNewParents = rest > 0
         parents.append(Array(next))
         queue.append(next.count * parents.listsOfEach)
         measured.lists = queue.count

@@ -67,6 +67,8 @@ final class EndpointScan {
     var storedParents = 0
     /// The records that lack a value for the path, and are not requested.
     var lackingParents: [RecordKey] = []
+    /// Whether further records of a tree were found than one sync requests.
+    var leavesNewParents = false
     /// The created records of the report when new parents were looked for.
     var createdBefore = 0
     /// The lists that are scanned at this moment, in the order in which they began.

@@ -62,9 +62,11 @@ struct MirrorTreeTests {
         let tree = Tree(["root": ["a", "b"], "a": ["aa", "ab"], "aa": ["aaa"], "aaa": ["aaaa"]]), store = try store()
         for _ in 0..<2 {
             let lists = Mutex(0)
-            let report = try await store.sync(nil, transport: tree.transport) { progress in
-                if progress.endpoint == "below" { lists.withLock { $0 = max($0, progress.lists) } }
-            }
+            let report = try await store.sync(
+                nil, transport: tree.transport,
+                progress: { progress in
+                    if progress.endpoint == "below" { lists.withLock { $0 = max($0, progress.lists) } }
+                })
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(tree.requested.sorted() == ["a", "aa", "aaa", "aaaa", "ab", "b", "root"])
             #expect(try store.count("Block") == 6)
@@ -106,6 +108,29 @@ struct MirrorTreeTests {
         #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
         #expect(try store.count("Block") == 5)
         #expect(try store.read { try $0.record("Block", RecordKey([.string("x")])) } != nil)
+    }
+
+    @Test("records to which an answer only refers wait for the next sync, which is told")
+    func references() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  User: { key: id, attributes: { id: int, name: string }, relationships: { friend: User } }
+                endpoints:
+                  users: { path: /users, entity: User, paginate: single_page }
+                  user: { path: '/users/{user.id}', for_each: User, entity: User, paginate: single_page }
+                """)
+        let transport = ClosureTransport { request in
+            let id = request.url.split(separator: "/").last.flatMap { Int($0) }
+            let user = #"{"id":\#(id ?? 1),"name":"n","friend":{"id":\#((id ?? 0) + 1)}}"#
+            return TransportResponse(status: 200, body: Array((id == nil ? "[\(user)]" : user).utf8))
+        }
+        for users in [2, 3, 4] {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty && report.endpoint("user")?.newParents == 1, "\(report.texts)")
+            #expect(try store.count("User") == users)
+        }
     }
 
     @Test("a sync with a limit of lists names those that are left, and the next ones request them")

@@ -99,7 +99,7 @@ struct PageImporter {
             ? .list(request.endpoint.records, entity: request.endpoint.entity, parent: parent)
             : .envelope(request.endpoint.envelope)
         var context = context(response, page, isRead: importer.readsContext), added: Importer.Added
-        context.ignoresNulls = partialError(response, page) != nil
+        context.ignoresNulls = partial(response)?.path == StatedError.graphQL
         do throws(ImportError) {
             let body = try importer.naming(
                 request.endpoint.columns, in: response.body, of: request.endpoint.entitiesByPath)
@@ -139,12 +139,15 @@ struct PageImporter {
         throw stated(error, response, page, lists: "no records")
     }
 
-    /// The error that a GraphQL answer states beside its records; nil if it states none.
+    /// The error that an answer states beside its records; nil if it states none.
     func partialError(_ response: TransportResponse, _ page: Page) -> MirrorError? {
+        partial(response).map { stated($0, response, page, lists: "records") }
+    }
+
+    private func partial(_ response: TransportResponse) -> StatedError? {
         let endpoint = request.endpoint
         return StatedError.find(
-            besideData: response.body, around: Array(endpoint.entitiesByPath.keys), endpoint.more
-        ).map { stated($0, response, page, lists: "records") }
+            besideRecords: response.body, around: Array(endpoint.entitiesByPath.keys), endpoint.more)
     }
 
     /// The error that an answer states in place of its list: some servers refuse with status 200.

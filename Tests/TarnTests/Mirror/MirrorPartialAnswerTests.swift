@@ -1,4 +1,4 @@
-// Answers of GraphQL with errors beside their data: parts of them are null, or missing.
+// Answers with errors beside their records: parts of them are null, or missing.
 
 import Foundation
 import Synchronization
@@ -7,7 +7,7 @@ import TarnDescription
 import TestSupport
 import Testing
 
-@Suite("Mirror: answers with errors beside their data", .timeLimit(.minutes(5)))
+@Suite("Mirror: answers with errors beside their records", .timeLimit(.minutes(5)))
 struct MirrorPartialAnswerTests {
     private static func store(_ rule: String = "") throws -> MirrorStore {
         try MirrorStore(
@@ -65,6 +65,33 @@ struct MirrorPartialAnswerTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.items().count == 2)
         }
+    }
+
+    @Test(
+        "a search that has ended early fails the sync, and deletes nothing, unless the description ignores its sign",
+        arguments: [
+            (#""incomplete_results":true"#, "incomplete_results"), (#""timed_out":true"#, "timed_out"),
+            (#""_shards":{"total":2,"failed":1}"#, "_shards.failed"),
+        ])
+    func endedEarly(sign: String, name: String) async throws {
+        for isIgnored in [false, true] {
+            let rule = isIgnored ? "    more: { ignore: ['\(name)'] }" : ""
+            let store = try Self.store(rule), answer = Mutex(Self.whole)
+            let transport = ClosureTransport { _ in
+                TransportResponse(status: 200, body: Array(answer.withLock { $0 }.utf8))
+            }
+            try await store.sync(nil, transport: transport)
+            answer.withLock { $0 = #"{\#(sign),"data":{"items":[{"id":1,"name":null}]}}"# }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty == isIgnored, "\(report.texts)")
+            #expect(isIgnored || report.texts.first?.contains("`\(name)` says") == true)
+            #expect(try store.items() == (isIgnored ? [1] : [1, 2]))
+            #expect(try store.record("Item", 1)["name"] != .string("a"))
+        }
+        let calm = #""incomplete_results":false,"timed_out":false,"_shards":{"total":2,"failed":0}"#
+        let body = Self.whole.replacing(#"{"data""#, with: #"{\#(calm),"data""#)
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        #expect(try await Self.store().sync(nil, transport: transport).failures.isEmpty)
     }
 
     @Test("an error about the answer to a POST names the method")

@@ -53,7 +53,9 @@ package struct StatedError: Sendable, Hashable {
     /// The flag of a search that has ended early, as in GitHub and Elasticsearch.
     private static func incompleteness(_ root: JSONRoot, _ rule: PageEvidence.Rule) -> StatedError? {
         for name in ["incomplete_results", "timed_out"] where !rule.ignores(name) {
-            if let value = root[name], json(Array(value)) == .bool(true) { return StatedError(path: name, text: "true") }
+            if let value = root[name], json(Array(value)) == .bool(true) {
+                return StatedError(path: name, text: "true")
+            }
         }
         let failed = "_shards.failed"
         guard !rule.ignores(failed), let shards = root["_shards"].flatMap({ json(Array($0)) }),

@@ -6,7 +6,8 @@ extension EndpointScan {
     /// The number of such records whose lists one sync requests. Further ones wait for the next.
     private static let mostNewParents = 10_000
 
-    /// Whether the lists of the scan may bring records that have lists of their own.
+    /// Whether the lists of the scan may bring records that have lists of their own: the end of the
+    /// last one is not that of the scan.
     var mayBringParents: Bool {
         guard let forEach = endpoint.forEach, givenParents == nil, !options.isDryRun else { return false }
         let catalog = client.store.catalog, root = catalog.entity(forEach.entity)?.root

@@ -480,7 +480,6 @@ extension EndpointScan {
         note(counts, ofList: target.index)
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
-        // A tree may have further lists.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty && !mayBringParents
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name, of: nil)

@@ -363,7 +363,9 @@ struct PageEvidenceTests {
 
     @Test(
         "flags of more records have many names",
-        arguments: ["have_more_results", "hasMoreData", "meta.more_data", "moreResultsAvailable", "has_additional_pages"])
+        arguments: [
+            "have_more_results", "hasMoreData", "meta.more_data", "moreResultsAvailable", "has_additional_pages",
+        ])
     func flagNames(path: String) {
         #expect(PageEvidence.isMore(path) && !PageEvidence.isEnd(path))
         let error = #expect(throws: PaginationError.self) {

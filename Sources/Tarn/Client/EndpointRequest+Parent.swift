@@ -21,7 +21,8 @@ extension EndpointRequest {
             let hasMarks = try reader.access.localChanges.hasMarks
             try reader.forEach(forEach.entity) { record in
                 guard let record = hasMarks ? try reader.known(record) : record else { return true }
-                var parent = ParentRecord(key: record.key, values: [:], version: record.version)
+                var parent = ParentRecord(
+                    key: record.key, values: [:], version: record.version, isPartial: record.isPartial)
                 for name in names {
                     // A partial record may lack a value for the path; a later sync will have it.
                     guard let value = try reader.text(at: keys(name, forEach), of: record) else {

@@ -118,6 +118,7 @@ struct EndpointRequest: Sendable {
         {
             return PageRequest(url: try url(below: try template.expanded(parent.values)))
         }
+        try checkQuotes()
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in parameters { values[parameter.name, default: []].append(parameter.value) }
         let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)

@@ -12,9 +12,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// The server refused the request, with a status and a message.
     case status(code: Int, method: String, url: String, message: String)
     /// The response cannot be imported.
-    case response(ImportError, url: String, place: String)
+    case response(ImportError, method: String = "GET", url: String, place: String)
     /// No record of a page has a usable key: the key attribute or the list is the wrong one.
-    case noKeys(Diagnostic, url: String, place: String)
+    case noKeys(Diagnostic, method: String = "GET", url: String, place: String)
     /// The pages do not form a sequence.
     case pagination(PaginationError, place: String)
     /// The endpoint cannot be requested as it is described.
@@ -40,10 +40,11 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .transport(let error): error.description
         case .status(let code, let method, let url, let message):
             "\(method) \(url): the server returned \(code)\(message.isEmpty ? "" : ": \(message)")"
-        case .response(let error, let url, let place):
-            "GET \(url): \(error)\(MirrorError.wayOut(of: error)) (\(place))"
-        case .noKeys(let diagnostic, let url, let place):
-            "GET \(url): no record of the response can be stored (check `records` and `key`): \(diagnostic) (\(place))"
+        case .response(let error, let method, let url, let place):
+            "\(method) \(url): \(error)\(MirrorError.wayOut(of: error)) (\(place))"
+        case .noKeys(let diagnostic, let method, let url, let place):
+            "\(method) \(url): no record of the response can be stored (check `records` and `key`): \(diagnostic) "
+                + "(\(place))"
         case .pagination(let error, let place): "\(error) (\(place))"
         case .endpoint(let place, let message): "\(place): \(message)"
         case .missingToken(let variable):
@@ -68,6 +69,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     private static func wayOut(of error: ImportError) -> String {
         switch error {
         case .notRecords(let path, "null"):
+            // The text of the whole response is not known.
+            guard path != "$" else { return "; if null means that there are none, write \(optionalList(path))" }
             guard let key = path.split(separator: ".").last else { return "" }
             return
                 "; if null means that there are none, write \(optionalList(path)), or "
@@ -153,12 +156,14 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
 
 extension MirrorError {
     /// Creates the error of a failed request from the error of a layer below.
-    init(_ error: any Error, url: String, place: String) {
+    ///
+    /// - Parameter method: the method of the request.
+    init(_ error: any Error, method: String = "GET", url: String, place: String) {
         self =
             switch error {
             case let error as MirrorError: error
             case let error as TransportError: error.kind == .cancelled ? .cancelled : .transport(error)
-            case let error as ImportError: .response(error, url: url, place: place)
+            case let error as ImportError: .response(error, method: method, url: url, place: place)
             case let error as PaginationError: .pagination(error, place: place)
             case let error as any StoreFailure: .store(error)
             case is CancellationError: .cancelled

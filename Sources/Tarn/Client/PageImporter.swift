@@ -98,7 +98,8 @@ struct PageImporter {
             request.endpoint.envelope.isEmpty
             ? .list(request.endpoint.records, entity: request.endpoint.entity, parent: parent)
             : .envelope(request.endpoint.envelope)
-        let context = context(response, page, isRead: importer.readsContext), added: Importer.Added
+        var context = context(response, page, isRead: importer.readsContext), added: Importer.Added
+        context.ignoresNulls = partial(response)?.path == StatedError.graphQL
         do throws(ImportError) {
             let body = try importer.naming(
                 request.endpoint.columns, in: response.body, of: request.endpoint.entitiesByPath)
@@ -114,7 +115,8 @@ struct PageImporter {
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
         {
-            throw MirrorError.noKeys(diagnostic, url: page.shownURL, place: request.place)
+            throw MirrorError.noKeys(
+                diagnostic, method: request.endpoint.method, url: page.shownURL, place: request.place)
         }
         return added
     }
@@ -135,6 +137,17 @@ struct PageImporter {
                 in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
         else { return }
         throw stated(error, response, page, lists: "no records")
+    }
+
+    /// The error that an answer states beside its records; nil if it states none.
+    func partialError(_ response: TransportResponse, _ page: Page) -> MirrorError? {
+        partial(response).map { stated($0, response, page, lists: "records") }
+    }
+
+    private func partial(_ response: TransportResponse) -> StatedError? {
+        let endpoint = request.endpoint
+        return StatedError.find(
+            besideRecords: response.body, around: Array(endpoint.entitiesByPath.keys), endpoint.more)
     }
 
     /// The error that an answer states in place of its list: some servers refuse with status 200.

@@ -7,6 +7,8 @@ struct ParentRecord: Sendable {
     var values: [String: String]
     /// The version of the record; 0 if it is unknown.
     var version: UInt64 = 0
+    /// Whether the record is known from a partial object only.
+    var isPartial = false
 }
 
 extension StoreReader {

@@ -40,6 +40,43 @@ package struct StatedError: Sendable, Hashable {
         return find(found, Array(steps), but: [], rule)
     }
 
+    /// The path of the errors of GraphQL.
+    static let graphQL = "errors"
+
+    /// Returns the error that an answer states beside its records: some of them, or parts of them,
+    /// are missing. Nil if it states none.
+    static func find(besideRecords body: [UInt8], around lists: [JSONPath], _ rule: PageEvidence.Rule) -> StatedError? {
+        guard rule != .ignore, !lists.contains(where: \.steps.isEmpty), let root = JSONRoot(body) else { return nil }
+        return graphQL(root, lists, rule) ?? incompleteness(root, rule)
+    }
+
+    /// The flag of a search that has ended early, as in GitHub and Elasticsearch.
+    private static func incompleteness(_ root: JSONRoot, _ rule: PageEvidence.Rule) -> StatedError? {
+        for name in ["incomplete_results", "timed_out"] where !rule.ignores(name) {
+            if let value = root[name], json(Array(value)) == .bool(true) {
+                return StatedError(path: name, text: "true")
+            }
+        }
+        let failed = "_shards.failed"
+        guard !rule.ignores(failed), let shards = root["_shards"].flatMap({ json(Array($0)) }),
+            case .number(let text)? = shards["failed"], Double(text) != 0
+        else { return nil }
+        return StatedError(path: failed, text: text)
+    }
+
+    /// The error of a GraphQL answer: parts of its data are null, or missing.
+    ///
+    /// Each error has a `message`. Other servers name there what they leave out as usual.
+    private static func graphQL(_ root: JSONRoot, _ lists: [JSONPath], _ rule: PageEvidence.Rule) -> StatedError? {
+        guard !rule.ignores(graphQL), lists.contains(where: { $0.steps.first == .key("data") }),
+            let value = root[graphQL], case .array(let errors)? = json(Array(value))
+        else { return nil }
+        let messages = errors.lazy.compactMap { error -> String? in
+            if case .string(let text)? = error["message"] { text } else { nil }
+        }
+        return messages.first.map { StatedError(path: graphQL, text: line($0)) }
+    }
+
     /// Whether a member of a map has the name of an error, and nothing of a record.
     private static func isError(_ member: JSONValue.Member, _ isRecord: ([String]) -> Bool) -> Bool {
         guard names.contains(member.key.lowercased()) else { return false }

@@ -62,6 +62,8 @@ package struct Incremental: Sendable, Hashable {
     /// The format in which a date is sent; nil for that of its attribute.
     package var format: DateFormat?
     /// The status codes of a refusal after which everything is requested: the token has expired.
+    ///
+    /// Empty for those of ``refusals``.
     package var expired: [ClosedRange<Int>] = []
 
     /// Creates a rule.
@@ -77,6 +79,12 @@ package struct Incremental: Sendable, Hashable {
     package var variables: [String] {
         text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? []
     }
+
+    /// The refusals after which everything is requested.
+    ///
+    /// Servers forget their tokens: Google Calendar and Microsoft Graph answer 410 then, Asana 412.
+    /// A value of a record is not one of the server's.
+    var refusals: [ClosedRange<Int>] { expired.isEmpty && field == nil ? [410...410, 412...412] : expired }
 
     /// The path of the value in a listed record; nil if it belongs to the response.
     var field: JSONPath? { if case .field(let path) = source { path } else { nil } }

@@ -177,6 +177,8 @@ extension EndpointScan {
     /// Begins a list again without its value, which the server no longer accepts.
     func beginAnew(_ list: ListScan) throws {
         var request = list.target.request
+        report.expired += 1
+        report.since = wholeSince
         request.since = wholeSince
         list.pages = try request.pages()
         list.target.request = request

@@ -7,15 +7,12 @@ extension EndpointScan {
     ///
     /// First those of an interrupted part of this sync, then those that an earlier limit has cut
     /// off, then those that no sync has requested, at last those of the earliest sync.
-    func limitedQueue(
-        _ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]
-    ) throws -> ListQueue? {
-        let count = partitions.count * parents.count
+    func limitedQueue() throws -> ListQueue? {
+        let count = parents.count
         guard count > options.mostLists, !options.isDryRun, let own = syncID else { return nil }
         let turns = try client.store.read { reader in
             try (0..<count).map { index in
-                let (partition, parent) = index.quotientAndRemainder(dividingBy: parents.count)
-                let name = checkpointName(of: request.list(partitions[partition], parents[parent]))
+                let name = checkpointName(of: parents.list(at: index, of: request))
                 return ListTurn(index: index, try reader.checkpoint(name), in: own)
             }
         }

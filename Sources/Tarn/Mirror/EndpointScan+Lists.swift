@@ -6,7 +6,7 @@ import TarnStore
 
 extension EndpointScan {
     /// Scans the lists of all partitions and parents; those that lost pages to a void 304 again.
-    func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
+    func scan() async {
         while true {
             measured.listsDone = queue.finished.count
             repeatOvertaken()
@@ -16,8 +16,9 @@ extension EndpointScan {
             }
             if lists.isEmpty, queue.isEmpty {
                 await end()
-                if overtaken.isEmpty { return await lookForHeldOrphans() }
-                continue
+                guard overtaken.isEmpty else { continue }
+                if await addNewParents() { continue }
+                return await lookForHeldOrphans()
             }
             if Task.isCancelled {
                 cancelLists()
@@ -29,9 +30,7 @@ extension EndpointScan {
                 return await end()
             }
             if lists.count < width, let next = queue.take() {
-                let (partition, parent) = next.index.quotientAndRemainder(dividingBy: parents.count)
-                await begin(
-                    request.list(partitions[partition], parents[parent]), next.index, isRepeated: next.isRepeated)
+                await begin(parents.list(at: next.index, of: request), next.index, isRepeated: next.isRepeated)
             } else if let position = await arrival() {
                 await advance(position)
             }
@@ -154,7 +153,7 @@ extension EndpointScan {
         _ error: any Error, isOfParent hasParent: Bool, notBegun list: (request: EndpointRequest, index: Int)? = nil
     ) async {
         if error is RevalidationConflict { return discard() }
-        let error = MirrorError(error, url: shownURL, place: request.place)
+        let error = MirrorError(error, method: endpoint.method, url: shownURL, place: request.place)
         // The outcome of the batch under way does not depend on this error.
         do {
             try await settle()

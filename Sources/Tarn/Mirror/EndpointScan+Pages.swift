@@ -298,6 +298,13 @@ extension EndpointScan {
         }
         if let choice = list.pages.choice { report.pagination = choice }
         let behindPart = list.pages.positionBehindPart
+        if !hasNext, behindPart == nil, let error = list.partialError {
+            // What has failed is unknown: the next scan begins anew, with the same value.
+            checkpoint.nextURL = nil
+            batch.add(page, checkpoint, list.target.name)
+            list.target.checkpoint = checkpoint
+            throw error
+        }
         if !hasNext, behindPart != nil || list.pages.isCutOff && options.isDryRun {
             report.wasLimited = true
             checkpoint.nextURL = behindPart
@@ -380,6 +387,11 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
+        if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
+            list.partialError = list.partialError ?? error
+            // A continued scan does not know the error.
+            list.target.checkpoint.skipped += 1
+        }
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
@@ -419,6 +431,7 @@ extension EndpointScan {
     /// - Parameter doubt: see ``PageSequence/doubt``.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) {
         if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
+        if let error = list.partialError { report.failures.append(error) }
         countsPages = list.pages.choice?.pagination.isCounted
         complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }
@@ -467,7 +480,7 @@ extension EndpointScan {
         note(counts, ofList: target.index)
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
-        let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
+        let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty && !mayBringParents
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name, of: nil)
         }

@@ -43,7 +43,7 @@ extension EndpointScan {
             if try list.pages.restart(afterStatus: response.status) { return .again }
             if list.pages.isEnd(afterStatus: response.status) { return .last }
             if list.target.request.since != wholeSince, list.target.checkpoint.pages == 0,
-                endpoint.incremental?.expired.contains(where: { $0.contains(response.status) }) == true
+                endpoint.incremental?.refusals.contains(where: { $0.contains(response.status) }) == true
             {
                 return .expired
             }

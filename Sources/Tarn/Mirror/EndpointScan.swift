@@ -61,6 +61,16 @@ final class EndpointScan {
     var width = 1
     /// The parents instead of all stored records; nil for those.
     var givenParents: [ParentRecord]?
+    /// The records that the endpoint is requested for.
+    var parents = ParentRounds()
+    /// The number of them that were stored when the scan began.
+    var storedParents = 0
+    /// The records that lack a value for the path, and are not requested.
+    var lackingParents: [RecordKey] = []
+    /// Whether further records of a tree were found than one sync requests.
+    var leavesNewParents = false
+    /// The created records of the report when new parents were looked for.
+    var createdBefore = 0
     /// The lists that are scanned at this moment, in the order in which they began.
     var lists: [ListScan] = []
     /// The lists of all parents that are not begun.
@@ -158,28 +168,16 @@ final class EndpointScan {
         stop?.wakes(arrivals)
         do {
             if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
-            var parents: [ParentRecord?] = [nil], lacking: [RecordKey] = []
-            if let given = givenParents {
-                parents = given
-            } else if let forEach = endpoint.forEach {
-                let found = try request.parents(forEach)
-                (parents, lacking, report.skippedParents) = (found.parents, found.lacking, found.skipped)
-                try await forgetLists(butOf: found.parents)
-                // They are requested again when their records have the values.
-                scannedLists.formUnion(request.lists(of: found.lacking))
-                try await noteLacking(found.lacking)
-            } else {
-                try await forgetLists(butOf: parents)
-            }
-            let partitions = endpoint.combinations, count = partitions.count * parents.count
-            queue = try limitedQueue(partitions, parents) ?? ListQueue(count: min(count, options.mostLists))
-            report.leftOut = count - queue.count
+            parents = ParentRounds(try await firstParents(), partitions: endpoint.combinations)
+            storedParents = parents.all.count
+            queue = try limitedQueue() ?? ListQueue(count: min(parents.count, options.mostLists))
+            report.leftOut = parents.count - queue.count
             measured.lists = queue.count
-            await scan(partitions, parents)
-            try noteNewParents(after: parents)
-            try await notePass(over: parents)
+            await scan()
+            await noteNewParents()
+            try await notePass(over: parents.all)
             await removeLostPages()
-            await removeFormerLists(of: parents.map { $0?.key } + lacking)
+            await removeFormerLists(of: parents.all.map { $0?.key } + lackingParents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }
@@ -188,6 +186,23 @@ final class EndpointScan {
         if endpoint.hasSeveralLists {
             report.failures.insert(contentsOf: passedBy.failures(of: endpoint), at: 0)
         }
+    }
+
+    /// The records that the endpoint is requested for when the scan begins; nil for the list
+    /// without one.
+    private func firstParents() async throws -> [ParentRecord?] {
+        if let givenParents { return givenParents }
+        guard let forEach = endpoint.forEach else {
+            try await forgetLists(butOf: [nil])
+            return [nil]
+        }
+        let found = try request.parents(forEach)
+        (lackingParents, report.skippedParents) = (found.lacking, found.skipped)
+        try await forgetLists(butOf: found.parents)
+        // They are requested again when their records have the values.
+        scannedLists.formUnion(request.lists(of: found.lacking))
+        try await noteLacking(found.lacking)
+        return found.parents
     }
 
     /// Begins to recognise bodies that come again, if their import depends on nothing else.

@@ -1,7 +1,7 @@
 /// The lists of an endpoint that are still to be scanned, by their indexes.
 struct ListQueue {
     /// The number of lists to scan.
-    let count: Int
+    private(set) var count: Int
     /// The lists that are done, whatever their outcome.
     var finished: Set<Int> = []
     /// The indexes of the lists in the order of their turns; nil for all, in their order.
@@ -29,6 +29,9 @@ struct ListQueue {
         again = lists.union(again).sorted()
         finished.subtract(lists)
     }
+
+    /// Adds further lists behind all others. A queue of some of the lists has no further ones.
+    mutating func append(_ more: Int) { if order == nil { count += more } }
 
     /// Removes all lists.
     mutating func removeAll() {

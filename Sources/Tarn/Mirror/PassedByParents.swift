@@ -63,7 +63,8 @@ struct PassedByParents {
     /// - Parameter entity: the entity of the parents; nil for partitions.
     private static func wayOut(_ kind: String, _ entity: String?) -> String {
         guard ["404", "410"].contains(kind), let entity else { return "" }
-        return "; if the server has deleted the \(entity), and no sync removes it: tarn cache purge --prefix URL, "
-            + "with that of the list, then tarn cache collect --roots ENTITY,… without \(entity)"
+        return "; if the server has deleted the \(entity), declare orphans for the endpoint that lists it; if there is "
+            + "none: tarn cache purge --prefix URL, with that of the list, then tarn cache collect --roots ENTITY,… without "
+            + entity
     }
 }

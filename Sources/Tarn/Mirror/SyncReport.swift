@@ -84,6 +84,8 @@ public struct SyncReport: Sendable {
         package var inDoubt = 0
         /// Those of which that was so in the scan before, too: the next scan goes on all the same.
         package var inDoubtAgain = 0
+        /// Lists that were requested as a whole: the server refuses their values for `since`.
+        package var expired = 0
         /// Whether everything was requested because the credentials have changed.
         package var hasOtherCredentials = false
         /// Whether everything was requested because another description has an endpoint of the same

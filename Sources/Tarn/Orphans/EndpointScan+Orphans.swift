@@ -120,7 +120,8 @@ extension EndpointScan {
         heldOrphans = []
         guard !held.isEmpty else { return }
         let isOpen = hasNewFailure || hasUnknownList
-        let isPart = !report.failures.isEmpty || report.leftOut > 0 || report.wasLimited
+        let isPart =
+            !report.failures.isEmpty || report.leftOut > 0 || leavesNewParents || report.wasLimited
         if isOpen || isPart {
             let hint = endpoint.orphans?.check == nil ? "; with check, a request for each record decides" : ""
             refuseOrphans("a list of the endpoint is not complete: it may have what the others miss\(hint)")

@@ -307,7 +307,8 @@ public final class RecordCache: Sendable {
                 try await self.transfer(prepared, isConditional: policy != .networkOnly)
             }
         } catch {
-            let error = MirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+            let error = MirrorError(
+                error, method: prepared.endpoint.method, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
             return try store.read(verifyingRows: true) { reader in
                 let view = try reader.access.responses.view(prepared.digest)
@@ -418,7 +419,7 @@ extension MirrorError {
         case .status(429, _, _, _): .error(status: nil)
         case .status(let code, _, _, _): .error(status: code)
         // An error page, or a truncated body whose length only the end of the connection marks.
-        case .response(.invalidJSON, _, _): .error(status: nil)
+        case .response(.invalidJSON, _, _, _): .error(status: nil)
         default: nil
         }
     }

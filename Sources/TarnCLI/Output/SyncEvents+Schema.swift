@@ -150,6 +150,7 @@ extension SyncEvents {
                 "doubtful_ends": {"type": "integer", "minimum": 1},
                 "in_doubt": {"type": "integer", "minimum": 1},
                 "in_doubt_again": {"type": "integer", "minimum": 1},
+                "expired": {"type": "integer", "minimum": 1},
                 "other_credentials": {"type": "boolean"},
                 "other_description": {"type": "boolean"},
                 "unlisted": {"type": "integer", "minimum": 1},

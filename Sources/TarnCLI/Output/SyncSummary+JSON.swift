@@ -51,6 +51,7 @@ extension SyncSummary {
         if !endpoint.doubts.isEmpty { text += ",\"doubtful_ends\":\(endpoint.doubts.values.reduce(0, +))" }
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
+        if endpoint.expired > 0 { text += ",\"expired\":\(endpoint.expired)" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
         if endpoint.unlisted > 0 { text += ",\"unlisted\":\(endpoint.unlisted)" }

@@ -190,7 +190,7 @@ struct SyncSummary {
         }
         for endpoint in report.endpoints where endpoint.newParents > 0 {
             lines.append(
-                "\(endpoint.name): \(countText(endpoint.newParents, "record")) of its for_each came during the scan: "
+                "\(endpoint.name): \(countText(endpoint.newParents, "further record")) of its for_each came during the scan: "
                     + "the next sync requests what belongs to \(endpoint.newParents == 1 ? "it" : "them")")
         }
         for endpoint in report.endpoints {
@@ -256,6 +256,15 @@ struct SyncSummary {
                 "\(endpoint.name): a record has a date in the future for since, \(value.excerpt): \(next)")
         }
         lines += doubtLines(endpoint)
+        if endpoint.expired > 0 {
+            let lists = endpoint.expired > 1 ? " of \(countText(endpoint.expired, "list"))" : ""
+            let orphans =
+                endpoint.orphans == nil
+                ? "; records that it has deleted meanwhile stay, unless the endpoint has a rule for orphans" : ""
+            lines.append(
+                "\(endpoint.name): the server no longer accepts the value for since\(lists), so that everything was "
+                    + "requested from the beginning\(orphans)")
+        }
         if endpoint.hasOtherCredentials {
             lines.append(
                 "\(endpoint.name): the credentials have changed, so that everything was requested from the "

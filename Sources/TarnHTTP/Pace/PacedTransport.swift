@@ -137,11 +137,11 @@ package final class PacedTransport: DirectTransport, Sendable {
         }
         progress?.transfers()
         do throws(TransportError) {
-            let response = try await inner.send(request)
-            leave(origin, status: response.status, response.headers, admitted)
+            let response = try await inner.send(request).statingWait(now: time.now())
+            leave(origin, response, admitted)
             return response
         } catch {
-            leave(origin, status: 0, nil, admitted)
+            leave(origin, nil, admitted)
             throw error
         }
     }
@@ -154,11 +154,9 @@ package final class PacedTransport: DirectTransport, Sendable {
         let origin = request.origin, started = time.now()
         let send = { @Sendable [self] (step: UInt64) in
             let leaving: DirectTransfer.Completion = { [self] result in
-                switch result {
-                case .success(let response): leave(origin, status: response.status, response.headers, step)
-                case .failure: leave(origin, status: 0, nil, step)
-                }
-                completion(result)
+                let stated = result.map { $0.statingWait(now: time.now()) }
+                leave(origin, try? stated.get(), step)
+                completion(stated)
             }
             if !direct.start(request, transfer, leaving) {
                 transfer.resume(leaving) { [inner] () async throws(TransportError) in
@@ -283,12 +281,13 @@ package final class PacedTransport: DirectTransport, Sendable {
     }
 
     /// Updates the budget with a response, and admits the next requests.
-    private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?, _ admitted: UInt64) {
-        let now = time.now()
+    private func leave(_ origin: String, _ response: TransportResponse?, _ admitted: UInt64) {
+        let now = time.now(), pause = response.flatMap { StatedWait.seconds(ofSuccess: $0) }
         let hasWaiters = state.withLock { state in
             guard let key = state.lines.index(forKey: origin) else { return false }
             state.lines.values[key].budget.answered(
-                status: status, headers, admitted: admitted, now: now, longestLimit: pace.longestLimit)
+                status: response?.status ?? 0, response?.headers, pause: pause, admitted: admitted, now: now,
+                longestLimit: pace.longestLimit)
             return !state.lines.values[key].waiters.isEmpty
         }
         if hasWaiters { pump(origin) }

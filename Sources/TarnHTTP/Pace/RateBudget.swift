@@ -100,11 +100,12 @@ package struct RateBudget: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - headers: the header fields of the response; nil without one.
+    ///   - pause: the seconds that the body of a success asks to wait; nil for none.
     ///   - admitted: ``step`` after the admission of the request; nil if no response is older.
     ///   - longestLimit: the longest time until a reset; longer ones are cut. See
     ///     ``Pace/longestLimit``.
     package mutating func answered(
-        status: Int = 0, _ headers: TransportHeaders?, admitted: UInt64? = nil, now: Date,
+        status: Int = 0, _ headers: TransportHeaders?, pause: Double? = nil, admitted: UInt64? = nil, now: Date,
         longestLimit: Duration = .seconds(86_400)
     ) {
         underWay = max(0, underWay - 1)
@@ -122,7 +123,8 @@ package struct RateBudget: Sendable, Hashable, Codable {
         let isRefusal =
             status == 429 || status == 503
             || status == 403 && RetryPolicy.isPassing(.answer(status: 403, headers: headers))
-        if isRefusal, let wait = RateLimit.wait(status: status, headers, now: now), wait > .zero {
+        let wait = isRefusal ? RateLimit.wait(status: status, headers, now: now) : pause.map { .seconds(clamping: $0) }
+        if let wait, wait > .zero {
             pausedUntil = max(pausedUntil ?? now, min(now.addingTimeInterval(wait.inSeconds), horizon))
             notedAt = now
         }

@@ -104,6 +104,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             .more,
             "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems moreavailable moreitemsincollection more istruncated truncated exceededtransferlimit"
         )
+        add(.more, "havemore havemoreresults hasmoredata hasmorerecords hasmoreentries hasmorerows hasadditionalpages")
+        add(.more, "moredata moreentries moredataavailable moreresultsavailable morerecordsavailable hasnextresults")
         add(.last, "islast islastpage last done endofstream")
         add(
             .total,

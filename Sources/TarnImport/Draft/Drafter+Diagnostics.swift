@@ -23,7 +23,7 @@ extension Drafter {
         let key = plan.keySlots.map { plan.details[$0].name }.joined(separator: ", ")
         report(
             .keyMissing, tape, index, plan, nil, field,
-            "no usable key (\(key))\(urlHint(plan)); the record is skipped")
+            "no usable key (\(key))\(urlHint(plan, found)); the record is skipped")
     }
 
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
@@ -49,7 +49,9 @@ extension Drafter {
     }
 
     /// A hint that the URL of a record without a key matches no template.
-    private func urlHint(_ plan: EntityPlan) -> String {
+    ///
+    /// - Parameter found: the places of the record's slots.
+    func urlHint(_ plan: EntityPlan, _ found: borrowing PlaceList) -> String {
         guard let url = plan.url else { return "" }
         let hasURL = plan.extras.contains { extra in
             guard extra.isKey, case .url(_, _, let kinds) = extra.kind else { return false }

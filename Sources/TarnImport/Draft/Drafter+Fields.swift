@@ -100,7 +100,7 @@ extension Drafter {
         _ tape: Tape, _ pending: Pending, _ plan: EntityPlan, _ position: Int, null: Int
     ) -> Bool {
         let slot = plan.slots[position]
-        if null >= 0, !slot.ignoresNull {
+        if null >= 0, !slot.ignoresNull, !ignoresNulls {
             setNull(tape, null, position, plan)
             return true
         }

@@ -3,6 +3,15 @@
 internal import TarnStore
 
 extension Drafter {
+    /// A value of a relationship as a reference.
+    private enum Reference {
+        /// The key is in `childKey`.
+        case key
+        /// The value names no record, and the description declares that it counts as null.
+        case null
+        case unusable
+    }
+
     /// Returns the surroundings of a record that is nested in the current one.
     ///
     /// - Parameters:
@@ -23,11 +32,10 @@ extension Drafter {
     ///   - owner: the part of the key that the position determines.
     ///   - isInside: whether the value is in the record's own JSON. Other values are not drafted
     ///     here.
-    /// - Returns: whether there is a usable key.
     private mutating func reference(
         _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil,
         isInside: Bool = true
-    ) -> Bool {
+    ) -> Reference {
         var destination = destination, isExact = false
         childKey.removeAll()
         switch tape.kind(index) {
@@ -39,7 +47,7 @@ extension Drafter {
                         children.append(
                             Pending(index: index, plan: destination, isListed: false, around: remember(around)))
                     }
-                    return false
+                    return .unusable
                 }
                 (destination, isExact) = (kind, isNamed)
             }
@@ -55,14 +63,15 @@ extension Drafter {
             let known = owner ?? own.map { KeyOwner(field: 0, tuple: derived.bytes($0.tuple)) }
             let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, known, values, to: &childKey)
             childKey.finishStorageKey(from: 0)
-            guard isInside else { return hasKey }
+            if !hasKey, target.policies.ignoresKeyless, lacksKey(tape, target, except: known?.field) { return .null }
+            guard isInside else { return hasKey ? .key : .unusable }
             // An object without a key is queued all the same: drafting it reports this.
             var child = Pending(
                 index: index, plan: destination, isListed: false, isExact: isExact, around: remember(around))
             if let own { (child.injectedKey, child.injectedTuple) = own }
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
             children.append(child)
-            return hasKey
+            return hasKey ? .key : .unusable
         case .string, .int, .uint, .double:
             if owner == nil, plan.plans[currentPlan].hasReferenceURLs, tape.kind(index) == .string,
                 let url = plan.plans[currentPlan].url(ofReference: Int(around.relationship))
@@ -70,25 +79,35 @@ extension Drafter {
                 let outcome = url.appendKey(tape, index, to: &childKey)
                 guard outcome == .notURL else {
                     if outcome == .matched { childKey.finishStorageKey(from: 0) }
-                    return outcome == .matched
+                    return outcome == .matched ? .key : .unusable
                 }
             }
             guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else {
-                return false
+                return .unusable
             }
             childKey.finishStorageKey(from: 0)
-            return true
-        default: return false
+            return .key
+        default: return .unusable
         }
+    }
+
+    /// Whether a part of an object's key is absent or null. A part of another type, and a URL that
+    /// is none of the API's, are faults. The slots must be located in `keyFound`.
+    private func lacksKey(_ tape: Tape, _ plan: EntityPlan, except ownerField: UInt16?) -> Bool {
+        let lacking = plan.keySlots.contains { slot in
+            keyFound[slot].value < 0 && plan.slots[slot].field != ownerField
+        }
+        return lacking && urlHint(plan, keyFound).isEmpty
     }
 
     mutating func toOne(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
         if PlaceList.Place.isInside(value) {
-            guard reference(tape, value, destination, around(position, of: value, tape)) else {
-                if tape.kind(value) != .object { reportRelationship(tape, value, position, plan) }
-                return
+            switch reference(tape, value, destination, around(position, of: value, tape)) {
+            case .key: refer(to: childKey.bytes, tape, value, position, plan)
+            case .null: if !plan.slots[position].ignoresNull { setNull(tape, value, position, plan) }
+            case .unusable: if tape.kind(value) != .object { reportRelationship(tape, value, position, plan) }
             }
-            return refer(to: childKey.bytes, tape, value, position, plan)
+            return
         }
         if PlaceList.Place.kind(value) == .owner {
             guard !ownerKey.isEmpty else { return }
@@ -96,10 +115,11 @@ extension Drafter {
         }
         let (source, index) = found.at(value, tape)
         // An object outside has no draft from here, so a missing key is reported here.
-        guard reference(source, index, destination, around(position, of: nil, source), isInside: false) else {
-            return reportRelationship(source, index, position, plan)
+        switch reference(source, index, destination, around(position, of: nil, source), isInside: false) {
+        case .key: refer(to: childKey.bytes, tape, current, position, plan)
+        case .null: if !plan.slots[position].ignoresNull { setNull(tape, current, position, plan) }
+        case .unusable: reportRelationship(source, index, position, plan)
         }
-        refer(to: childKey.bytes, tape, current, position, plan)
     }
 
     /// Sets a reference.
@@ -155,13 +175,15 @@ extension Drafter {
         let kind = tape.kind(element)
         if kind == .null { return true }
         let around = around(position, ordinal, of: isInside ? element : nil, tape)
-        if reference(tape, element, destination, around, isInside: isInside) {
+        switch reference(tape, element, destination, around, isInside: isInside) {
+        case .key:
             if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
-        } else if kind != .object {
-            reportRelationship(tape, element, position, plan)
-            return false
+            return true
+        case .null: return true
+        case .unusable:
+            if kind != .object { reportRelationship(tape, element, position, plan) }
+            return kind == .object
         }
-        return true
     }
 
     /// Adds a list of a derived relationship: its references are stored in its members.
@@ -234,7 +256,9 @@ extension Drafter {
         // A reference in a list of the member is not part of its key.
         let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))
         let around = around(position, slot.isToMany ? ordinal : -1, of: isInside ? element : nil, tape)
-        let isReference = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
+        let outcome = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
+        if outcome == .null { return true }
+        let isReference = outcome == .key
         guard isReference || kind == .object else {
             reportRelationship(tape, element, position, plan)
             return false

@@ -82,6 +82,8 @@ struct Drafter: ~Copyable {
     let values: DocumentValues.Reference
     /// Whether the listed objects of the current document are partial records.
     private(set) var listsExcerpts = false
+    /// See ``ImportContext/ignoresNulls``.
+    private(set) var ignoresNulls = false
     /// Whether a hook may complete keys.
     var injectsKeys = false
     private var prefix: [String] = []
@@ -125,6 +127,7 @@ struct Drafter: ~Copyable {
     mutating func begin(_ context: ImportContext, _ document: Tape?) {
         source = context.source
         listsExcerpts = context.listsExcerpts
+        ignoresNulls = context.ignoresNulls
         documentValues.fill(plan.documentSources, context, document)
     }
 

@@ -8,6 +8,8 @@ struct EntityPolicies {
     let firstWins: Bool
     /// Whether a record without a usable key fails the unit.
     let failsKeyless: Bool
+    /// Whether a nested object without a key counts as null.
+    let ignoresKeyless: Bool
     /// The field of the version attribute; 0 if there is none.
     let version: UInt16
     let tombstone: TombstoneRule?
@@ -26,7 +28,8 @@ struct EntityPolicies {
 
     init(_ mapping: Mapping, _ entityMapping: EntityMapping, _ entity: Catalog.Entity, _ slots: [Slot]) {
         firstWins = (entityMapping.duplicates ?? mapping.duplicates) == .firstWins
-        failsKeyless = (entityMapping.keyless ?? mapping.keyless) == .fail
+        let keyless = entityMapping.keyless ?? mapping.keyless
+        (failsKeyless, ignoresKeyless) = (keyless == .fail, keyless == .ignore)
         version = entityMapping.version.flatMap { entity.field($0)?.id } ?? 0
         tombstone = entityMapping.tombstone
         hasTombstone = tombstone != nil

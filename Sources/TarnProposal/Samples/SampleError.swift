@@ -41,7 +41,10 @@ package enum SampleError: Error, CustomStringConvertible {
             return
                 "\(Redaction.url(url)): the server redirects to another one, \(Redaction.url(target)): name that URL if you trust it with your credentials"
         case .notJSON(let name, let reason): return "\(name): no JSON: \(reason)"
-        case .noRecords(let name): return "\(name): the response has no objects, so there are no records to describe"
+        case .noRecords(let name):
+            return
+                "\(name): the response has no objects, so there are no records to describe. If it lists keys, such "
+                + "as [1, 2], write an endpoint with excerpts: true, and children that request the records"
         case .statedError(let name, let path, let text, let isFirst):
             let said = text.isEmpty ? "states an error" : "says \"\(YAMLText.comment(text, limit: 80))\""
             return "\(name): the response has no records, and `\(path)` \(said)"

@@ -86,7 +86,6 @@ struct SyncCommandTests {
         #expect(
             result.status == 0
                 && result.errorLines.filter { !$0.contains("nmapped") && !$0.contains("Sync") } == [
-                    "item: 1 record of its for_each came during the scan: the next sync requests what belongs to it",
                     since + "check field and format under since",
                     "item: 1 response to a request for one record contained another one; the first: "
                         + "\(server.base)/items/2, for the key 2",

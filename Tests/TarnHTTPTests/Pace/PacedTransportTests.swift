@@ -37,6 +37,51 @@ struct PacedTransportTests {
         #expect(abs(time.now.timeIntervalSince(TestTime.start) - 60) < 0.1)
     }
 
+    @Test(
+        "a wait that only the body of a refusal states counts as Retry-After",
+        arguments: [
+            (429, #"{"ok":false,"error_code":429,"parameters":{"retry_after":35}}"#, 35.0),
+            (429, #"{"message":"You are being rate limited.","retry_after":0.65,"global":false}"#, 0.65),
+            (403, #"{"error":{"retryAfter":"12"}}"#, 12), (503, #"{"retry_after_ms":1500}"#, 1.5),
+            (429, #"{"error":{"code":429,"details":[{"@type":"x"},{"retryDelay":"34s"}]}}"#, 34),
+            (429, #"{"message":"retry_after 9"}"#, 0), (429, #"{"retry_after":-1}"#, 0), (429, "retry_after: 9", 0),
+            (400, #"{"retry_after":9}"#, 0), (200, #"{"retry_after":9}"#, 0),
+        ])
+    func waitInBody(status: Int, body: String, seconds: Double) async throws {
+        let time = TestTime(), inner = ScriptedTransport([.status(status, [:], body), .status(200)])
+        let transport = PacedTransport(inner, time: time.source)
+        let refused = try await transport.send(request)
+        #expect(refused.headers["Retry-After"].flatMap { Double($0) } ?? 0 == seconds)
+        _ = try await transport.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - seconds) < 0.1)
+    }
+
+    @Test("a header field with a wait takes precedence over the body")
+    func waitInHeaderAndBody() async throws {
+        let time = TestTime()
+        let inner = ScriptedTransport([.status(429, ["Retry-After": "2"], #"{"retry_after":60}"#), .status(200)])
+        let transport = PacedTransport(inner, time: time.source)
+        _ = try await transport.send(request)
+        _ = try await transport.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - 2) < 0.1)
+    }
+
+    @Test(
+        "a number backoff beside the records of a success pauses the requests",
+        arguments: [
+            (#"{"items":[{"backoff":99}],"has_more":true,"backoff":10,"quota_remaining":9}"#, 10.0),
+            ("{ \"backoff\" : 7.5\n}", 7.5), (#"{"a":"\"backoff\":3,","items":[{"backoff":99}]}"#, 0),
+            (#"[{"backoff":9}]"#, 0), (#"{"backoff":"9"}"#, 0), (#"{"backoff":{"a":9}}"#, 0), (#"{"a":"backoff"}"#, 0),
+            (#"{"backoff":-4}"#, 0), ("{\"backoff\"", 0), ("{\"backoff\":", 0), ("{\"backoff", 0),
+        ])
+    func backoffInBody(body: String, seconds: Double) async throws {
+        let time = TestTime(), inner = ScriptedTransport([.status(200, [:], body), .status(200)])
+        let transport = PacedTransport(inner, time: time.source)
+        _ = try await transport.send(request)
+        _ = try await transport.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - seconds) < 0.1)
+    }
+
     @Test("a limit that is used up for longer than a request may wait is an error that says until when")
     func tooLong() async throws {
         let time = TestTime()

@@ -361,6 +361,20 @@ struct PageEvidenceTests {
         #expect(PageEvidence.isOfEnvelope("meta.total") && !PageEvidence.isOfEnvelope("properties.pages"))
     }
 
+    @Test(
+        "flags of more records have many names",
+        arguments: [
+            "have_more_results", "hasMoreData", "meta.more_data", "moreResultsAvailable", "has_additional_pages",
+        ])
+    func flagNames(path: String) {
+        #expect(PageEvidence.isMore(path) && !PageEvidence.isEnd(path))
+        let error = #expect(throws: PaginationError.self) {
+            try PaginationStyleTests.walk(.singlePage, [Self.page(20, [path: "true"])])
+        }
+        #expect(error.map { "\($0)".contains(path) } == true)
+        #expect(throws: Never.self) { try PaginationStyleTests.walk(.singlePage, [Self.page(20, [path: "false"])]) }
+    }
+
     @Test("if a server refuses the last page by the number of pages, the number of the first page is named")
     func refusedLastPage() throws {
         let style = Pagination.pageNumber(.query("page"), totalPages: "pages")

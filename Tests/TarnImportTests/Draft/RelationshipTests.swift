@@ -107,6 +107,26 @@ struct RelationshipTests {
         #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.path)" } == ["key.missing $[0].author"])
     }
 
+    @Test("with keyless: ignore, a nested object without a key counts as null, and a key of another type does not")
+    func ignoredKeyless() throws {
+        var mapping = Forge.mapping
+        mapping.keyless = .ignore
+        let bed = try TestStore(Forge.schema, mapping)
+        try bed.take(#"[{"id":1,"title":"a","author":1,"labels":[7]}]"#, "Issue")
+        var report = try bed.take(
+            #"[{"id":1,"title":"a","author":{"login":"x"},"labels":[{"id":1},{"name":"no id"},{"id":null},{"id":2}]}]"#,
+            "Issue")
+        #expect(report.diagnosticCount == 0 && report.skipped == 0)
+        #expect(try bed.related("Issue", 1, "author") == [])
+        #expect(try bed.related("Issue", 1, "labels") == ["1", "2"])
+        report = try bed.take(#"[{"id":1,"title":"a","author":{"id":{}}},{"title":"b"}]"#, "Issue")
+        #expect(report.skipped == 2)
+        #expect(
+            report.diagnostics.map { "\($0.code.rawValue) \($0.path)" } == [
+                "key.missing $[0].author", "key.missing $[1]",
+            ])
+    }
+
     @Test("a record that contains itself, or its ancestors, is one record")
     func cycles() throws {
         let bed = try Forge.store()

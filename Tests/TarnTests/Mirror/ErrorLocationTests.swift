@@ -21,7 +21,7 @@ struct ErrorLocationTests {
         let text = try #require(report.texts.first)
         #expect(text.contains("/v1/items?page=2&access_token=***") && !text.contains("hunter2"), "\(text)")
         #expect(text.contains("not valid JSON at byte 44, in $[1].name.a[0]"), "\(text)")
-        guard case .response(let error, _, _)? = report.failures.first else {
+        guard case .response(let error, _, _, _)? = report.failures.first else {
             throw LocalServer.Failure(description: text)
         }
         #expect(error.path == "$[1].name.a[0]")

@@ -122,12 +122,14 @@ struct MirrorChangeFeedTests {
         #expect(first == ["/items?page=1", "since", "/items?page=0", "since"])
     }
 
-    @Test("a token that the server has forgotten is dropped: everything is listed again")
-    func expired() async throws {
+    @Test(
+        "a token that the server has forgotten is dropped: everything is listed again, and the report says so",
+        arguments: ["", ", expired: 410", ", expired: [400, 410]"])
+    func expired(rule: String) async throws {
         let records = "more: ignore\n    paginate: single_page\n    records: items"
         let
             store = try MirrorStore(
-                yaml: Items.yaml("{ cursor: sync, param: token, expired: 410 }", type: "date?", more: records)),
+                yaml: Items.yaml("{ cursor: sync, param: token\(rule) }", type: "date?", more: records)),
             feed = Feed()
         let transport = feed.transport { version in ([], #"{"items":[{"id":\#(version)}],"sync":"t\#(version)"}"#) }
         try await store.sync(nil, transport: transport)
@@ -136,6 +138,7 @@ struct MirrorChangeFeedTests {
         _ = feed.log
         let report = try await store.sync(nil, transport: transport)
         #expect(report.failures.isEmpty && feed.log == ["/items?token=t1", "/items"], "\(report.texts)")
+        #expect(report.endpoint("items")?.expired == 1 && report.endpoint("items")?.since == nil)
         #expect(try store.checkpoint("items")?.since == "t5")
     }
 

@@ -121,30 +121,20 @@ struct MirrorQueryTests {
         }
     }
 
-    @Test("a tree comes a level at a time: the report names how many records have lists that were not requested")
-    func tree() async throws {
-        let children = ["root": ["a", "b"], "a": ["aa"], "aa": ["aaa"]]
-        let server = Server { target in
-            let parent = target.split(separator: "/")[1]
-            return "[" + (children[String(parent)] ?? []).map { #"{"id":"\#($0)"}"# }.joined(separator: ",") + "]"
-        }
-        let store = try MirrorStore(
-            yaml: """
-                api: { base: 'https://api.test.example' }
-                entities: { Block: { key: id, attributes: { id: string }, relationships: { parent: Block } } }
-                endpoints:
-                  top: { path: /blocks/root/children, entity: Block, paginate: single_page }
-                  below:
-                    path: '/blocks/{block.id}/children'
-                    for_each: { entity: Block, parent: parent }
-                    entity: Block
-                    paginate: single_page
-                """)
-        for (stored, new) in [(3, 1), (4, 1), (4, 0)] {
+    @Test("a value that would end the quotes around it is not sent: the scan passes over its record and names it")
+    func quotedValues() async throws {
+        let issues = #"[{"id":1,"title":"a\" OR \"b"},{"id":2,"title":"it's"},{"id":3,"title":"c\\"}]"#
+        for (text, passed) in [
+            (#"title:"{issue.title}""#, [1, 3]), ("title eq ''{issue.title}''", [2, 3]), ("{issue.title}", []),
+            (#"don''t "x" {issue.title} "y""#, []),
+        ] {
+            let server = Server { $0.hasPrefix("/issues") ? issues : #"[{"id":7}]"# }
+            let store = try MirrorStore(yaml: Self.yaml("    path: /notes\n    with: { q: '\(text)' }"))
             let report = try await store.sync(nil, transport: server.transport)
-            #expect(report.failures.isEmpty, "\(report.texts)")
-            #expect(try store.count("Block") == stored)
-            #expect(report.endpoint("below")?.newParents == new)
+            #expect(server.requests.count == 4 - passed.count, "\(text)")
+            #expect(try store.count("Note") == 3 - passed.count)
+            #expect(report.failures.isEmpty == passed.isEmpty)
+            #expect(passed.isEmpty || report.texts.first?.contains("has a quote or a backslash") == true)
         }
     }
 

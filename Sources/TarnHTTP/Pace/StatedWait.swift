@@ -1,0 +1,75 @@
+// Waits that a server demands in the body of a response, and in none of its header fields.
+
+import Foundation
+
+/// The time in seconds that a body asks its reader to wait.
+enum StatedWait {
+    /// The number of bytes of a refusal that are read.
+    private static let longest = 64 << 10
+    /// The depth to which members of a refusal are searched.
+    private static let depth = 6
+
+    /// The wait that a refusal states: `{"retry_after": 0.65}`, also in an object such as
+    /// `parameters` or `error`, or the `retryDelay` of Google's `RetryInfo`, `"34s"`.
+    ///
+    /// - Returns: nil if the response is no refusal for a while, or if its header fields state a
+    ///   wait.
+    static func seconds(ofRefusal response: TransportResponse, now: Date) -> Double? {
+        guard [403, 429, 503].contains(response.status), response.body.count <= longest,
+            RateLimit.wait(status: response.status, response.headers, now: now) == nil,
+            let body = JSONBody(parsing: response.body[...])
+        else { return nil }
+        return seconds(in: body, depth: 0)
+    }
+
+    private static func seconds(in body: JSONBody, depth: Int) -> Double? {
+        guard depth < StatedWait.depth else { return nil }
+        switch body {
+        case .object(let members):
+            for member in members {
+                if let unit = unit(of: member.key), let length = length(member.value) { return length * unit }
+            }
+            return members.lazy.compactMap { seconds(in: $0.value, depth: depth + 1) }.first
+        case .array(let elements):
+            return elements.lazy.compactMap { seconds(in: $0, depth: depth + 1) }.first
+        default: return nil
+        }
+    }
+
+    /// The length of a unit in seconds, if a member of this name states a wait.
+    private static func unit(of name: String) -> Double? {
+        switch name.lowercased().filter({ $0 != "_" && $0 != "-" }) {
+        case "retryafter", "retryafterseconds", "retrydelay": 1
+        case "retryafterms", "retryaftermillis", "retryaftermilliseconds": 0.001
+        default: nil
+        }
+    }
+
+    /// The value of a number, of its text, or of a duration of Protocol Buffers (`34.07s`).
+    private static func length(_ value: JSONBody) -> Double? {
+        guard let text = value.scalarText else { return nil }
+        let number = text.hasSuffix("s") ? text.dropLast() : text[...]
+        return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+    }
+
+    /// The pause that a success asks for before the next request: the number `backoff` beside the
+    /// records, as in Stack Exchange.
+    ///
+    /// Only a body that contains the name is read.
+    static func seconds(ofSuccess response: TransportResponse) -> Double? {
+        guard (200..<300).contains(response.status), let value = JSONRoot(response.body)?["backoff"],
+            let number = JSONBody(parsing: value.prefix(64)), case .number(let text) = number
+        else { return nil }
+        return Double(text).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    }
+}
+
+extension TransportResponse {
+    /// The response with the wait that its body states as `Retry-After`.
+    func statingWait(now: Date) -> TransportResponse {
+        guard let seconds = StatedWait.seconds(ofRefusal: self, now: now) else { return self }
+        var response = self
+        response.headers["Retry-After"] = "\(seconds)"
+        return response
+    }
+}

@@ -1,0 +1,106 @@
+// Answers with errors beside their records: parts of them are null, or missing.
+
+import Foundation
+import Synchronization
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Mirror: answers with errors beside their records", .timeLimit(.minutes(5)))
+struct MirrorPartialAnswerTests {
+    private static func store(_ rule: String = "") throws -> MirrorStore {
+        try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities: { Item: { key: id, attributes: { id: int, name: string? } } }
+                endpoints:
+                  items:
+                    path: /graphql
+                    body: { query: '{ items { id name } }' }
+                    records: data.items
+                    entity: Item
+                    paginate: single_page
+                    orphans: after_one_scan
+                \(rule)
+                """)
+    }
+
+    private static let whole = #"{"data":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#
+    private static let part =
+        #"{"errors":[{"message":"boom","path":["items",0,"name"]}],"data":{"items":[{"id":1,"name":null},{"id":3}]}}"#
+
+    @Test("the sync fails with the message, stores what came, clears nothing that is null, and deletes nothing")
+    func partial() async throws {
+        let store = try Self.store(), answer = Mutex(Self.whole)
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(answer.withLock { $0 }.utf8))
+        }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        answer.withLock { $0 = Self.part }
+        for _ in 0..<3 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.count == 1)
+            #expect(report.texts.first?.hasPrefix("POST https://api.test.example/graphql") == true)
+            #expect(report.texts.first?.contains(#"`errors` says "boom""#) == true)
+            #expect(try store.items() == [1, 2, 3])
+            #expect(try store.record("Item", 1)["name"] == .string("a"))
+        }
+        answer.withLock { $0 = #"{"data":{"items":[{"id":1,"name":null}]}}"# }
+        for _ in 0..<2 { #expect(try await store.sync(nil, transport: transport).failures.isEmpty) }
+        #expect(try store.items() == [1])
+        #expect(try store.record("Item", 1)["name"] != .string("a"))
+    }
+
+    @Test("errors that the description ignores, or that have no message, are no failure")
+    func ignored() async throws {
+        for (rule, body) in [
+            ("    more: { ignore: [errors] }", Self.part),
+            ("", Self.whole.replacing(#"{"data""#, with: #"{"errors":[{"detail":"gone"}],"data""#)),
+            ("", Self.whole.replacing(#"{"data""#, with: #"{"errors":[],"data""#)),
+        ] {
+            let store = try Self.store(rule)
+            let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            #expect(try store.items().count == 2)
+        }
+    }
+
+    @Test(
+        "a search that has ended early fails the sync, and deletes nothing, unless the description ignores its sign",
+        arguments: [
+            (#""incomplete_results":true"#, "incomplete_results"), (#""timed_out":true"#, "timed_out"),
+            (#""_shards":{"total":2,"failed":1}"#, "_shards.failed"),
+        ])
+    func endedEarly(sign: String, name: String) async throws {
+        for isIgnored in [false, true] {
+            let rule = isIgnored ? "    more: { ignore: ['\(name)'] }" : ""
+            let store = try Self.store(rule), answer = Mutex(Self.whole)
+            let transport = ClosureTransport { _ in
+                TransportResponse(status: 200, body: Array(answer.withLock { $0 }.utf8))
+            }
+            try await store.sync(nil, transport: transport)
+            answer.withLock { $0 = #"{\#(sign),"data":{"items":[{"id":1,"name":null}]}}"# }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty == isIgnored, "\(report.texts)")
+            #expect(isIgnored || report.texts.first?.contains("`\(name)` says") == true)
+            #expect(try store.items() == (isIgnored ? [1] : [1, 2]))
+            #expect(try store.record("Item", 1)["name"] != .string("a"))
+        }
+        let calm = #""incomplete_results":false,"timed_out":false,"_shards":{"total":2,"failed":0}"#
+        let body = Self.whole.replacing(#"{"data""#, with: #"{\#(calm),"data""#)
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        #expect(try await Self.store().sync(nil, transport: transport).failures.isEmpty)
+    }
+
+    @Test("an error about the answer to a POST names the method")
+    func method() async throws {
+        let store = try Self.store()
+        for body in ["not JSON", #"{"data":{"items":[{"name":"a"}]}}"#] {
+            let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.first?.hasPrefix("POST https://api.test.example/graphql: ") == true, "\(report.texts)")
+        }
+    }
+}

@@ -374,19 +374,16 @@ final class CurlTransfer {
                 kind: .connect,
                 detail: "could not connect to \(proxy(said).map { "the proxy \($0)" } ?? place): \(reason)")
         case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
+        case CURLE_RECV_ERROR where CurlTransfer.refusesClient(said),
+            CURLE_SEND_ERROR where CurlTransfer.refusesClient(said):
+            return CurlTransfer.failureOfTLS(code, place, said)
         case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
             return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
-            let setting =
-                switch code {
-                case CURLE_SSL_CACERT_BADFILE: " (`authorities` under `transport`)"
-                case CURLE_SSL_CERTPROBLEM: " (`certificate` and `key` under `transport`)"
-                default: ""
-                }
-            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)\(setting)")
+            return CurlTransfer.failureOfTLS(code, place, said)
         default:
             return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
         }

@@ -8,9 +8,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case url
         /// The host name has no address.
         case resolve
-        /// The connection to the host failed.
+        /// The connection to the host failed, or broke off within the TLS handshake.
         case connect
-        /// The TLS handshake failed: an untrusted certificate, or no common version.
+        /// TLS failed: an untrusted certificate, also the one of this client, or no common version.
         case tls
         /// A time limit expired: for the connection, for inactivity or for the whole transfer.
         case timeout

@@ -3,6 +3,22 @@
 import CCurl
 
 extension CurlTransfer {
+    /// Notes from now on if the server ends TLS.
+    ///
+    /// libcurl calls the function after each read, also the last one, and has closed the connection
+    /// when it reports the end of the transfer.
+    func watchClosure() {
+        handle.isPrepared = false
+        tarn_curl_set_progress(
+            easy,
+            { context, _, _, _, _ in
+                guard let context else { return 0 }
+                let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+                transfer.isClosedSecurely = TLSClosure.isReceived(transfer.easy)
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
     /// Returns the failure of a secure connection that was not made, or that its server has ended.
     static func failureOfTLS(_ code: CURLcode, _ place: String, _ said: String) -> CurlFailure {
         if code == CURLE_SSL_CONNECT_ERROR, isBrokenHandshake(said) {

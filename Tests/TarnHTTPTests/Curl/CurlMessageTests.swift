@@ -200,6 +200,15 @@ struct CurlMessageTests {
             error?.kind == .connect && error?.detail.contains("it returned 403") == true, "\(String(describing: error))"
         )
         #expect(refusing.requests.first?.hasPrefix("CONNECT forge.invalid:443 ") == true)
+        let demanding = try RawServer("HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
+        options.proxy = demanding.base
+        let demand = await expectFailure(.connect) {
+            try await CurlTransport(options).send(TransportRequest(url: "https://forge.invalid/"))
+        }
+        #expect(
+            demand?.detail
+                == "the proxy refuses a connection to forge.invalid:443: it demands a user and a password (407): write "
+                + "SCHEME://USER:PASSWORD@HOST:PORT in `https_proxy`, and remove `proxy` under `transport`")
     }
 
     @Test(
@@ -235,6 +244,7 @@ struct CurlMessageTests {
         #expect(name("http", ["http_proxy": "a"], option: "") == nil)
         let setting = ProxySetting(forScheme: "http", option: "http://u:s3cr3t%40@h:1", environment: { _ in nil })
         #expect(setting?.isUsable == true)
+        #expect(setting?.demand == "it refuses the user or the password in `proxy` under `transport` (407)")
         #expect(setting?.redacting("in 'http://u:s3cr") == "in ***")
         #expect(setting?.redacting("user u:s3cr3t%40 failed") == "user *** failed")
         #expect(setting?.redacting("Could not resolve proxy: h") == "Could not resolve proxy: h")

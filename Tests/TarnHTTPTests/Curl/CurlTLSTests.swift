@@ -218,10 +218,22 @@ final class TLSServer: Sendable {
         try self.init(certificate: certificate, key: key, folder: folder, [])
     }
 
-    private init(certificate: String, key: String, folder: String, _ arguments: [String]) throws {
+    /// A server with an authority's certificate for `localhost` that answers `/response` with bytes.
+    convenience init(_ authority: TestAuthority, response: [UInt8]) throws {
+        let own = try authority.issue("localhost"), folder = try LocalServer.makeFolder()
+        try Data(response).write(to: URL(fileURLWithPath: folder + "/response"))
+        try self.init(certificate: own.certificate, key: own.key, folder: folder, [], answers: "-HTTP")
+    }
+
+    private init(
+        certificate: String, key: String, folder: String, _ arguments: [String], answers: String = "-www"
+    ) throws {
+        // With -HTTP, it answers with the files of the folder in which it runs.
         let child = try LocalServer.spawn(
-            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"] + arguments,
-            executable: TLSServer.openssl)
+            [
+                "-c", "cd \"$0\" && exec \"$@\"", folder, TLSServer.openssl, "s_server", "-accept", "127.0.0.1:0",
+                "-cert", certificate, "-key", key, answers,
+            ] + arguments, executable: "/bin/sh")
         // Printed when it listens: ACCEPT 127.0.0.1:PORT
         var port: Int?
         var line: [UInt8] = []

@@ -9,6 +9,7 @@ import TestSupport
 final class TunnelServer: Sendable {
     let port: Int
     private let descriptor: Int32
+    private let limit: Int
     private let heads = Mutex<[String]>([])
     private let passed = Mutex<[UInt8]>([])
     /// The number of tunnels that are lost, the first ones, and that of the pieces that came there.
@@ -29,7 +30,9 @@ final class TunnelServer: Sendable {
         lost.withLock { $0.tunnels = count }
     }
 
-    init() throws {
+    /// - Parameter limit: the number of a server's bytes behind which its connection ends.
+    init(cuttingBehind limit: Int = .max) throws {
+        self.limit = limit
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = TunnelServer.loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -75,7 +78,7 @@ final class TunnelServer: Sendable {
         _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL))
         let isDone = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
-            TunnelServer.pass(server, client) { _ in lost.withLock { $0.tunnels < number } }
+            TunnelServer.pass(server, client, limit) { _ in lost.withLock { $0.tunnels < number } }
             isDone.signal()
         }
         TunnelServer.pass(client, server) { bytes in
@@ -91,11 +94,14 @@ final class TunnelServer: Sendable {
     }
 
     /// Passes bytes on until one side closes, except those that `seen` returns false for.
-    private static func pass(_ from: Int32, _ to: Int32, _ seen: (ArraySlice<UInt8>) -> Bool) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while true {
-            let count = recv(from, &buffer, buffer.count, 0)
+    private static func pass(
+        _ from: Int32, _ to: Int32, _ limit: Int = .max, _ seen: (ArraySlice<UInt8>) -> Bool
+    ) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 14), left = limit
+        while left > 0 {
+            let count = recv(from, &buffer, min(left, buffer.count), 0)
             guard count > 0 else { break }
+            left -= count
             guard seen(buffer[..<count]) else { continue }
             guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
         }

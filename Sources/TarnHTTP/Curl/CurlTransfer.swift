@@ -282,11 +282,15 @@ final class CurlTransfer {
 
     /// The failure of a transfer that is idle.
     var idleFailure: CurlFailure {
-        let url = submission.url
-        return CurlFailure(
-            kind: .timeout,
-            detail:
-                "\(url.host):\(url.port) sent nothing for \(submission.options.idleTimeout)\(setting("idle_timeout"))")
+        let url = submission.url, limit = "\(submission.options.idleTimeout)\(setting("idle_timeout"))"
+        return noted(CurlFailure(kind: .timeout, detail: "\(url.host):\(url.port) sent nothing for \(limit)"))
+    }
+
+    /// Notes that a failure may be that of a connection that was used before.
+    private func noted(_ failure: CurlFailure) -> CurlFailure {
+        var failure = failure
+        failure.isOfUsedConnection = connectionCount == 0 && [.timeout, .cutShort].contains(failure.kind)
+        return failure
     }
 
     // MARK: After
@@ -294,7 +298,7 @@ final class CurlTransfer {
     /// Converts the end of the transfer to a response or a failure.
     func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
         // A cut-off refusal ends with a write error, but is complete enough.
-        guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(failure(code)) }
+        guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(noted(failure(code))) }
         guard isHeadComplete else {
             return .failure(
                 CurlFailure(

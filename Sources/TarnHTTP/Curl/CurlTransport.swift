@@ -137,7 +137,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 case .success(let success): answer = success
                 case .failure(let failure):
                     var error = error(failure.kind, failure.detail)
-                    (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
+                    error.note(failure)
                     error.isBehindEffect = isBehindEffect
                     throw error
                 }
@@ -223,7 +223,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             case .failure(let failure):
                 var error = TransportError(
                     failure.kind, method: request.request.method, url: request.request.url, detail: failure.detail)
-                (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
+                error.note(failure)
                 completion(.failure(error))
             }
         }
@@ -248,5 +248,14 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             }
         }
         return nil
+    }
+}
+
+extension TransportError {
+    /// Takes the facts of a failed transfer.
+    fileprivate mutating func note(_ failure: CurlFailure) {
+        answer = failure.answer
+        isUnanswered = failure.isUnanswered
+        isOfUsedConnection = failure.isOfUsedConnection
     }
 }

@@ -62,6 +62,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether a connection that was used before has ended without a response: a server also ends
     /// the unused ones, and may have received the request or not.
     package var isUnanswered = false
+    /// Whether the failure may be that of a connection that was used before, and that the network
+    /// has lost since: the unused ones may be as dead.
+    var isOfUsedConnection = false
 
     /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {

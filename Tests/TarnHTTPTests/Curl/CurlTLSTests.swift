@@ -83,6 +83,21 @@ struct CurlTLSTests {
         #expect(server.requests.count == 4)
     }
 
+    @Test("a handshake that is not answered is no connection, and is retried")
+    func silentHandshake() async throws {
+        let server = try HoldingServer()
+        var options = CurlTransport.Options()
+        options.connectTimeout = .seconds(1)
+        let policy = RetryPolicy(attempts: 2, firstDelay: .milliseconds(20))
+        let error = await expectFailure(.connect) {
+            try await RetryingTransport(CurlTransport(options), policy: policy).send(
+                TransportRequest(url: "https://127.0.0.1:\(server.port)/"))
+        }
+        #expect(
+            error?.detail == "no secure connection to 127.0.0.1:\(server.port) within 1.0 seconds "
+                + "(`connect_timeout` under `transport`) (after 2 attempts)")
+    }
+
     @Test(
         "the setting that may help is named with what a server, or the check of its certificate, objects to",
         arguments: [

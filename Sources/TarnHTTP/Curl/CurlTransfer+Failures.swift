@@ -16,6 +16,9 @@ extension CurlTransfer {
         if said.hasPrefix("Unsupported proxy") {
             return CurlFailure(kind: .connect, detail: proxySetting?.refusal ?? "libcurl cannot use the proxy")
         }
+        if said == "Proxy CONNECT aborted" {
+            return CurlFailure(kind: .connect, detail: "the proxy has closed the connection for \(place)")
+        }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
         guard status != 0, status / 100 != 2 else { return nil }
@@ -36,6 +39,10 @@ extension CurlTransfer {
                 return CurlFailure(
                     kind: .resolve, detail: "could not resolve the host \(submission.url.host) \(within)")
             }
+            if isAtProxy, let proxySetting {
+                return CurlFailure(
+                    kind: .connect, detail: "the proxy of \(proxySetting.name) has not connected to \(place) \(within)")
+            }
             // libcurl measures the connection only after the handshake.
             if time(CURLINFO_CONNECT_TIME_T) == .zero, !said.hasPrefix("SSL connection timeout") {
                 return CurlFailure(kind: .connect, detail: "could not connect to \(place) \(within)")
@@ -46,6 +53,13 @@ extension CurlTransfer {
         return CurlFailure(
             kind: .timeout,
             detail: "no complete response from \(place) within \(options.totalTimeout)\(setting("total_timeout"))")
+    }
+
+    /// Whether the transfer has a connection, and not to the port of its URL.
+    private var isAtProxy: Bool {
+        var port = 0
+        tarn_curl_get_long(easy, CURLINFO_PRIMARY_PORT, &port)
+        return port != 0 && port != submission.url.port
     }
 
     /// The setting that a limit has, for messages.

@@ -211,6 +211,28 @@ struct CurlMessageTests {
                 + "SCHEME://USER:PASSWORD@HOST:PORT in `https_proxy`, and remove `proxy` under `transport`")
     }
 
+    @Test("a proxy that is silent, or closes the connection, is named in the place of the server, and is retried")
+    func silentProxy() async throws {
+        let silent = try HoldingServer(), closing = try RawServer(closing: 2, behind: 1 << 14)
+        func detail(_ proxy: String) async -> String? {
+            var options = CurlTransport.Options()
+            (options.proxy, options.connectTimeout) = (proxy, .seconds(1))
+            let policy = RetryPolicy(attempts: 2, firstDelay: .milliseconds(20))
+            let transport = RetryingTransport(CurlTransport(options), policy: policy)
+            return await expectFailure(.connect) {
+                try await transport.send(
+                    TransportRequest(method: "POST", url: "https://forge.invalid/", body: [1]))
+            }?.detail
+        }
+        #expect(
+            await detail(silent.base)
+                == "the proxy of `proxy` under `transport` has not connected to forge.invalid:443 "
+                + "within 1.0 seconds (`connect_timeout` under `transport`) (after 2 attempts)")
+        #expect(
+            await detail(closing.base)
+                == "the proxy has closed the connection for forge.invalid:443 (after 2 attempts)")
+    }
+
     @Test(
         "a proxy URL that cannot be used is refused without its password, and nothing is sent around the proxy",
         arguments: [

@@ -56,6 +56,23 @@ static inline CURLcode tarn_curl_set_prerequest(CURL *easy, tarn_curl_prerequest
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function) : code;
 }
 
+// Called after each read of a transfer, and before its end.
+typedef int (*tarn_curl_progress)(void *context, curl_off_t expected, curl_off_t received, curl_off_t size,
+                                  curl_off_t sent);
+
+static inline CURLcode tarn_curl_set_progress(CURL *easy, tarn_curl_progress function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) : code;
+}
+
+// The connection of a transfer under way, as OpenSSL's SSL *; NULL with another library.
+static inline void *tarn_curl_get_openssl(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
 // Opens a socket that programs do not inherit which this process starts. libcurl sets close-on-exec only in new versions.
 // The context receives the reason why there is none: libcurl reports a server that cannot be reached.
 static inline curl_socket_t tarn_curl_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {

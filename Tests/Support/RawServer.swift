@@ -90,6 +90,26 @@ package final class RawServer: Sendable {
         }
     }
 
+    /// Closes a number of connections behind their first bytes, without an answer.
+    ///
+    /// If more bytes have come, the system resets the connection.
+    package init(closing count: Int, behind size: Int) throws {
+        let socket = try LoopbackSocket(), descriptor = socket.descriptor
+        self.descriptor = descriptor
+        port = socket.port
+        Thread.detachNewThread { [self] in
+            var buffer = [UInt8](repeating: 0, count: size)
+            for _ in 0..<count {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { break }
+                let taken = recv(connection, &buffer, size, 0)
+                received.withLock { $0.append("\(taken) bytes") }
+                close(connection)
+            }
+            close(descriptor)
+        }
+    }
+
     private static func readHead(_ connection: Int32) -> String {
         var head: [UInt8] = []
         var byte: UInt8 = 0

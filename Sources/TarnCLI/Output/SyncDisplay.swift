@@ -79,12 +79,12 @@ final class SyncDisplay: Sendable {
                 + (page.isNotModified ? "not modified" : byteText(page.bytes)) + ": \(page.url)")
     }
 
-    /// Shows a pause before a request; short ones are ignored.
+    /// Shows a pause before a request; short ones are ignored, except for the attempt that follows:
+    /// it may take long, too.
     @Sendable func wait(_ wait: RequestWait) {
         let seconds = wait.until.timeIntervalSinceNow
-        let least: TimeInterval =
-            [.limit, .process].contains(wait.reason) ? 1 : form == .lines && wait.attempt != nil ? -1 : 5
-        guard form != .none, seconds > least else { return }
+        let least: TimeInterval = [.limit, .process].contains(wait.reason) ? 1 : 5
+        guard form != .none, seconds > least || wait.attempt != nil else { return }
         state.withLock { state in
             startTimer(&state)
             let index = state.rows.firstIndex { $0.progress.endpoint == wait.endpoint }
@@ -98,7 +98,7 @@ final class SyncDisplay: Sendable {
             if let index { state.rows[index].wait = wait } else { state.wait = wait }
             switch form {
             case .none: break
-            case .plain: Output.note(wait.line(seconds: seconds))
+            case .plain: if seconds > least { Output.note(wait.line(seconds: seconds)) }
             case .lines: draw(&state, isForced: true)
             }
         }

@@ -165,6 +165,7 @@ struct ProxyCommand: AsyncParsableCommand {
         options.addsFields = false
         options.concurrencyPerHost = 64
         options.countsWaits = true
+        options.namesSettings = false
         // libcurl counts times in milliseconds, in a `long`: 2^20 seconds are twelve days.
         options.idleTimeout = .seconds(min(upstreamIdleTimeout, 1 << 20))
         options.totalTimeout = .seconds(min(upstreamTimeout, 1 << 20))

@@ -14,6 +14,7 @@ extension Doctor {
     func server(_ api: APIDescription, _ base: String?) async -> [DoctorFinding] {
         var settings = api.transport
         settings.totalTimeout = min(settings.totalTimeout, Doctor.timeout)
+        settings.namesSettings = settings.totalTimeout < Doctor.timeout
         // The answer of another server, and its clock, would pass for those of this one.
         settings.followsRedirects = false
         let url = base ?? api.base, shown = Redaction.url(url)

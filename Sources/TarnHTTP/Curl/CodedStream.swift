@@ -20,11 +20,12 @@ protocol CodedStream: AnyObject {
 }
 
 /// A shared library, and its functions. It is never unloaded.
-private struct SharedLibrary {
+struct SharedLibrary {
     private let handle: UnsafeMutableRawPointer
 
-    init?(_ name: String) {
-        guard let handle = dlopen(name, RTLD_LAZY) else { return nil }
+    /// - Parameter isLoaded: whether only a library is wanted that the process has loaded.
+    init?(_ name: String, isLoaded: Bool = false) {
+        guard let handle = dlopen(name, isLoaded ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY) else { return nil }
         self.handle = handle
     }
 

@@ -333,6 +333,9 @@ private final class CurlLoop {
     ///
     /// - Parameter isReusable: whether the handle may keep its options.
     private func remove(_ easy: UnsafeMutableRawPointer, isReusable: Bool) -> CurlTransfer? {
+        // Over HTTP/2, libcurl would keep the connection of a transfer that is removed before its
+        // end. If the network has lost that connection, all later requests would time out on it.
+        if !isReusable { tarn_curl_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
         curl_multi_remove_handle(multi, easy)
         guard let transfer = active.removeValue(forKey: easy) else { return nil }
         transfer.line.activeCount -= 1

@@ -10,6 +10,8 @@ struct CurlFailure: Error, Sendable {
     var answer: TransportResponse?
     /// Whether a connection that was used before has ended without a response.
     var isUnanswered = false
+    /// Whether a request got no response, or a part of one, over a connection that was used before.
+    var isOfUsedConnection = false
 
     static let cancelled = CurlFailure(kind: .cancelled, detail: "the task was cancelled")
 }

@@ -138,6 +138,7 @@ extension CurlTransfer {
                         == CURLE_OK
             }
         }
+        if submission.request.needsNewConnection { options.set(CURLOPT_FRESH_CONNECT, 1) }
         options.set(CURLOPT_HEADERDATA, pointer: context)
         options.set(CURLOPT_WRITEDATA, pointer: context)
     }

@@ -33,6 +33,9 @@ final class CurlTransfer {
     private var malformedLength: String?
     /// Whether only the end of the connection ends the body.
     private var isCloseDelimited = false
+    /// Whether the server has ended TLS, and not only the connection: see ``TLSClosure``. Nil if
+    /// that is unknown.
+    var isClosedSecurely: Bool?
     /// Whether the status line is one of HTTP/1, which can end a body with its connection.
     private var isHTTP1 = false
     /// Whether libcurl has begun to send a request whose method is not idempotent.
@@ -171,12 +174,13 @@ final class CurlTransfer {
             codingProblem = .unsupportedTransfer(coding)
             return false
         }
+        isCloseDelimited =
+            isHTTP1 && hasBody && length == nil
+            && !fields.contains { TransportHeaders.same($0.name, "Transfer-Encoding") }
+        if isCloseDelimited, submission.url.scheme == "https" { watchClosure() }
         // A part of a coded content cannot be checked.
         let isChecked = !submission.request.keepsCoding || status != 206
         if submission.decodesContent, hasBody, isChecked, fields.contains(where: ContentDecoder.isCoding) {
-            isCloseDelimited =
-                isHTTP1 && length == nil
-                && !fields.contains { TransportHeaders.same($0.name, "Transfer-Encoding") }
             do throws(ContentDecoder.Unsupported) {
                 decoder = try ContentDecoder.of(TransportHeaders(fields).all("Content-Encoding"), limit: bodyLimit)
             } catch {
@@ -278,9 +282,15 @@ final class CurlTransfer {
 
     /// The failure of a transfer that is idle.
     var idleFailure: CurlFailure {
-        let url = submission.url
-        return CurlFailure(
-            kind: .timeout, detail: "\(url.host):\(url.port) sent nothing for \(submission.options.idleTimeout)")
+        let url = submission.url, limit = "\(submission.options.idleTimeout)\(setting("idle_timeout"))"
+        return noted(CurlFailure(kind: .timeout, detail: "\(url.host):\(url.port) sent nothing for \(limit)"))
+    }
+
+    /// Notes that a failure may be that of a connection that was used before.
+    private func noted(_ failure: CurlFailure) -> CurlFailure {
+        var failure = failure
+        failure.isOfUsedConnection = connectionCount == 0 && [.timeout, .cutShort].contains(failure.kind)
+        return failure
     }
 
     // MARK: After
@@ -288,7 +298,7 @@ final class CurlTransfer {
     /// Converts the end of the transfer to a response or a failure.
     func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
         // A cut-off refusal ends with a write error, but is complete enough.
-        guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(failure(code)) }
+        guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(noted(failure(code))) }
         guard isHeadComplete else {
             return .failure(
                 CurlFailure(
@@ -305,9 +315,32 @@ final class CurlTransfer {
                         "the response of \(submission.url.host):\(submission.url.port) was cut short: its \(decoder.coding) content has no end",
                     answer: answer([])))
         }
+        if isCloseDelimited, let problem = problemOfEnd {
+            return .failure(
+                CurlFailure(
+                    kind: .cutShort,
+                    detail: "the response of \(submission.url.host):\(submission.url.port) \(problem)",
+                    answer: answer([])))
+        }
         // The body is moved out: its only owner may parse it in place.
         let response = answer(takeBody())
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+    }
+
+    /// The sign that a success without a length was cut off; nil without one.
+    ///
+    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS it is complete with an alert.
+    /// Some servers never send one: a JSON text shows its end by itself.
+    private var problemOfEnd: String? {
+        guard (200..<300).contains(status), !isCut, decoder == nil else { return nil }
+        switch JSONEnd.of(body) {
+        case .reached: return nil
+        case .missing: return "was cut short: it has no length, and its JSON has no end"
+        case .unknown:
+            return isClosedSecurely == false
+                ? "may be cut short: it has no length, and the server has closed the connection without ending TLS"
+                : nil
+        }
     }
 
     /// The answer, with another body.
@@ -374,19 +407,16 @@ final class CurlTransfer {
                 kind: .connect,
                 detail: "could not connect to \(proxy(said).map { "the proxy \($0)" } ?? place): \(reason)")
         case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
+        case CURLE_RECV_ERROR where CurlTransfer.refusesClient(said),
+            CURLE_SEND_ERROR where CurlTransfer.refusesClient(said):
+            return CurlTransfer.failureOfTLS(code, place, said)
         case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
             return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
-            let setting =
-                switch code {
-                case CURLE_SSL_CACERT_BADFILE: " (`authorities` under `transport`)"
-                case CURLE_SSL_CERTPROBLEM: " (`certificate` and `key` under `transport`)"
-                default: ""
-                }
-            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)\(setting)")
+            return CurlTransfer.failureOfTLS(code, place, said)
         default:
             return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
         }
@@ -399,7 +429,7 @@ final class CurlTransfer {
             return CurlFailure(
                 kind: .tooLarge,
                 detail: "the body is larger than the limit of \(bodyLimit) bytes"
-                    + (bodyLimit == options.maximumBodySize ? " (`largest_body` under `transport`)" : ""),
+                    + (bodyLimit == options.maximumBodySize ? setting("largest_body") : ""),
                 answer: isHeadComplete ? answer([]) : nil)
         }
         if isHeadTooLarge {
@@ -431,58 +461,5 @@ final class CurlTransfer {
                 answer: answer([]))
         default: return nil
         }
-    }
-
-    /// The proxy of the transfer; nil if there is none.
-    private var proxySetting: ProxySetting? {
-        ProxySetting(forScheme: submission.url.scheme, option: submission.options.proxy)
-    }
-
-    /// The failure of a proxy whose URL cannot be used, or that refuses a tunnel (RFC 9110 §9.3.6);
-    /// nil if there is none.
-    private func failureOfProxy(_ place: String, _ said: String) -> CurlFailure? {
-        // libcurl's messages repeat the URL, with its password (lib/url.c).
-        if said.hasPrefix("Unsupported proxy") {
-            return CurlFailure(kind: .connect, detail: proxySetting?.refusal ?? "libcurl cannot use the proxy")
-        }
-        var status = 0
-        tarn_curl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
-        guard status != 0, status / 100 != 2 else { return nil }
-        return CurlFailure(kind: .connect, detail: "the proxy refuses a connection to \(place): it returned \(status)")
-    }
-
-    /// Returns the failure of the time limit that ended the transfer.
-    private func timeout(_ place: String, _ said: String) -> CurlFailure {
-        let options = submission.options
-        if time(CURLINFO_PRETRANSFER_TIME_T) == .zero {
-            let limit = min(options.connectTimeout, submission.timeout)
-            // The wait for a free slot has left too little: that says nothing about the server.
-            if timeLimit * 2 < limit { return submission.overdueFailure }
-            if time(CURLINFO_NAMELOOKUP_TIME_T) == .zero {
-                return CurlFailure(
-                    kind: .resolve, detail: "could not resolve the host \(submission.url.host) within \(limit)")
-            }
-            // libcurl measures the connection only after the handshake.
-            if time(CURLINFO_CONNECT_TIME_T) == .zero, !said.hasPrefix("SSL connection timeout") {
-                return CurlFailure(kind: .connect, detail: "could not connect to \(place) within \(limit)")
-            }
-            return CurlFailure(kind: .tls, detail: "no secure connection to \(place) within \(limit)")
-        }
-        return CurlFailure(kind: .timeout, detail: "no complete response from \(place) within \(options.totalTimeout)")
-    }
-
-    /// Returns libcurl's error message on one line, without the password of a proxy.
-    private func said(_ code: CURLcode) -> String {
-        let specific = String(cString: handle.errorText)
-        let text = specific.isEmpty ? String(cString: curl_easy_strerror(code)) : specific
-        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return proxySetting?.redacting(line) ?? line
-    }
-
-    /// Returns a duration that libcurl has measured.
-    private func time(_ info: CURLINFO) -> Duration {
-        var microseconds: curl_off_t = 0
-        tarn_curl_get_offset(easy, info, &microseconds)
-        return .microseconds(microseconds)
     }
 }

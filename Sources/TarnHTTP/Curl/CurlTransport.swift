@@ -66,6 +66,8 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         public var clientKey: String?
         /// The URL of a proxy; empty for none, nil for the one of the environment.
         public var proxy: String?
+        /// Whether messages about limits name their settings in a description file.
+        package var namesSettings = true
         /// The maximum size of all header lines of one response in bytes, with those of the interim
         /// responses before it.
         var maximumHeaderSize = 256 << 10
@@ -135,7 +137,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 case .success(let success): answer = success
                 case .failure(let failure):
                     var error = error(failure.kind, failure.detail)
-                    (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
+                    error.note(failure)
                     error.isBehindEffect = isBehindEffect
                     throw error
                 }
@@ -158,7 +160,10 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             if response.status == 303 { isBehindEffect = true }
             remaining -= answer.duration
             guard remaining > .zero else {
-                throw error(.timeout, "no complete response within \(options.totalTimeout)")
+                throw error(
+                    .timeout,
+                    "no complete response within \(options.totalTimeout), with redirects"
+                        + (options.namesSettings ? " (`total_timeout` under `transport`)" : ""))
             }
             do throws(HTTPURLError) {
                 let target = try Redirect.destination(try url.resolving(location), of: request)
@@ -218,7 +223,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             case .failure(let failure):
                 var error = TransportError(
                     failure.kind, method: request.request.method, url: request.request.url, detail: failure.detail)
-                (error.answer, error.isUnanswered) = (failure.answer, failure.isUnanswered)
+                error.note(failure)
                 completion(.failure(error))
             }
         }
@@ -243,5 +248,14 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             }
         }
         return nil
+    }
+}
+
+extension TransportError {
+    /// Takes the facts of a failed transfer.
+    fileprivate mutating func note(_ failure: CurlFailure) {
+        answer = failure.answer
+        isUnanswered = failure.isUnanswered
+        isOfUsedConnection = failure.isOfUsedConnection
     }
 }

@@ -7,6 +7,7 @@ struct ProxySetting: Sendable, Hashable {
     /// The setting, for messages: `http_proxy`.
     let name: String
     private let url: String
+    private let isOption: Bool
 
     /// A URL that libcurl refuses. It does not look at it for a host in `no_proxy`.
     static let unusable = "refused://proxy"
@@ -23,14 +24,14 @@ struct ProxySetting: Sendable, Hashable {
     ) {
         if let option {
             guard !option.isEmpty else { return nil }
-            (name, url) = ("`proxy` under `transport`", option)
+            (name, url, isOption) = ("`proxy` under `transport`", option, true)
             return
         }
         // libcurl ignores HTTP_PROXY, which a request to a CGI program can set, and empty values.
         let names = [scheme + "_proxy"] + (scheme == "http" ? [] : ["HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
         for name in names {
             guard let value = variable(name), !value.isEmpty else { continue }
-            (self.name, url) = ("`\(name)`", value)
+            (self.name, url, isOption) = ("`\(name)`", value, false)
             return
         }
         return nil
@@ -68,6 +69,16 @@ struct ProxySetting: Sendable, Hashable {
         "the proxy URL in \(name) cannot be used: it must be SCHEME://HOST:PORT or SCHEME://USER:PASSWORD@HOST:PORT; "
             + "the scheme is http, https, socks4, socks5 or socks5h, the port is at most 65535, and special characters "
             + "of user and password are percent-encoded (`@` as %40, `#` as %23, `/` as %2F), no control characters"
+    }
+
+    /// The reason of a proxy that returns 407 (RFC 9110 §15.5.8).
+    ///
+    /// A description has no secrets: the variable that names a proxy may have them.
+    var demand: String {
+        userinfo == nil
+            ? "it demands a user and a password (407): write SCHEME://USER:PASSWORD@HOST:PORT in "
+                + (isOption ? "`https_proxy`, and remove \(name)" : name)
+            : "it refuses the user or the password in \(name) (407)"
     }
 
     /// Returns a text of libcurl without the user and the password of the proxy.

@@ -8,9 +8,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case url
         /// The host name has no address.
         case resolve
-        /// The connection to the host failed.
+        /// The connection to the host failed, or broke off within the TLS handshake.
         case connect
-        /// The TLS handshake failed: an untrusted certificate, or no common version.
+        /// TLS failed: an untrusted certificate, also the one of this client, or no common version.
         case tls
         /// A time limit expired: for the connection, for inactivity or for the whole transfer.
         case timeout
@@ -62,6 +62,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether a connection that was used before has ended without a response: a server also ends
     /// the unused ones, and may have received the request or not.
     package var isUnanswered = false
+    /// Whether the failure may be that of a connection that was used before, and that the network
+    /// has lost since: the unused ones may be as dead.
+    var isOfUsedConnection = false
 
     /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {

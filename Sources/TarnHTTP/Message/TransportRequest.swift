@@ -27,6 +27,9 @@ public struct TransportRequest: Sendable, Hashable {
 
     /// Whether the request was sent before: it does not wait behind those that were not.
     var isRetry = false
+    /// Whether the request is sent on a new connection: the attempt before had no response over one
+    /// that was used before. The others may be as dead.
+    var needsNewConnection = false
 
     /// The limits of a response's body, in bytes.
     package struct ResponseLimits: Sendable, Hashable {

@@ -143,6 +143,7 @@ package struct RetryingTransport: Transport {
                 throw last
             }
             try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue, .retry)
+            request.needsNewConnection = failure.isOfUsedConnection
             attempt += 1
         }
     }

@@ -108,6 +108,19 @@ struct ProgressTests {
         #expect(verbose.errorLines.count == 7)
     }
 
+    @Test("without a terminal, a line names the attempt that is under way, however short the pause before it was")
+    func plainTries() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(
+            directory: Repository.forge, "--latency", "1500", "--fault", "/labels:status:503:times=1")
+        let result = try await tarn(
+            Forge.arguments(folder.path + "/s", server.base, ["labels"]), environment: ["TARN_PROGRESS_SECONDS": "0.2"])
+        #expect(result.status == 0, "\(result.error)")
+        #expect(
+            result.errorLines.contains { $0.firstMatch(of: /^labels: .*, 503: try 2 of \d/) != nil },
+            "\(result.error)")
+    }
+
     @Test("an endpoint that --missing requests in several rounds is one endpoint")
     func rounds() async throws {
         let folder = try TemporaryFolder()

@@ -227,7 +227,8 @@ struct CurlFaultTests {
         let error = await expectFailure(.timeout) {
             try await transport.send(TransportRequest(url: server.base + "/page"))
         }
-        #expect(error?.detail == "127.0.0.1:\(server.port) sent nothing for 1.0 seconds")
+        #expect(
+            error?.detail == "127.0.0.1:\(server.port) sent nothing for 1.0 seconds (`idle_timeout` under `transport`)")
     }
 
     @Test("a body that the server reads slowly is no idle time: the system holds little of it")
@@ -260,7 +261,10 @@ struct CurlFaultTests {
         let error = await expectFailure(.timeout) {
             try await transport.send(TransportRequest(url: server.base + "/page"))
         }
-        #expect(error?.detail == "no complete response from 127.0.0.1:\(server.port) within 1.5 seconds")
+        #expect(
+            error?.detail
+                == "no complete response from 127.0.0.1:\(server.port) within 1.5 seconds (`total_timeout` under `transport`)"
+        )
     }
 
     @Test("a stall shorter than the limits is only slow, and so is a drip")

@@ -200,6 +200,37 @@ struct CurlMessageTests {
             error?.kind == .connect && error?.detail.contains("it returned 403") == true, "\(String(describing: error))"
         )
         #expect(refusing.requests.first?.hasPrefix("CONNECT forge.invalid:443 ") == true)
+        let demanding = try RawServer("HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
+        options.proxy = demanding.base
+        let demand = await expectFailure(.connect) {
+            try await CurlTransport(options).send(TransportRequest(url: "https://forge.invalid/"))
+        }
+        #expect(
+            demand?.detail
+                == "the proxy refuses a connection to forge.invalid:443: it demands a user and a password (407): write "
+                + "SCHEME://USER:PASSWORD@HOST:PORT in `https_proxy`, and remove `proxy` under `transport`")
+    }
+
+    @Test("a proxy that is silent, or closes the connection, is named in the place of the server, and is retried")
+    func silentProxy() async throws {
+        let silent = try HoldingServer(), closing = try RawServer(closing: 2, behind: 1 << 14)
+        func detail(_ proxy: String) async -> String? {
+            var options = CurlTransport.Options()
+            (options.proxy, options.connectTimeout) = (proxy, .seconds(1))
+            let policy = RetryPolicy(attempts: 2, firstDelay: .milliseconds(20))
+            let transport = RetryingTransport(CurlTransport(options), policy: policy)
+            return await expectFailure(.connect) {
+                try await transport.send(
+                    TransportRequest(method: "POST", url: "https://forge.invalid/", body: [1]))
+            }?.detail
+        }
+        #expect(
+            await detail(silent.base)
+                == "the proxy of `proxy` under `transport` has not connected to forge.invalid:443 "
+                + "within 1.0 seconds (`connect_timeout` under `transport`) (after 2 attempts)")
+        #expect(
+            await detail(closing.base)
+                == "the proxy has closed the connection for forge.invalid:443 (after 2 attempts)")
     }
 
     @Test(
@@ -235,6 +266,7 @@ struct CurlMessageTests {
         #expect(name("http", ["http_proxy": "a"], option: "") == nil)
         let setting = ProxySetting(forScheme: "http", option: "http://u:s3cr3t%40@h:1", environment: { _ in nil })
         #expect(setting?.isUsable == true)
+        #expect(setting?.demand == "it refuses the user or the password in `proxy` under `transport` (407)")
         #expect(setting?.redacting("in 'http://u:s3cr") == "in ***")
         #expect(setting?.redacting("user u:s3cr3t%40 failed") == "user *** failed")
         #expect(setting?.redacting("Could not resolve proxy: h") == "Could not resolve proxy: h")

@@ -17,7 +17,8 @@ struct CurlTLSTests {
         let server = try TLSServer(name: "localhost")
         let request = TransportRequest(url: "https://localhost:\(server.port)/")
         let error = await expectFailure(.tls) { try await CurlTransport().send(request) }
-        #expect(error?.detail.contains("certificate") ?? false, "\(error?.detail ?? "")")
+        #expect(
+            error?.detail.hasSuffix("certificate (`authorities` under `transport`)") == true, "\(error?.detail ?? "")")
 
         var options = CurlTransport.Options()
         options.certificateAuthorities = server.certificate
@@ -63,6 +64,69 @@ struct CurlTLSTests {
                 && !seen.contains("Proxy-Authorization"))
     }
 
+    @Test(
+        "a handshake that the network or the server breaks off is no connection, and is retried, also for a POST",
+        arguments: [1, 1 << 14])
+    func brokenHandshake(_ size: Int) async throws {
+        // With bytes that were not read, the system resets the connection.
+        let server = try RawServer(closing: 4, behind: size)
+        let transport = RetryingTransport(CurlTransport(), policy: RetryPolicy(firstDelay: .milliseconds(20)))
+        let error = await expectFailure(.connect) {
+            try await transport.send(
+                TransportRequest(method: "POST", url: "https://127.0.0.1:\(server.port)/", body: [1]))
+        }
+        #expect(
+            error?.detail.hasPrefix("the connection to 127.0.0.1:\(server.port) broke off before it was secure: ")
+                == true
+                && error?.detail.hasSuffix(" (after 4 attempts)") == true && error?.isUnreachable == true,
+            "\(String(describing: error))")
+        #expect(server.requests.count == 4)
+    }
+
+    @Test("a handshake that is not answered is no connection, and is retried")
+    func silentHandshake() async throws {
+        let server = try HoldingServer()
+        var options = CurlTransport.Options()
+        options.connectTimeout = .seconds(1)
+        let policy = RetryPolicy(attempts: 2, firstDelay: .milliseconds(20))
+        let error = await expectFailure(.connect) {
+            try await RetryingTransport(CurlTransport(options), policy: policy).send(
+                TransportRequest(url: "https://127.0.0.1:\(server.port)/"))
+        }
+        #expect(
+            error?.detail == "no secure connection to 127.0.0.1:\(server.port) within 1.0 seconds "
+                + "(`connect_timeout` under `transport`) (after 2 attempts)")
+    }
+
+    @Test(
+        "the setting that may help is named with what a server, or the check of its certificate, objects to",
+        arguments: [
+            // Codes and texts of libcurl 7.88 and 8.14: CURLE_RECV_ERROR is 56, CURLE_SSL_CONNECT_ERROR 35.
+            (
+                56,
+                "OpenSSL SSL_read: OpenSSL/3.0.19: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
+                "`certificate` and `key`"
+            ),
+            (
+                35,
+                "TLS connect error: error:0A000418:SSL routines::tlsv1 alert unknown ca", "`certificate` and `key`"
+            ),
+            (
+                60,
+                "SSL certificate problem: unable to get local issuer certificate", "`authorities`"
+            ),
+            (60, "SSL certificate problem: certificate has expired", nil),
+            (35, "OpenSSL/3.0.19: error:0A000102:SSL routines::unsupported protocol", nil),
+        ] as [(UInt32, String, String?)])
+    func settings(_ code: UInt32, _ said: String, _ setting: String?) {
+        let failure = CurlTransfer.failureOfTLS(.init(rawValue: code), "forge.example:443", said)
+        #expect(failure.kind == .tls)
+        #expect(
+            failure.detail == "no secure connection to forge.example:443: \(said)"
+                + (setting.map { " (\($0) under `transport`)" } ?? ""))
+        #expect(CurlTransfer.refusesClient(said) == (setting == "`certificate` and `key`"))
+    }
+
     @Test("a server that wants to know its client is shown the certificate, from one file or from two")
     func clientCertificate() async throws {
         let authority = try TestAuthority(), server = try TLSServer(authority, asksForClient: true)
@@ -71,7 +135,11 @@ struct CurlTLSTests {
         options.certificateAuthorities = authority.certificate
         // TLS 1.3 reports a missing client certificate only after the handshake.
         let error = await #expect(throws: TransportError.self) { try await CurlTransport(options).send(request) }
-        #expect(error?.kind == .tls || error?.kind == .cutShort, "\(String(describing: error))")
+        // The request may meet the end of the connection before the reason is read.
+        #expect(
+            error?.kind == .tls && error?.detail.hasSuffix("(`certificate` and `key` under `transport`)") == true
+                || error?.kind == .cutShort && error?.detail.contains("alert") == false,
+            "\(String(describing: error))")
         let client = try authority.issue("client")
         (options.clientCertificate, options.clientKey) = (client.certificate, client.key)
         #expect(try await CurlTransport(options).send(request).status == 200)
@@ -165,10 +233,22 @@ final class TLSServer: Sendable {
         try self.init(certificate: certificate, key: key, folder: folder, [])
     }
 
-    private init(certificate: String, key: String, folder: String, _ arguments: [String]) throws {
+    /// A server with an authority's certificate for `localhost` that answers `/response` with bytes.
+    convenience init(_ authority: TestAuthority, response: [UInt8]) throws {
+        let own = try authority.issue("localhost"), folder = try LocalServer.makeFolder()
+        try Data(response).write(to: URL(fileURLWithPath: folder + "/response"))
+        try self.init(certificate: own.certificate, key: own.key, folder: folder, [], answers: "-HTTP")
+    }
+
+    private init(
+        certificate: String, key: String, folder: String, _ arguments: [String], answers: String = "-www"
+    ) throws {
+        // With -HTTP, it answers with the files of the folder in which it runs.
         let child = try LocalServer.spawn(
-            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"] + arguments,
-            executable: TLSServer.openssl)
+            [
+                "-c", "cd \"$0\" && exec \"$@\"", folder, TLSServer.openssl, "s_server", "-accept", "127.0.0.1:0",
+                "-cert", certificate, "-key", key, answers,
+            ] + arguments, executable: "/bin/sh")
         // Printed when it listens: ACCEPT 127.0.0.1:PORT
         var port: Int?
         var line: [UInt8] = []

@@ -9,8 +9,11 @@ import TestSupport
 final class TunnelServer: Sendable {
     let port: Int
     private let descriptor: Int32
+    private let limit: Int
     private let heads = Mutex<[String]>([])
     private let passed = Mutex<[UInt8]>([])
+    /// The number of tunnels that are lost, the first ones, and that of the pieces that came there.
+    private let lost = Mutex((tunnels: 0, pieces: 0))
 
     var base: String { "http://127.0.0.1:\(port)" }
     /// The requested targets.
@@ -18,7 +21,18 @@ final class TunnelServer: Sendable {
     /// Everything that clients sent behind that.
     var bytes: [UInt8] { passed.withLock { $0 } }
 
-    init() throws {
+    /// The number of pieces that clients have sent into lost tunnels.
+    var lostPieces: Int { lost.withLock { $0.pieces } }
+
+    /// Loses the tunnels that are there, as a network does: nothing passes, and nothing closes.
+    func loseTunnels() {
+        let count = requests.count
+        lost.withLock { $0.tunnels = count }
+    }
+
+    /// - Parameter limit: the number of a server's bytes behind which its connection ends.
+    init(cuttingBehind limit: Int = .max) throws {
+        self.limit = limit
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = TunnelServer.loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -44,7 +58,10 @@ final class TunnelServer: Sendable {
         var head: [UInt8] = [], byte: UInt8 = 0
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(client, &byte, 1, 0) == 1 { head.append(byte) }
         let text = String(decoding: head, as: UTF8.self)
-        heads.withLock { $0.append(text) }
+        let number = heads.withLock { heads in
+            heads.append(text)
+            return heads.count
+        }
         // CONNECT localhost:4711 HTTP/1.1
         let words = text.split(separator: " ")
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -60,22 +77,32 @@ final class TunnelServer: Sendable {
         let answer = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
         _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL))
         let isDone = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            TunnelServer.pass(server, client) { _ in }
+        Thread.detachNewThread { [self] in
+            TunnelServer.pass(server, client, limit) { _ in lost.withLock { $0.tunnels < number } }
             isDone.signal()
         }
-        TunnelServer.pass(client, server) { bytes in passed.withLock { $0 += bytes } }
+        TunnelServer.pass(client, server) { bytes in
+            passed.withLock { $0 += bytes }
+            return lost.withLock { lost in
+                if lost.tunnels >= number { lost.pieces += 1 }
+                return lost.tunnels < number
+            }
+        }
         isDone.wait()
         Glibc.close(server)
         Glibc.close(client)
     }
 
-    private static func pass(_ from: Int32, _ to: Int32, _ seen: (ArraySlice<UInt8>) -> Void) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while true {
-            let count = recv(from, &buffer, buffer.count, 0)
+    /// Passes bytes on until one side closes, except those that `seen` returns false for.
+    private static func pass(
+        _ from: Int32, _ to: Int32, _ limit: Int = .max, _ seen: (ArraySlice<UInt8>) -> Bool
+    ) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 14), left = limit
+        while left > 0 {
+            let count = recv(from, &buffer, min(left, buffer.count), 0)
             guard count > 0 else { break }
-            seen(buffer[..<count])
+            left -= count
+            guard seen(buffer[..<count]) else { continue }
             guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
         }
         shutdown(to, Int32(SHUT_WR))

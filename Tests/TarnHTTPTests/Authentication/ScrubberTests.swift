@@ -140,7 +140,7 @@ struct ScrubberTests {
         ])
         let authorized = AuthorizedTransport(
             inner, .apiKey(.value(Secret("abc/def+ghi")), .query("k")), origins: ["http://h"])
-        let recorder = try RecordingTransport(authorized: authorized, directory: folder, hiding: ["k"])
+        let recorder = try RecordingTransport(authorized, directory: folder, hiding: ["k"])
         let response = try await recorder.send(TransportRequest(url: "http://h/x"))
         #expect(String(decoding: response.body, as: UTF8.self) == #"{"me":"abc\/def+ghi","next":"/x?page=2"}"#)
         let replayed = try await FixtureTransport(directory: folder).send(TransportRequest(url: "http://h/x"))

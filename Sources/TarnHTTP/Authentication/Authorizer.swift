@@ -340,8 +340,9 @@ actor Authorizer {
         } catch {
             throw scrubber.error(error, of: request)
         }
-        // A refusal is cut: the beginning of a secret would not be recognised.
-        switch OAuth2.token(from: scrubber.response(response)) {
+        // The text of a refusal is cut: the beginning of a secret would not be recognised.
+        let isRefusal = !(200..<300).contains(response.status)
+        switch OAuth2.token(from: isRefusal ? scrubber.response(response) : response) {
         case .failure(let refusal):
             let error = TransportError(
                 refusal.kind, method: "POST", url: settings.tokenURL,

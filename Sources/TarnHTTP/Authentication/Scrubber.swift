@@ -246,8 +246,10 @@ struct Scrubber: Sendable, Hashable {
 
     /// Whether a body is JSON; of a long one, whether it begins like a list or an object.
     private static func isJSON(_ body: [UInt8]) -> Bool {
+        // An import ignores the mark, too.
+        let body = body.withoutMark
         if body.count <= parsedLength {
-            return String(validating: body, as: UTF8.self) != nil && JSONBody(parsing: body[...]) != nil
+            return String(validating: body, as: UTF8.self) != nil && JSONBody(parsing: body) != nil
         }
         let start = body.first { $0 > 0x20 }
         return start == UInt8(ascii: "{") || start == UInt8(ascii: "[")

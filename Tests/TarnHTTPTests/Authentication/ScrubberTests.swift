@@ -22,6 +22,7 @@ struct ScrubberTests {
             "abc/def+ghi=j é", #"abc\/def+ghi=j \u00e9"#, #"abc\u002fdef\u002Bghi\u003dj\u0020é"#,
             "abc%2Fdef%2Bghi%3Dj%20%C3%A9", "abc%2fdef%2bghi%3dj+%c3%a9", "abc&#47;def&#43;ghi&#x3d;j &#xE9;",
             "abc&sol;def&plus;ghi&equals;j é",
+            "abc%252Fdef%252Bghi%253Dj%2520%25C3%25A9", "abc%252fdef%252bghi%253dj%2B%25c3%25a9",
         ])
     func forms(_ form: String) {
         #expect(body(400, "<\(form)>") == "<***>")

@@ -317,6 +317,20 @@ struct RequestValuesTests {
         #expect(try await first.all(others).map(\.subject) == ["a", "b"])
     }
 
+    @Test("a request has the names of columns that the response lacks, and those of the rows of other records")
+    func writtenColumns() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in
+            .init(body: #"{"r":[["a",1],["b",2]],"s":[["login","id"],["ada",5]]}"#)
+        }
+        let client = try RecordClient(
+            base: server.base, records: Ticket.self, Bug.self, User.self, Repo.self, store: folder("a.tarn"))
+        let tickets = RecordRequest<Ticket>.get("/tickets", records: "r").columns(["subject", "id"])
+            .also(User.self, at: "s").columns(at: "s[0]", of: "s")
+        #expect(try await client.all(tickets).map(\.subject) == ["a", "b"])
+        #expect(try client.store.read { try $0.fetch(User.all).map(\.login) } == ["ada"])
+    }
+
     @Test("records of another type in the same response are imported with the others")
     func envelope() async throws {
         let api = try Server(), client = api.client

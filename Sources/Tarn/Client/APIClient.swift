@@ -249,8 +249,7 @@ public struct APIClient: Sendable {
             recording =
                 if let directory = options.recordsTo {
                     try RecordingTransport(
-                        authorized: authorized, directory: isFirst ? directory : "\(directory)/\(name ?? "")",
-                        hiding: secrets)
+                        authorized, directory: isFirst ? directory : "\(directory)/\(name ?? "")", hiding: secrets)
                 } else {
                     nil
                 }

@@ -26,7 +26,7 @@ public struct APIDescription: Sendable, Hashable {
     ///
     /// Stored data of one account is not served to another. With a name, a replaced secret is that
     /// of the same account.
-    package var account: String?
+    public var account: String?
     /// The pace of requests.
     public var pace = Pace()
     /// Time limits, sizes, proxies and certificates.

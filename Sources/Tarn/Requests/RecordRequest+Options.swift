@@ -61,10 +61,23 @@ extension RecordRequest {
 
     /// Returns the request whose records are rows, or columns, and not objects.
     ///
-    /// - Parameter names: the path of the names of the columns, from the root of the response; of
-    ///   columns `@memberName`. It applies to the request's own records.
-    public func columns(at names: JSONPath) -> RecordRequest {
-        with { $0.endpoint.columns.append(NamedColumns($0.endpoint.records, names: names)) }
+    /// - Parameters:
+    ///   - names: the path of the names of the columns, from the root of the response; of columns
+    ///     `@memberName`.
+    ///   - list: the path of the rows; by default that of the request's own records.
+    public func columns(at names: JSONPath, of list: JSONPath? = nil) -> RecordRequest {
+        with { $0.endpoint.columns.append(NamedColumns(list ?? $0.endpoint.records, names: names)) }
+    }
+
+    /// Returns the request whose records are rows without names, or with names on the first page
+    /// only.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the columns, all of them in their order. A first row that repeats
+    ///     them is no record.
+    ///   - list: the path of the rows; by default that of the request's own records.
+    public func columns(_ names: [String], of list: JSONPath? = nil) -> RecordRequest {
+        with { $0.endpoint.columns.append(NamedColumns(list ?? $0.endpoint.records, written: names)) }
     }
 
     // MARK: The store

@@ -165,7 +165,8 @@ struct DescriptionReader {
         example: [String: String] = [:]
     ) -> Section? {
         guard case .mapping(let entries) = value.content else {
-            report(field, value.mark, "expected a mapping (\(keys.joined(separator: ", "))), found \(value.kind)")
+            let found = value.kind(in: field)
+            report(field, value.mark, "expected a mapping (\(keys.joined(separator: ", "))), found \(found)")
             return nil
         }
         acceptedKeys[field] = keys

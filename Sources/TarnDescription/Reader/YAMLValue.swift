@@ -31,6 +31,12 @@ struct YAMLValue: Sendable {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
+    /// The kind of the value of a field, for error texts. A secret that is written there is not
+    /// repeated.
+    func kind(in field: String) -> String {
+        if case .scalar = content, !isNull, field.split(separator: ".").contains("auth") { "a text" } else { kind }
+    }
+
     /// The kind of the value, for error texts: "expected a mapping, found \(kind)".
     var kind: String {
         switch content {

@@ -11,7 +11,8 @@ import Foundation
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter, also
 /// those in bodies. Error texts and bodies have `***` in place of a secret, except for JSON with a
-/// 2xx status: it becomes records.
+/// 2xx status: it becomes records. Secrets that the request carries itself, in header fields or in
+/// its URL, are removed from error texts and refusals only.
 package final class AuthorizedTransport: DirectTransport, Sendable {
     private let inner: any Transport
     /// The inner transport, if no request gets credentials and it can start requests directly.
@@ -58,22 +59,21 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
         try await authorizer.scope()
     }
 
-    /// Returns a body without the current secrets: for files that others may read.
-    package func withoutSecrets(_ body: [UInt8]) async -> [UInt8] {
-        await authorizer.scrubber()?.recorded(body) ?? body
-    }
-
     /// Starts a request without a task. Requests with credentials need one.
     func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
-        direct?.start(request, transfer, completion) ?? false
+        guard let direct, !CarriedSecrets.isIn(request.request) else { return false }
+        return direct.start(request, transfer, completion)
     }
 
     /// Sends a request with credentials if its origin is one of the given ones.
     package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else {
-            return try await inner.send(request)
+            let scrubber = Scrubber(carriedBy: request)
+            do throws(TransportError) { return scrubber.response(try await inner.send(request)) } catch {
+                throw scrubber.error(error, of: request)
+            }
         }
         var mayRefresh = true, mayTakeKept = true
         while true {

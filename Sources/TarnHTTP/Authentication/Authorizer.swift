@@ -81,16 +81,16 @@ actor Authorizer {
         TransportRequest, Scrubber, generation: Int
     ) {
         switch authentication {
-        case .none: return (request, Scrubber([], parameter: nil), 0)
+        case .none: return (request, Scrubber(carriedBy: request), 0)
         case .signer(let signer):
-            do {
-                return (try await signer.sign(request), Scrubber([], parameter: nil), 0)
-            } catch {
+            let signed: TransportRequest
+            do { signed = try await signer.sign(request) } catch {
                 if Task.isCancelled { throw Authorizer.cancelled(request) }
                 throw TransportError(
                     .credentials, method: request.method, url: request.url,
                     detail: "cannot sign the request (\(signer.name)): \(error)")
             }
+            return (signed, Scrubber(carriedBy: signed), 0)
         default: break
         }
         let credentials = try await current(for: request)
@@ -115,20 +115,9 @@ actor Authorizer {
             let before = request.headers.all("Cookie").joined(separator: "; ")
             authorized.headers["Cookie"] = (before.isEmpty ? "" : before + "; ") + "\(name)=\(secrets[0])"
         }
-        return (authorized, Scrubber(shown, parameter: authentication.queryParameter), generation)
-    }
-
-    /// Returns the scrubber of the current secrets; nil if none are known.
-    func scrubber() -> Scrubber? {
-        guard var secrets = credentials?.secrets.map(\.exposed) else { return nil }
-        switch authentication {
-        case .basic:
-            let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
-            secrets = [secrets[1], String(field.dropFirst("Basic ".count))]
-        case .oauth2: secrets.removeFirst()
-        case .none, .signer, .bearer, .apiKey: break
-        }
-        return Scrubber(secrets, parameter: authentication.queryParameter)
+        let scrubber = Scrubber(
+            shown, parameter: authentication.queryParameter, carried: CarriedSecrets.of(request))
+        return (authorized, scrubber, generation)
     }
 
     /// Renews the credentials, unless they already differ from those of a generation.
@@ -351,11 +340,13 @@ actor Authorizer {
         } catch {
             throw scrubber.error(error, of: request)
         }
-        switch OAuth2.token(from: response) {
+        // The text of a refusal is cut: the beginning of a secret would not be recognised.
+        let isRefusal = !(200..<300).contains(response.status)
+        switch OAuth2.token(from: isRefusal ? scrubber.response(response) : response) {
         case .failure(let refusal):
             let error = TransportError(
                 refusal.kind, method: "POST", url: settings.tokenURL,
-                detail: "\(Redaction.url(settings.tokenURL)) \(scrubber.text(refusal.reason))")
+                detail: "\(Redaction.url(settings.tokenURL)) \(refusal.reason)")
             if refusal.isInvalidGrant { return .failure(error) }
             throw error
         case .success(let token):
@@ -460,4 +451,9 @@ actor Authorizer {
                     + "the one in that file may no longer be valid")
         }
     }
+}
+
+extension Authorizer: CustomReflectable {
+    /// No children: the environment may have secrets of the whole process.
+    nonisolated var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -6,4 +6,7 @@ package struct KnownSecrets: Sendable, Hashable {
 
     /// Returns a message about the response with `***` in place of every secret.
     package func conceal(_ message: String) -> String { scrubber.message(message) }
+
+    /// Returns a body or a field of the response for a file that others may read.
+    func recorded(_ bytes: [UInt8]) -> [UInt8] { scrubber.recorded(bytes) }
 }

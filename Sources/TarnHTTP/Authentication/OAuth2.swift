@@ -129,8 +129,7 @@ public struct OAuth2: Sendable, Hashable {
     static func token(from response: TransportResponse) -> Result<Token, OAuth2Refusal> {
         // The limit holds even if the transport ignores it: no header field fits a token of that
         // length.
-        // RFC 8259 §8.1: a byte order mark may be ignored.
-        let body = response.body.starts(with: [0xEF, 0xBB, 0xBF]) ? response.body.dropFirst(3) : response.body[...]
+        let body = response.body.withoutMark
         let object = body.count <= tokenAnswerLimit ? JSONBody(parsing: body) ?? .null : .null
         guard response.status == 200 || response.status == 201 else {
             let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap {

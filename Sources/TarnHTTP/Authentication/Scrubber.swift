@@ -2,30 +2,54 @@
 
 /// The secrets of a request, and their removal from texts.
 struct Scrubber: Sendable, Hashable {
-    /// The secrets, the longest first.
+    /// The secrets of the authentication, the longest first.
     private let secrets: [SecretPattern]
-    /// The texts of the secrets, in the same order.
+    /// These, and the values that the request carries under names of secrets. A value under such a
+    /// name may be an ordinary one, so it is removed only from what is shown.
+    private let shown: [SecretPattern]
+    /// The texts of the shown secrets, the longest first.
     private let texts: [String]
     /// The query parameter that carries a secret, with each of the secrets: `key=…`.
     private let pairs: [SecretPattern]
     /// The secrets that no ordinary value is equal to.
     private let distinct: [SecretPattern]
 
-    init(_ secrets: [String], parameter: String?) {
-        let known = Set(secrets).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+    /// - Parameters:
+    ///   - secrets: the secrets of the authentication.
+    ///   - parameter: the query parameter that carries one; nil if none does.
+    ///   - carried: values that the request carries under names of secrets.
+    init(_ secrets: [String], parameter: String?, carried: [String] = []) {
+        let known = Scrubber.sorted(secrets)
         // Shorter secrets occur in ordinary words.
-        texts = known.filter { $0.utf8.count >= 4 }
+        let texts = known.filter { $0.utf8.count >= 4 }
         self.secrets = texts.map(SecretPattern.init)
-        distinct = known.filter { $0.utf8.count >= 8 && !$0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-            .map(SecretPattern.init)
+        let others = carried.filter(Scrubber.isDistinct)
+        self.texts = others.isEmpty ? texts : Scrubber.sorted(texts + others)
+        shown = others.isEmpty ? self.secrets : self.texts.map(SecretPattern.init)
+        distinct = Scrubber.sorted(known + others).filter(Scrubber.isDistinct).map(SecretPattern.init)
         pairs = parameter.map { name in known.filter { !$0.isEmpty }.map { SecretPattern("\(name)=\($0)") } } ?? []
     }
 
+    /// Creates the scrubber of a request whose secrets are all its own.
+    init(carriedBy request: TransportRequest) {
+        self.init([], parameter: nil, carried: CarriedSecrets.of(request))
+    }
+
+    /// Each text once, the longest first.
+    private static func sorted(_ texts: [String]) -> [String] {
+        Set(texts).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+    }
+
+    /// Whether a secret is equal to no ordinary value, such as a short word or a number.
+    private static func isDistinct(_ secret: String) -> Bool {
+        secret.utf8.count >= 8 && !secret.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
     /// Whether there is nothing to remove.
-    var isEmpty: Bool { secrets.isEmpty && pairs.isEmpty }
+    var isEmpty: Bool { shown.isEmpty && pairs.isEmpty }
 
     /// Returns the text with `***` in place of every secret.
-    func text(_ text: String) -> String { Scrubber.concealed(Array(text.utf8), secrets).map(decoded) ?? text }
+    func text(_ text: String) -> String { Scrubber.concealed(Array(text.utf8), shown).map(decoded) ?? text }
 
     /// The number of characters by which the beginning of a secret is recognised.
     private static let beginningLength = 8
@@ -53,13 +77,15 @@ struct Scrubber: Sendable, Hashable {
     }
 
     /// Returns the bytes with `***` in place of every secret.
-    func bytes(_ bytes: [UInt8]) -> [UInt8] { Scrubber.concealed(bytes, secrets) ?? bytes }
+    func bytes(_ bytes: [UInt8]) -> [UInt8] { Scrubber.concealed(bytes, shown) ?? bytes }
 
     /// Returns a text with URLs, such as a `Link` field, without the secret parameter.
     ///
     /// The remaining bytes are unchanged, apart from `***` in place of other occurrences of a
     /// secret.
-    func links(_ text: String) -> String {
+    func links(_ text: String) -> String { links(text, secrets) }
+
+    private func links(_ text: String, _ secrets: [SecretPattern]) -> String {
         let bytes = Array(text.utf8)
         let linked = withoutParameter(bytes)
         return (Scrubber.concealed(linked ?? bytes, secrets) ?? linked).map(decoded) ?? text
@@ -79,26 +105,30 @@ struct Scrubber: Sendable, Hashable {
         }
         response.redirectedTo = response.redirectedTo.map(links)
         if let linked = withoutParameter(response.body) { response.body = linked }
-        guard let concealed = Scrubber.concealed(response.body, secrets) else { return response }
-        if (200..<300).contains(response.status), Scrubber.isJSON(response.body) {
-            response.concealed = concealed
+        let isSuccess = (200..<300).contains(response.status)
+        if let concealed = Scrubber.concealed(response.body, shown) {
+            // A record has its values, also if the request carries one of them under such a name.
+            let isKept = Scrubber.isJSON(response.body) || Scrubber.concealed(response.body, secrets) == nil
+            if isSuccess, isKept { response.concealed = concealed } else { response.body = concealed }
+        }
+        if response.concealed != nil || response.headers.fields.contains(where: { repeats($0.value) }) {
             response.secrets = KnownSecrets(self)
-        } else {
-            response.body = concealed
         }
         return response
     }
 
-    /// Returns the body of a response of ``response(_:)`` for a file that others may read.
+    private func repeats(_ text: String) -> Bool { Scrubber.concealed(Array(text.utf8), shown) != nil }
+
+    /// Returns a body or a field of a response of ``response(_:)`` for a file that others may read.
     ///
     /// A secret that may be an ordinary value, such as a short number, is kept.
-    func recorded(_ body: [UInt8]) -> [UInt8] { Scrubber.concealed(body, distinct) ?? body }
+    func recorded(_ bytes: [UInt8]) -> [UInt8] { Scrubber.concealed(bytes, distinct) ?? bytes }
 
     /// Returns the error without secrets.
     func error(_ error: TransportError, of request: TransportRequest) -> TransportError {
         var scrubbed = error
         scrubbed.url = request.url
-        scrubbed.detail = links(error.detail)
+        scrubbed.detail = links(error.detail, shown)
         scrubbed.answer = error.answer.map(response)
         return scrubbed
     }
@@ -216,10 +246,17 @@ struct Scrubber: Sendable, Hashable {
 
     /// Whether a body is JSON; of a long one, whether it begins like a list or an object.
     private static func isJSON(_ body: [UInt8]) -> Bool {
+        // An import ignores the mark, too.
+        let body = body.withoutMark
         if body.count <= parsedLength {
-            return String(validating: body, as: UTF8.self) != nil && JSONBody(parsing: body[...]) != nil
+            return String(validating: body, as: UTF8.self) != nil && JSONBody(parsing: body) != nil
         }
         let start = body.first { $0 > 0x20 }
         return start == UInt8(ascii: "{") || start == UInt8(ascii: "[")
     }
+}
+
+extension Scrubber: CustomReflectable {
+    /// No children: a dump of a value that has a scrubber shows no secrets.
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

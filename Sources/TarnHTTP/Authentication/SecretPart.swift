@@ -47,12 +47,12 @@ struct SecretPart: Sendable, Hashable {
         let character = String(scalar), bytes = Array(character.utf8)
         var texts = [character]
         for isUpper in [0, 1] {
-            // RFC 3986 §2.1
-            texts.append(bytes.map { "%" + hexadecimal($0, 2)[isUpper] }.joined())
+            // RFC 3986 §2.1; also of a URL in a parameter of another one, as of a login page.
+            for percent in ["%", "%25"] { texts.append(bytes.map { percent + hexadecimal($0, 2)[isUpper] }.joined()) }
             // RFC 8259 §7
             texts.append(character.utf16.map { "\\u" + hexadecimal($0, 4)[isUpper] }.joined())
         }
-        if scalar == " " { texts.append("+") }
+        if scalar == " " { texts += ["+", "%2B", "%2b"] }
         if ["\"", "\\", "/"].contains(scalar) { texts.append("\\" + character) }
         for name in names[scalar] ?? [] { texts += [name, "\\u0026" + name.dropFirst()] }
         var forms = Set(texts.map { Array($0.utf8) })

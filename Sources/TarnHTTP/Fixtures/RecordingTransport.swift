@@ -16,8 +16,8 @@ public final class RecordingTransport: Transport, Sendable {
     private let directory: String
     private let scrubber: Scrubber
     private let hidden: Set<String>
-    /// Removes secrets that are known only when requests are sent; nil if there are none.
-    private let conceal: (@Sendable ([UInt8]) async -> [UInt8])?
+    /// Called before a response is written, by tests.
+    private let beforeWriting: (@Sendable (TransportResponse) async -> Void)?
     /// The first lines of the recordings that stay.
     private let written: Guarded<Set<String>>
 
@@ -30,27 +30,16 @@ public final class RecordingTransport: Transport, Sendable {
     public convenience init(
         _ inner: any Transport, directory: String, secrets: [Secret] = [], hiding hidden: Set<String> = []
     ) throws(RecordingError) {
-        try self.init(inner, directory: directory, secrets: secrets, hiding: hidden, concealing: nil)
+        try self.init(inner, directory: directory, secrets: secrets, hiding: hidden, beforeWriting: nil)
     }
 
-    /// Creates a transport that records without the secrets of the one below.
-    ///
-    /// - Throws: as ``init(_:directory:secrets:hiding:)``.
-    package convenience init(
-        authorized: AuthorizedTransport, directory: String, hiding hidden: Set<String>
-    ) throws(RecordingError) {
-        try self.init(authorized, directory: directory, secrets: [], hiding: hidden) { body in
-            await authorized.withoutSecrets(body)
-        }
-    }
-
-    /// Creates a transport with a function that removes secrets known only when requests are sent.
+    /// Creates a transport with a function that is called before a response is written.
     init(
         _ inner: any Transport, directory: String, secrets: [Secret], hiding hidden: Set<String>,
-        concealing conceal: (@Sendable ([UInt8]) async -> [UInt8])?
+        beforeWriting: (@Sendable (TransportResponse) async -> Void)?
     ) throws(RecordingError) {
         self.inner = inner
-        self.conceal = conceal
+        self.beforeWriting = beforeWriting
         self.directory = directory
         self.hidden = hidden
         scrubber = Scrubber(secrets.map(\.exposed), parameter: nil)
@@ -102,9 +91,8 @@ public final class RecordingTransport: Transport, Sendable {
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
         let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
         if written.withLock({ $0.contains(first) }) { return response }
-        var concealed = response
-        if let conceal { concealed.body = await conceal(response.body) }
-        let text = recording(first, concealed)
+        await beforeWriting?(response)
+        let text = recording(first, response)
         let path = directory + "/" + RecordingTransport.name(first) + ".http"
         do {
             // Equal requests may be under way: a transient failure does not replace an answer.
@@ -151,17 +139,19 @@ public final class RecordingTransport: Transport, Sendable {
 
     /// Returns the bytes of a recording.
     private func recording(_ first: String, _ response: TransportResponse) -> [UInt8] {
+        let secrets = response.secrets
         var head = first + "\nHTTP/1.1 \(response.status) \n"
         for field in response.headers.fields
         where !RecordingTransport.left.contains(where: { TransportHeaders.same($0, field.name) }) {
             // Control characters are replaced: a recording cannot hold them.
+            let shown = secrets.map { String(decoding: $0.recorded(Array(field.value.utf8)), as: UTF8.self) }
             let value = String(
-                scrubber.text(Redaction.links(field.value)).unicodeScalars.map {
+                scrubber.text(Redaction.links(shown ?? field.value)).unicodeScalars.map {
                     $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0)
                 })
             head += "\(field.name): \(value)\n"
         }
-        let body = scrubber.bytes(response.body)
+        let body = scrubber.bytes(secrets?.recorded(response.body) ?? response.body)
         return Array((head + "\n").utf8)
             + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
     }

@@ -187,3 +187,8 @@ private struct JSONBodyScanner {
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }
+
+extension [UInt8] {
+    /// The bytes behind a byte order mark, which a parser may ignore (RFC 8259 §8.1).
+    var withoutMark: ArraySlice<UInt8> { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...] }
+}

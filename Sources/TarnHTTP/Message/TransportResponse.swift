@@ -10,9 +10,9 @@ public struct TransportResponse: Sendable, Hashable {
     public var redirectedTo: String?
     /// Whether the server has carried out the request, and this is what it leads to (303).
     var isBehindEffect = false
-    /// The body without secrets, if it is JSON that repeats one; see ``shownBody``.
+    /// The body without secrets, of a success that repeats one; see ``shownBody``.
     var concealed: [UInt8]?
-    /// The secrets that ``concealed`` lacks; nil if there is none.
+    /// The secrets of the request, if the body or a header field repeats one; otherwise nil.
     package var secrets: KnownSecrets?
 
     /// Creates a response.

@@ -10,6 +10,12 @@ struct MoreFlag: Sendable, Hashable {
         self.marksEnd = marksEnd
     }
 
+    /// The flag that a program declares, by one of two paths; nil without one.
+    init?(hasMore: String?, isLast: String?) {
+        guard let path = hasMore ?? isLast else { return nil }
+        self.init(path, marksEnd: hasMore == nil)
+    }
+
     /// The key under which a description declares it.
     var key: String { marksEnd ? "is_last" : "has_more" }
 

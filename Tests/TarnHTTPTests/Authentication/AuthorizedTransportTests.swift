@@ -234,7 +234,7 @@ struct AuthorizedTransportTests {
     }
 }
 
-private struct FailingTransport: Transport {
+struct FailingTransport: Transport {
     var kind: TransportError.Kind
     var detail: String
 

@@ -22,6 +22,7 @@ struct ScrubberTests {
             "abc/def+ghi=j é", #"abc\/def+ghi=j \u00e9"#, #"abc\u002fdef\u002Bghi\u003dj\u0020é"#,
             "abc%2Fdef%2Bghi%3Dj%20%C3%A9", "abc%2fdef%2bghi%3dj+%c3%a9", "abc&#47;def&#43;ghi&#x3d;j &#xE9;",
             "abc&sol;def&plus;ghi&equals;j é",
+            "abc%252Fdef%252Bghi%253Dj%2520%25C3%25A9", "abc%252fdef%252bghi%253dj%2B%25c3%25a9",
         ])
     func forms(_ form: String) {
         #expect(body(400, "<\(form)>") == "<***>")
@@ -140,7 +141,7 @@ struct ScrubberTests {
         ])
         let authorized = AuthorizedTransport(
             inner, .apiKey(.value(Secret("abc/def+ghi")), .query("k")), origins: ["http://h"])
-        let recorder = try RecordingTransport(authorized: authorized, directory: folder, hiding: ["k"])
+        let recorder = try RecordingTransport(authorized, directory: folder, hiding: ["k"])
         let response = try await recorder.send(TransportRequest(url: "http://h/x"))
         #expect(String(decoding: response.body, as: UTF8.self) == #"{"me":"abc\/def+ghi","next":"/x?page=2"}"#)
         let replayed = try await FixtureTransport(directory: folder).send(TransportRequest(url: "http://h/x"))

@@ -179,12 +179,11 @@ struct FixtureRuleTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let inner = ScriptedTransport([.status(503, [:], "down"), .status(200, [:], "[1]")])
         let held = Mutex<CheckedContinuation<Void, Never>?>(nil)
-        let recorder = try RecordingTransport(inner, directory: folder, secrets: [], hiding: []) { body in
+        let recorder = try RecordingTransport(inner, directory: folder, secrets: [], hiding: []) { response in
             // The failure is about to be written.
-            if body == Array("down".utf8) {
+            if response.body == Array("down".utf8) {
                 await withCheckedContinuation { waiting in held.withLock { $0 = waiting } }
             }
-            return body
         }
         let request = TransportRequest(url: "http://h/a")
         async let failure = recorder.send(request)

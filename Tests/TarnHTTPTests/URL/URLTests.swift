@@ -239,6 +239,10 @@ struct RedactionTests {
         ("https://a/?code=de&after=x", "https://a/?code=de&after=x"),
         ("https://a/?code=Zm9vYmFyYmF6cXV4Cg%3D%3D", "https://a/?code=***"),
         ("/relative?secret=s", "/relative?secret=***"), ("", ""),
+        (
+            "https://h/x?X-Amz-Credential=AKIA1%2F2026&oauth_signature=abc&n=1",
+            "https://h/x?X-Amz-Credential=***&oauth_signature=***&n=1"
+        ),
     ]
 
     @Test("secrets in a URL are not shown, everything else is", arguments: rows)

@@ -245,6 +245,10 @@ struct DescriptionRequestsTests {
                 "3:39: api.auth.basic.password: a secret must not be in this file"
             ),
             (
+                "auth: { basic: 'ada:hunter2' }",
+                "3:18: api.auth.basic: expected a mapping (user, password), found a text"
+            ),
+            (
                 "auth: { api_key: { key: { env: K } } }",
                 "3:11: api.auth.api_key: missing location of the key (header, query or cookie)"
             ),

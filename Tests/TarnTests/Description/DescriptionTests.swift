@@ -139,6 +139,16 @@ struct DescriptionTests {
                 "{ page_number: { param: _page, start: 0, per_page: { _limit: 10 } } }",
                 .pageNumber(parameter: "_page", start: 0, size: .init(parameter: "_limit", value: 10))
             ),
+            // A program can declare all that a description can.
+            ("json_link", .jsonLink()), ("{ json_link: { path: n, has_more: m } }", .jsonLink(path: "n", hasMore: "m")),
+            ("{ json_link: { path: next, is_last: l } }", .jsonLink(isLast: "l")),
+            (
+                "{ cursor: { path: c, param: p, is_last: l, last: '0' } }",
+                .cursor(path: "c", sends: .query("p"), isLast: "l", last: "0")
+            ),
+            ("{ offset: { param: p, is_last: l } }", .offset(.query("p"), isLast: "l")),
+            ("{ page_number: { param: p, is_last: l } }", .pageNumber(.query("p"), isLast: "l")),
+            ("{ page_number: { param: p, has_more: m } }", .pageNumber(.query("p"), hasMore: "m")),
         ])
     func paginationIsRead(written: String, pagination: Pagination) throws {
         let text = soundDescription.replacing("paginate: header_link", with: "paginate: \(written)")

@@ -89,16 +89,17 @@ extension Pagination {
     ///   - start: the cursor that the request for the first page sends, such as `*`; nil if it
     ///     sends none.
     ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - isLast: in place of `hasMore`, the path of a flag that marks the last page.
     ///   - last: the cursor that marks the last page, such as `0`.
     ///   - endsAtEmptyPage: whether a page without records is the last one, regardless of its
     ///     cursor.
     public static func cursor(
-        path: String, sends: ParameterPlace, start: String? = nil, hasMore: String? = nil, last: String? = nil,
-        endsAtEmptyPage: Bool = false
+        path: String, sends: ParameterPlace, start: String? = nil, hasMore: String? = nil, isLast: String? = nil,
+        last: String? = nil, endsAtEmptyPage: Bool = false
     ) -> Pagination {
         Pagination(
             CursorPagination(
-                path: path, sends: sends, start: start, hasMore: hasMore.map { MoreFlag($0) }, last: last,
+                path: path, sends: sends, start: start, hasMore: MoreFlag(hasMore: hasMore, isLast: isLast), last: last,
                 endsAtEmptyPage: endsAtEmptyPage))
     }
 }

@@ -104,5 +104,14 @@ extension JSONLinkPagination: CustomStringConvertible {
 extension Pagination {
     /// The next page is a URL in the body: a text, `href` or `url` of an object, or the link with
     /// the relation `next` of a list.
-    public static func jsonLink(path: String) -> Pagination { Pagination(JSONLinkPagination(path: path)) }
+    ///
+    /// - Parameters:
+    ///   - path: the path of the URL, of the object or of the list.
+    ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - isLast: in place of `hasMore`, the path of a flag that marks the last page.
+    public static func jsonLink(
+        path: String = "next", hasMore: String? = nil, isLast: String? = nil
+    ) -> Pagination {
+        Pagination(JSONLinkPagination(path: path, hasMore: MoreFlag(hasMore: hasMore, isLast: isLast)))
+    }
 }

@@ -94,13 +94,15 @@ extension Pagination {
     ///   - size: the page size; nil for the server's default.
     ///   - total: the path of the total number of records in the body.
     ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - isLast: in place of `hasMore`, the path of a flag that marks the last page.
     ///   - end: the end of the pages if the body has no count and no flag.
     public static func offset(
         _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil, hasMore: String? = nil,
-        end: End = .short
+        isLast: String? = nil, end: End = .short
     ) -> Pagination {
         Pagination(
             OffsetPagination(
-                sends: sends, start: start, size: size, total: total, hasMore: hasMore.map { MoreFlag($0) }, end: end))
+                sends: sends, start: start, size: size, total: total,
+                hasMore: MoreFlag(hasMore: hasMore, isLast: isLast), end: end))
     }
 }

@@ -112,15 +112,16 @@ extension Pagination {
     ///   - totalPages: the path of the number of pages in the body.
     ///   - total: the path of the total number of records in the body.
     ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - isLast: in place of `hasMore`, the path of a flag that marks the last page.
     ///   - end: the end of the pages if the body has no count and no flag.
     public static func pageNumber(
         _ sends: ParameterPlace, start: Int = 1, size: PageSize? = nil, totalPages: String? = nil,
-        total: String? = nil, hasMore: String? = nil, end: End = .short
+        total: String? = nil, hasMore: String? = nil, isLast: String? = nil, end: End = .short
     ) -> Pagination {
         Pagination(
             PageNumberPagination(
                 sends: sends, start: start, size: size, totalPages: totalPages, total: total,
-                hasMore: hasMore.map { MoreFlag($0) }, end: end))
+                hasMore: MoreFlag(hasMore: hasMore, isLast: isLast), end: end))
     }
 
     /// Pages are numbered in a query parameter.

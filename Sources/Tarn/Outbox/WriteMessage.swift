@@ -282,18 +282,7 @@ struct WriteMessageBuilder {
     // MARK: Fields that are not sent
 
     /// The fields of a stored entity that the description does not declare.
-    func undeclared(of entity: String) -> Set<String> {
-        guard let stored = catalog.entity(entity) else { return [] }
-        var names: Set<String> = [], name: String? = entity, left = description.schema.entities.count
-        while left > 0, let own = description.schema.entities.first(where: { $0.name == name }) {
-            names.formUnion(own.attributes.map(\.name))
-            names.formUnion(own.relationships.map(\.name))
-            name = own.parent
-            left -= 1
-        }
-        // The program may have no schema for the entity.
-        return names.isEmpty ? [] : Set(stored.fields.map(\.name)).subtracting(names)
-    }
+    func undeclared(of entity: String) -> Set<String> { plans.undeclared(of: entity, catalog, description) }
 
     /// Returns the fields among the given ones that a request does not send.
     func unsent(

@@ -3,6 +3,7 @@
 import Locking
 import TarnHTTP
 import TarnImport
+import TarnStore
 
 /// The parsed URL templates and the compiled bodies of an outbox.
 ///
@@ -11,6 +12,13 @@ final class WritePlans: Sendable {
     let bodies = BodyPlanCache()
     private let templates = Guarded<[String: PathTemplate]>([:])
     private let fieldsInURLs = Guarded<Set<String>?>(nil)
+    private let undeclared = Guarded(Undeclared())
+
+    /// The fields of stored entities that the description does not declare, by entity.
+    private struct Undeclared {
+        var catalog = Catalog()
+        var fields: [String: Set<String>] = [:]
+    }
 
     /// Returns a parsed template.
     ///
@@ -34,5 +42,37 @@ final class WritePlans: Sendable {
         }
         fieldsInURLs.withLock { $0 = found }
         return found
+    }
+
+    /// Returns the fields of a stored entity that a description does not declare.
+    ///
+    /// Each body of a request leaves them out: they are compared once for a state of the catalog.
+    func undeclared(of entity: String, _ catalog: Catalog, _ description: Description) -> Set<String> {
+        let known = undeclared.withLock { known in
+            // An unchanged catalog has the same storage, which is compared at once.
+            known.catalog == catalog ? known.fields[entity] : nil
+        }
+        if let known { return known }
+        let fields = description.undeclared(of: entity, catalog)
+        undeclared.withLock { known in
+            if known.catalog != catalog { known = Undeclared(catalog: catalog) }
+            known.fields[entity] = fields
+        }
+        return fields
+    }
+}
+
+extension Description {
+    fileprivate func undeclared(of entity: String, _ catalog: Catalog) -> Set<String> {
+        guard let stored = catalog.entity(entity) else { return [] }
+        var names: Set<String> = [], name: String? = entity, left = schema.entities.count
+        while left > 0, let own = schema.entities.first(where: { $0.name == name }) {
+            names.formUnion(own.attributes.map(\.name))
+            names.formUnion(own.relationships.map(\.name))
+            name = own.parent
+            left -= 1
+        }
+        // The program may have no schema for the entity.
+        return names.isEmpty ? [] : Set(stored.fields.map(\.name)).subtracting(names)
     }
 }

@@ -132,10 +132,8 @@ extension OutboxDrain {
         behind done: OutboxOperation, _ record: OutboxRecord, _ version: SentOperation.Version?,
         _ writer: inout StoreWriter
     ) throws {
-        for deletion in try writer.outbox.operations(of: record.entity, record.key)
-        where deletion.id > done.id && deletion.kind == .delete
-            && (deletion.etag != nil || deletion.lastModified != nil)
-        {
+        for deletion in try writer.outbox.operations(of: record.entity, record.key, after: done.id)
+        where deletion.kind == .delete && (deletion.etag != nil || deletion.lastModified != nil) {
             // A deletion whose request cannot be made fails when it is sent.
             let message = try? lane(of: deletion.entity).builder(writer.access).message(for: deletion)
             guard let url = message?.recordURL else { continue }

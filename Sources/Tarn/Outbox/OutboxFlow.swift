@@ -6,7 +6,8 @@
 struct OutboxFlow {
     /// The most operations of each API that are sent at a time.
     private let concurrent: [String: Int]
-    private var ready: [String: [ClaimedOperation]] = [:]
+    /// Slices: the first one is taken without moving the others.
+    private var ready: [String: ArraySlice<ClaimedOperation>] = [:]
     private var sending: [String: Int] = [:]
 
     init(concurrent: [String: Int]) { self.concurrent = concurrent.mapValues { max(1, $0) } }
@@ -23,11 +24,11 @@ struct OutboxFlow {
     mutating func next(
         unless mustReturn: (ClaimedOperation) -> Bool
     ) -> (claimed: ClaimedOperation, isReturned: Bool)? {
-        for (api, claimed) in ready {
-            guard let first = claimed.first else { continue }
+        for api in ready.keys {
+            guard let first = ready[api]?.first else { continue }
             let isReturned = mustReturn(first)
             guard isReturned || sending[api, default: 0] < concurrent[api] ?? 1 else { continue }
-            ready[api]?.removeFirst()
+            _ = ready[api]?.popFirst()
             if !isReturned { sending[api, default: 0] += 1 }
             return (first, isReturned)
         }

@@ -215,9 +215,8 @@ struct OutboxLane: Sendable {
     private func validators(
         keptBehind update: OutboxOperation, _ reader: StoreReader
     ) throws -> (validators: Validators, at: Timestamp)? {
-        let deletion = try reader.outbox.operations(of: update.entity, update.key).first {
-            $0.kind == .delete && $0.id > update.id
-        }
+        let later = try reader.outbox.operations(of: update.entity, update.key, after: update.id)
+        let deletion = later.first { $0.kind == .delete }
         guard let deletion, deletion.etag != nil || deletion.lastModified != nil else { return nil }
         return (Validators(etag: deletion.etag, lastModified: deletion.lastModified), deletion.queuedAt)
     }

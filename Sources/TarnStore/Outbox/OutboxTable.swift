@@ -40,10 +40,13 @@ package struct OutboxTable {
         }
     }
 
-    /// Returns the operations of a record, in the order of ids.
-    package func operations(of entity: String, _ key: RecordKey) throws -> [OutboxOperation] {
-        let record = try record(entity, key)
-        return try ids(.own, record).compactMap { try operation($0) }
+    /// Returns the operations of a record behind a given one, in the order of ids.
+    ///
+    /// - Parameter id: an operation; 0 for all of the record.
+    package func operations(
+        of entity: String, _ key: RecordKey, after id: UInt64 = 0
+    ) throws -> [OutboxOperation] {
+        try ids(.own, record(entity, key)).filter { $0 > id }.compactMap { try operation($0) }
     }
 
     /// Returns the unsent changes of a record.

@@ -329,8 +329,8 @@ final class CurlTransfer {
 
     /// The sign that a success without a length was cut off; nil without one.
     ///
-    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS it is complete with an alert.
-    /// Some servers never send one: a JSON text shows its end by itself.
+    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS, an alert completes it. Some
+    /// servers never send one: a JSON text shows its end by itself.
     private var problemOfEnd: String? {
         guard (200..<300).contains(status), !isCut, decoder == nil else { return nil }
         switch JSONEnd.of(body) {

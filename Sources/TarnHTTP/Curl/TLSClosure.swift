@@ -1,5 +1,5 @@
-// The end of TLS: the alert `close_notify` (RFC 8446 §6.1), without which a response may have been cut
-// off.
+// The end of TLS: the alert `close_notify` (RFC 8446 §6.1), without which a response may have been
+// cut off.
 //
 // libcurl 7.88 takes the end of the connection for that of a body without a length; later versions
 // report an error if OpenSSL does. The function is loaded by name: libcurl has loaded its library.
@@ -14,8 +14,8 @@ enum TLSClosure {
     private static let shutdown: Shutdown? =
         SharedLibrary("libssl.so.3", isLoaded: true)?.function("SSL_get_shutdown", as: Shutdown.self)
 
-    /// Returns whether the server of a transfer that is under way has sent the alert; nil if that is
-    /// unknown.
+    /// Returns whether the server of a transfer that is under way has sent the alert; nil if that
+    /// is unknown.
     static func isReceived(_ easy: UnsafeMutableRawPointer) -> Bool? {
         guard let shutdown, let connection = tarn_curl_get_openssl(easy) else { return nil }
         // ssl.h: SSL_RECEIVED_SHUTDOWN.

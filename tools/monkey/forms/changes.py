@@ -71,14 +71,16 @@ def selected(collection, records, query):
     token = query.get("token")
     if token is None:
         return records
-    if not str(token).startswith("t") or int(token[1:]) < collection.horizon:
+    # A token of an earlier epoch is forgotten.
+    epoch, _, rev = str(token).partition(".")
+    if epoch != f"t{collection.epoch}":
         return None
-    return [record for record in records if record["rev"] > int(token[1:])]
+    return [record for record in records if record["rev"] > int(rev)]
 
 
 def tell(collection, page, has_more, query, url, meta, header):
     """Names the token of the next list of changes."""
-    token = f"t{page[-1]['rev']}" if page else query.get("token") or f"t{collection.horizon}"
+    token = f"t{collection.epoch}.{page[-1]['rev']}" if page else query.get("token") or f"t{collection.epoch}.0"
     if collection.changes in ("token", "same"):
         # Only the last page has it, or every page.
         if collection.changes == "same" or not has_more or collection.order % 2:

@@ -25,9 +25,10 @@ class Collection:
         self.labels = dice.choice(["none", "none", "objects", "names", "map"])
         self.watched = bool(owners) and dice.random() < 0.3
         self.ordered = dice.random() < 0.5
+        self.lines = self.keys != "nested" and dice.random() < 0.25
         self.writes = dice.random() < 0.6
         self.versions = dice.random() < 0.4
-        self.records, self.gone, self.horizon = {}, {}, 0
+        self.records, self.gone, self.epoch = {}, {}, 0
         self.size, self.after, self.commit, self.order = 3, "two_scans", "page", 0
         self.was_listed_otherwise = False
         self.draw(dice)
@@ -75,6 +76,9 @@ class Collection:
         bare = bool(self.owners) and len(self.owners.key) == 1
         self.ref = dice.choice(["url"] + ["key"] * bare + ["object"] * (self.shape not in FLAT))
         self.full = dice.random() < 0.5
+        # The owners of a page come beside it, as records of their own.
+        self.side = self.shape == "list" and self.tie == "refers" and self.ref != "object" and \
+            self.changes != "whole" and dice.random() < 0.6
         self.note = dice.choice(["text", "body.text", "note[0].text"]) if self.shape not in FLAT else "text"
         self.leaves_out = dice.random() < 0.3
         self.scope = "entity"

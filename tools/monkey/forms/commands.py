@@ -9,7 +9,7 @@ class FormCommands(Commands):
     def reads(self):
         names = [each.entity for each in self.world.collections]
         return ["status", "search s", "changes", "outbox list", "check", "inspect stat store.tarn",
-                *[f"list {name} --where 'done = true' --sort 'text desc' --limit 3" for name in names],
+                *[f"list {name} --where 'done = true' --sort 'updatedAt desc' --limit 3" for name in names],
                 *[f"count {name} --by group" for name in names],
                 *[f"fetch {each.list}" for each in self.world.collections if each.list in self.world.endpoints()
                   and each.tie != "below" and not each.partitions]]
@@ -37,7 +37,7 @@ class FormCommands(Commands):
         known = sorted(collection.records)
         if made and (dice.random() < 0.4 or not known):
             text = dice.choice(made)
-            return text, f"text = {text[1]}"
+            return text, f"{self.world.note} = {text[1]}"
         if not known:
             return None, "rev = -1"
         key = dice.choice(known[-3:] if dice.random() < 0.5 else known)
@@ -62,7 +62,7 @@ class FormCommands(Commands):
 
     def create(self, dice, collection):
         text = (collection.entity, f"c{self.step}")
-        arguments = ["create", collection.entity, "--set", f"text={text[1]}", "--set", "done=false"]
+        arguments = ["create", collection.entity, "--set", f"{self.world.note}={text[1]}", "--set", "done=false"]
         if collection.keys != "int":
             key = {"pair": ["r 9", self.step], "day": f"2027-01-{self.step:02}"}.get(collection.keys, f"n/{self.step}")
             arguments += ["--key", json.dumps(key) if isinstance(key, list) else key]
@@ -78,7 +78,7 @@ class FormCommands(Commands):
     def update(self, dice, collection):
         handle, condition = self.handle(dice, collection)
         text = f"u{self.step}"
-        sets = ["--set", f"text={text}"]
+        sets = ["--set", f"{self.world.note}={text}"]
         if dice.random() < 0.3:
             sets += ["--set", f"done={dice.choice(['true', 'false'])}"]
         if collection.tie != "none" and collection.keys != "nested" and dice.random() < 0.2:
@@ -163,7 +163,7 @@ class FormCommands(Commands):
                 lines += [f"{entity} {key} {name}: the store has {self.stored(collection, found[key], name)!r}, "
                           f"the server {value!r}" for name, value in expected[key].items()
                           if self.stored(collection, found[key], name) != value]
-        return sorted(set(lines + self.label_differences()))
+        return sorted(set(lines + self.part_differences()))
 
     def may_stay(self, collection):
         """Whether records that the server has deleted may stay: its list was another one meanwhile."""
@@ -178,16 +178,25 @@ class FormCommands(Commands):
         return key([row.get(name) for name in collection.key], collection)
 
     def stored(self, collection, row, name):
-        value = row.get(name)
-        if name == "labels":
+        value = row.get(self.world.note if name == "text" else name)
+        if name in ("labels", "lines"):
             return value or []
         if name == "watchers":
             return value or [] if collection.ordered else sorted(value or [], key=str)
         return value
 
-    def label_differences(self):
+    def part_differences(self):
+        """The differences of records that only others have: labels and lines."""
         lines = []
         for each in self.world.collections:
+            if each.lines:
+                texts = {(json.dumps(row["of"]), row["position"]): row.get("text")
+                         for row in self.rows("list", each.entity + "Line", "--fields", "all")}
+                for key, record in each.records.items():
+                    of = json.dumps(each.bare(key))
+                    found = [texts.get((of, position)) for position in range(len(record["lines"]))]
+                    if found != record["lines"]:
+                        lines.append(f"{each.entity} {key} has the lines {found!r}, at the server {record['lines']!r}")
             if each.labels in ("objects", "map"):
                 colors = {row["name"]: row.get("color") for row in self.rows("list", each.entity + "Label")}
                 wanted = {name for record in each.records.values() for name in record["labels"]}

@@ -57,6 +57,8 @@ def object_of(collection, record, base, is_listed=False):
         document["labels"] = record["labels"]
     elif collection.labels == "map":
         document["labels"] = {name: {"color": f"{name}!"} for name in record["labels"]}
+    if collection.lines:
+        document["lines"] = [{"text": text} for text in record["lines"]]
     if collection.watched:
         owners = collection.owners
         document["watchers"] = [key[0] if len(key) == 1 else f"{base}/{owners.list}/one/{owners.path(key)}"
@@ -71,7 +73,8 @@ def columns_of(collection):
     names += ["type", "extra"] * collection.kinds
     if collection.tie == "refers" or collection.tie == "below" and collection.names_owner:
         names.append("owner_id" if collection.ref == "key" else "owner_url")
-    names += ["labels"] * (collection.labels != "none") + ["watchers"] * collection.watched
+    names += ["labels"] * (collection.labels != "none") + ["lines"] * collection.lines
+    names += ["watchers"] * collection.watched
     turn = collection.order % len(names) if collection.shape != "arrays" and collection.names != "given" else 0
     # The last one: a row without it is shorter.
     return names[turn:] + names[:turn] + ["count"]
@@ -107,6 +110,9 @@ def entity_lines(collection, world):
             places.append("owner_id" if collection.ref == "key" else "owner_url")
         if name == "labels" and collection.labels == "map" and collection.shape == "arrays":
             places.append("labels.*")
+        if name == "text":
+            # The attribute changes its name during a run.
+            places, name, more = places or ["text"], world.note, f", was: {world.was}{more}"
         source = f", from: [{', '.join(repr(place) for place in places)}]" if places else ""
         return f"      {name}: {{ {text}{source}{more} }}"
 
@@ -127,6 +133,8 @@ def entity_lines(collection, world):
         relations.append(field("owner", f"to: {collection.owners.entity}", f", inverse: {collection.list}"))
     if collection.labels != "none":
         relations.append(field("labels", f"to: [{collection.entity}Label], ordered: true"))
+    if collection.lines:
+        relations.append(field("lines", f"to: [{collection.entity}Line], ordered: true, on_delete: cascade"))
     if collection.watched:
         order = ", ordered: true" if collection.ordered else ""
         relations.append(field("watchers", f"to: [{collection.owners.entity}]{order}, "
@@ -151,6 +159,10 @@ def kind_lines(collection):
         lines += [f"  {collection.entity}X: {{ parent: {collection.entity}, attributes: "
                   f"{{ extra: {{ type: 'int?'{place} }} }} }}",
                   f"  {collection.entity}Y: {{ parent: {collection.entity} }}"]
+    if collection.lines:
+        lines += [f"  {collection.entity}Line:", "    key: [of, position]",
+                  "    attributes: { position: { type: int, from: '@position' }, text: string }",
+                  f"    relationships: {{ of: {{ to: {collection.entity}, from: '@parent' }} }}"]
     if collection.labels != "none":
         name = "{ type: string, from: '@memberName' }" if collection.labels == "map" else "string"
         lines.append(f"  {collection.entity}Label: {{ key: name, attributes: {{ name: {name}, color: 'string?' }} }}")

@@ -44,10 +44,11 @@ class FormServer(Host):
     def add(self, collection, dice, values=()):
         """Adds a record, and returns it, or nothing if there is no owner."""
         self.next_id += 1
-        owner = dice.choice(sorted(collection.owners.records)) if collection.owners and collection.owners.records else None
+        owner = next(iter(self.some(collection.owners, dice, 1)), None)
         record = {"text": f"s{self.clock}", "count": dice.choice([None, 0, 1, 7]), "done": dice.random() < 0.5,
                   "group": dice.choice(GROUPS), "kind": dice.choice(["x", "y", "zz"]), "extra": dice.randint(0, 9),
                   "owner": owner, "labels": dice.sample(COLORS, dice.randint(0, 3)),
+                  "lines": [f"l{self.clock}.{number}" for number in range(dice.randint(0, 3))],
                   "watchers": self.some(collection.owners, dice) if collection.watched else []} | dict(values)
         if collection.tie == "below" and record["owner"] is None:
             return None
@@ -60,9 +61,10 @@ class FormServer(Host):
         self.touch(record)
         return record
 
-    def some(self, owners, dice):
-        keys = sorted(owners.records)
-        return dice.sample(keys, min(len(keys), dice.randint(0, 3)))
+    def some(self, owners, dice, least=0):
+        """Some of the owners, or none."""
+        keys = sorted(owners.records) if owners else []
+        return dice.sample(keys, min(len(keys), dice.randint(least, 3)))
 
     def remove(self, collection, key):
         """Removes a record with the ones below it; references to it become null."""
@@ -97,7 +99,7 @@ class FormServer(Host):
         elif kind == "remove" and key and len(collection.records) > 2:
             self.remove(collection, key)
         elif kind == "expire":
-            collection.horizon = self.clock
+            collection.epoch += 1
         elif kind == "columns":
             collection.order += 1
         self.clock += 1
@@ -107,6 +109,8 @@ class FormServer(Host):
         values = {"text": text, "count": dice.choice([None, 0, 3]), "done": not record["done"],
                   "group": dice.choice(GROUPS), "kind": dice.choice(["x", "y", "zz"]), "extra": dice.randint(0, 9),
                   "labels": dice.sample(COLORS, dice.randint(0, 3))}
+        if collection.lines:
+            values["lines"] = [f"l{self.clock}.{number}" for number in range(dice.randint(0, 3))]
         if collection.watched:
             values["watchers"] = self.some(collection.owners, dice)
         if collection.tie != "none" and collection.keys != "nested" and collection.owners.records:

@@ -10,7 +10,7 @@ def document_of(collection, records, base):
         return {"items": [bare_of(collection, record["key"], base) for record in records]}
     objects = [object_of(collection, record, base, is_listed=True) for record in records]
     if shape == "list":
-        return {"items": objects}
+        return {"items": objects} | beside(collection, records, base)
     if shape == "edges":
         return {"data": {"list": {"edges": [{"node": value} for value in objects]}}}
     if shape == "map":
@@ -39,6 +39,14 @@ def document_of(collection, records, base):
     return {"rows": [names, *rows] if collection.names == "first" else rows}
 
 
+def beside(collection, records, base):
+    """The owners of the records of a page."""
+    if not collection.side:
+        return {}
+    keys = sorted({record["owner"] for record in records if record.get("owner") and not record.get("deleted")})
+    return {"included": [object_of(collection.owners, collection.owners.records[key], base) for key in keys]}
+
+
 def bare_of(collection, key, base):
     """A record of which a list has only the key or the URL."""
     url = f"{base}/{collection.list}/one/{collection.path(key)}"
@@ -53,6 +61,9 @@ def lines_of(collection):
     records = {"edges": "data.list.edges.*.node", "rows": "rows", "cols": "series", "map": "items.*",
                "groups": "groups.*"}.get(shape, "items")
     lines = [f"    records: '{records}'", f"    entity: {collection.entity}"]
+    if collection.side:
+        lines = [f"    records: {{ items: {collection.entity}, "
+                 f"included: {{ entity: {collection.owners.entity}, optional: true }} }}"]
     if shape == "cols":
         lines.append("    columns: '@memberName'")
     elif shape == "rows":

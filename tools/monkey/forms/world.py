@@ -6,7 +6,7 @@ from forms.collection import GROUPS, Collection
 
 
 class FormWorld:
-    members, note = False, "text"
+    members = False
 
     def __init__(self, seed):
         dice = random.Random(f"world {seed}")
@@ -21,6 +21,7 @@ class FormWorld:
         self.unrest = dice.choice([0, 0.1, 0.3])
         self.reshapes = dice.random() < 0.4
         self.index, self.lacking, self.collections = False, set(), []
+        self.note, self.was = "text", "caption"  # the name of an attribute that is renamed
         for name in ("Alpha", "Beta", "Gamma", "Delta")[:dice.randint(2, 4)]:
             owners = dice.choice(self.collections[:2]) if self.collections else None
             self.collections.append(Collection(name, dice, owners))
@@ -39,7 +40,10 @@ class FormWorld:
     def change(self, dice):
         """Changes the description, and perhaps the API with it; returns the name of the change."""
         each = dice.choice(self.collections)
-        kind = dice.choice(["size", "lacking", "after", "commit", "index", "shape", "shape"])
+        kind = dice.choice(["size", "lacking", "after", "commit", "index", "note", "shape", "shape"])
+        if kind == "note":
+            self.note, self.was = self.was, self.note
+            return f"{self.note} in place of {self.was}"
         if kind == "size":
             each.size = dice.choice([1, 2, 3, 5, 10])
             return f"{each.size} {each.list} a page"
@@ -56,7 +60,8 @@ class FormWorld:
         if kind == "index":
             self.index = not self.index
             return f"index {self.index}"
-        setattr(each, kind, dice.choice(["one_scan", "two_scans"] if kind == "after" else ["page", "walk", "{ every: 2 }"]))
+        choices = {"after": ["one_scan", "two_scans"], "commit": ["page", "walk", "{ every: 2 }"]}
+        setattr(each, kind, dice.choice(choices[kind]))
         return f"{each.list}: {kind} {getattr(each, kind)}"
 
     # The description.
@@ -118,6 +123,8 @@ class FormWorld:
                     values["owner"] = record["owner"] and each.owners.bare(record["owner"])
                 if each.labels != "none":
                     values["labels"] = record["labels"]
+                if each.lines:
+                    values["lines"] = [[each.bare(key), position] for position in range(len(record["lines"]))]
                 if each.watched:
                     watchers = [each.owners.bare(watcher) for watcher in record["watchers"]]
                     values["watchers"] = watchers if each.ordered else sorted(watchers, key=str)

@@ -14,9 +14,9 @@ def lines_of(collection, world):
     if not collection.writes:
         return []
     one = f"/{collection.list}/one/{collection.variables()}"
-    names = [*chosen(collection), "text", "done"] + ["owner"] * (collection.tie != "none")
-    create = [f"fields: [{', '.join(names)}]", *options(collection, "create")]
-    update = options(collection, "update")
+    names = [*chosen(collection), world.note, "done"] + ["owner"] * (collection.tie != "none")
+    create = [f"fields: [{', '.join(names)}]", *options(collection, "create", world)]
+    update = options(collection, "update", world)
     if collection.demands == "header":
         update.append("headers: { X-Revision: '{rev}' }")
     method = "PUT" if collection.put else "PATCH"
@@ -31,7 +31,7 @@ def lines_of(collection, world):
     return lines + [f"      overlap: {world.overlap}"] * (world.conflicts == "per_field")
 
 
-def options(collection, kind):
+def options(collection, kind, world):
     form = collection.format_of[kind]
     has_envelope = collection.envelope and form != "json_patch"
     parts = [f"format: {form}"] if form != "json" else []
@@ -40,7 +40,7 @@ def options(collection, kind):
         parts.append("records: $" if has_envelope else "records: result")
     places = {}
     if collection.note != "text" and form != "json_patch" or collection.shape == "arrays":
-        places["text"] = collection.note
+        places[world.note] = collection.note
     if collection.shape == "arrays":
         places["done"] = "done"
     if kind == "create" and (collection.shape == "arrays" or collection.keys == "member"):
@@ -205,7 +205,8 @@ def perform(server, collection, method, parts, fields, text):
     server.touch(record)
     if collection.answers == "empty":
         return 204, {}, b""
-    return 200, {"ETag": tag_of(collection, record, server.base)}, json.dumps(answer_of(collection, record, "update", server.base)).encode()
+    answer = json.dumps(answer_of(collection, record, "update", server.base)).encode()
+    return 200, {"ETag": tag_of(collection, record, server.base)}, answer
 
 
 def tag_of(collection, record, base):

@@ -153,5 +153,5 @@ class Collection:
 
     def bare(self, key):
         """The key as `tarn` prints and reads it."""
-        values = [self.owners.bare(value) if isinstance(value, tuple) else value for value in key]
+        values = self.parts(key)
         return values[0] if len(values) == 1 else values

@@ -37,7 +37,7 @@ class FormCommands(Commands):
         known = sorted(collection.records)
         if made and (dice.random() < 0.4 or not known):
             text = dice.choice(made)
-            return text, f"{self.world.note} = {text[1]}"
+            return text, f"origin = {text[1]}"
         if not known:
             return None, "rev = -1"
         key = dice.choice(known[-3:] if dice.random() < 0.5 else known)
@@ -62,7 +62,8 @@ class FormCommands(Commands):
 
     def create(self, dice, collection):
         text = (collection.entity, f"c{self.step}")
-        arguments = ["create", collection.entity, "--set", f"{self.world.note}={text[1]}", "--set", "done=false"]
+        arguments = ["create", collection.entity, "--set", f"origin={text[1]}", "--set", "done=false",
+                     "--set", f"{self.world.note}=n{self.step}"]
         if collection.keys != "int":
             key = {"pair": ["r 9", self.step], "day": f"2027-01-{self.step:02}"}.get(collection.keys, f"n/{self.step}")
             arguments += ["--key", json.dumps(key) if isinstance(key, list) else key]

@@ -43,7 +43,7 @@ def object_of(collection, record, base, is_listed=False):
     set_path(document, collection.note, record["text"])
     if record["count"] is not None or not collection.leaves_out:
         document["count"] = record["count"]
-    document |= {"done": record["done"], "group": record["group"]}
+    document |= {"done": record["done"], "group": record["group"], "origin": record["origin"]}
     if collection.kinds:
         document["type"] = record["kind"]
         if record["kind"] == "x":
@@ -69,7 +69,7 @@ def object_of(collection, record, base, is_listed=False):
 def columns_of(collection):
     """The names of the columns of a flat shape, in the order of the server."""
     names = [*[name for name, kind in collection.key.items() if kind], "updated_at", "rev", "deleted", "text", "done",
-             "group"]
+             "group", "origin"]
     names += ["type", "extra"] * collection.kinds
     if collection.tie == "refers" or collection.tie == "below" and collection.names_owner:
         names.append("owner_id" if collection.ref == "key" else "owner_url")
@@ -125,7 +125,7 @@ def entity_lines(collection, world):
     index = ", index: true" if world.index else ""
     lines += [field("text", "type: 'string?'", index), field("count", "type: 'int?'", ", absent: clear"),
               field("done", "type: bool"), field("group", "type: string"), field("updatedAt", "type: date"),
-              field("rev", "type: int")]
+              field("rev", "type: int"), field("origin", "type: 'string?'")]
     if collection.kinds:
         lines.append(field("type", "type: string"))
     relations = []

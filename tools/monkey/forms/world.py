@@ -117,14 +117,14 @@ class FormWorld:
             table = tables[each.entity] = {}
             for key, record in each.records.items():
                 values = {name: each.bare((value,)) for name, value in zip(each.key, key)}
-                values |= {name: record[name] for name in ("text", "count", "done", "group", "rev")}
+                values |= {name: record[name] for name in ("text", "count", "done", "group", "rev", "origin")}
                 values["updatedAt"] = fields.text_of(record["at"])
                 if each.tie != "none":
                     values["owner"] = record["owner"] and each.owners.bare(record["owner"])
                 if each.labels != "none":
                     values["labels"] = record["labels"]
                 if each.lines:
-                    values["lines"] = [[each.bare(key), position] for position in range(len(record["lines"]))]
+                    values["lines"] = [[*each.parts(key), position] for position in range(len(record["lines"]))]
                 if each.watched:
                     watchers = [each.owners.bare(watcher) for watcher in record["watchers"]]
                     values["watchers"] = watchers if each.ordered else sorted(watchers, key=str)

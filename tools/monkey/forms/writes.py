@@ -14,7 +14,7 @@ def lines_of(collection, world):
     if not collection.writes:
         return []
     one = f"/{collection.list}/one/{collection.variables()}"
-    names = [*chosen(collection), world.note, "done"] + ["owner"] * (collection.tie != "none")
+    names = [*chosen(collection), world.note, "done", "origin"] + ["owner"] * (collection.tie != "none")
     create = [f"fields: [{', '.join(names)}]", *options(collection, "create", world)]
     update = options(collection, "update", world)
     if collection.demands == "header":
@@ -39,10 +39,10 @@ def options(collection, kind, world):
     if not collection.answer_envelope or form == "json_patch":
         parts.append("records: $" if has_envelope else "records: result")
     places = {}
-    if collection.note != "text" and form != "json_patch" or collection.shape == "arrays":
+    if collection.note != "text" or collection.shape == "arrays":
         places[world.note] = collection.note
     if collection.shape == "arrays":
-        places["done"] = "done"
+        places |= {"done": "done", "origin": "origin"}
     if kind == "create" and (collection.shape == "arrays" or collection.keys == "member"):
         places |= {name: name for name in chosen(collection)}
     if places:
@@ -114,7 +114,7 @@ def value_at(document, path):
 def values_of(collection, document, base):
     """The fields in a body by the names of the model. A reference that names no record is a ValueError."""
     values = {}
-    for name, place in (("text", collection.note), ("done", "done")):
+    for name, place in (("text", collection.note), ("done", "done"), ("origin", "origin")):
         is_there, value = value_at(document, place)
         if is_there:
             values[name] = value
@@ -173,7 +173,7 @@ def perform(server, collection, method, parts, fields, text):
         record = server.add(collection, server.dice_of(text), values)
         if record is None:
             return 409, {}, b'{"message": "no owner, or the key is used"}'
-        server.created.append(((collection.entity, record["text"]), server.key_of(fields, text), record["key"]))
+        server.created.append(((collection.entity, record["origin"]), server.key_of(fields, text), record["key"]))
         server.noted(collection, record["key"], record["text"])
         if collection.answers == "location":
             return 201, {"Location": f"{server.base}/{collection.list}/one/{collection.path(record['key'])}"}, b""

@@ -35,7 +35,9 @@ class Collection:
 
     def draw(self, dice):
         """Draws the forms that may change."""
-        shapes = ["list", "edges", "rows", "cols", "map", "groups", "arrays", "excerpts", "urls"]
+        shapes = ["list", "edges", "rows", "cols", "map", "groups", "excerpts", "urls"]
+        # The path of a kind's condition is that of objects, which single records are.
+        shapes += ["arrays"] * (not self.kinds)
         shapes += ["ids"] * (len(self.key) == 1 and self.keys != "member")
         if self.keys == "member":
             shapes = ["map"]

@@ -5,6 +5,10 @@ from commands import QUEUED, Commands
 
 
 class FormCommands(Commands):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.arguments = {}  # by key of a created record, as it was printed: the key as an argument
+
     @property
     def reads(self):
         names = [each.entity for each in self.world.collections]
@@ -57,16 +61,17 @@ class FormCommands(Commands):
         mine = [key for key, made in self.ledger.keys.items() if made[0] == collection.owners.entity]
         known = sorted(collection.owners.records)
         if mine and dice.random() < 0.5:
-            return dice.choice(mine)
+            return self.arguments[dice.choice(mine)]
         return json.dumps(collection.owners.bare(dice.choice(known)), ensure_ascii=False) if known else "1"
 
     def create(self, dice, collection):
-        text = (collection.entity, f"c{self.step}")
+        text, chosen = (collection.entity, f"c{self.step}"), None
         arguments = ["create", collection.entity, "--set", f"origin={text[1]}", "--set", "done=false",
                      "--set", f"{self.world.note}=n{self.step}"]
         if collection.keys != "int":
             key = {"pair": ["r 9", self.step], "day": f"2027-01-{self.step:02}"}.get(collection.keys, f"n/{self.step}")
-            arguments += ["--key", json.dumps(key) if isinstance(key, list) else key]
+            chosen = json.dumps(key) if isinstance(key, list) else key
+            arguments += ["--key", chosen]
         if collection.tie == "below" or collection.tie == "refers" and dice.random() < 0.7:
             arguments += ["--set", f"owner={self.owner_for(dice, collection)}"]
 
@@ -74,6 +79,7 @@ class FormCommands(Commands):
             self.ledger.creations[text] = bool(output)
             if output:
                 self.ledger.keys[output.split("\n")[0]] = text
+                self.arguments[output.split("\n")[0]] = chosen or output.split("\n")[0]
         return arguments, note
 
     def update(self, dice, collection):
@@ -123,8 +129,8 @@ class FormCommands(Commands):
         """The key in a text of the outbox."""
         for key in [*collection.records, *collection.gone]:
             bare = collection.bare(key)
-            if text in (str(bare), json.dumps(bare), json.dumps(bare, ensure_ascii=False),
-                        json.dumps(bare, separators=(",", ":"), ensure_ascii=False)):
+            plain = f"[{', '.join(map(str, bare))}]" if isinstance(bare, list) else str(bare)
+            if text in (plain, json.dumps(bare, separators=(",", ":"), ensure_ascii=False)):
                 return key
         return text
 

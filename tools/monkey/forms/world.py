@@ -25,6 +25,7 @@ class FormWorld:
         for name in ("Alpha", "Beta", "Gamma", "Delta")[:dice.randint(2, 4)]:
             owners = dice.choice(self.collections[:2]) if self.collections else None
             self.collections.append(Collection(name, dice, owners))
+        self.collections[0].writes |= not any(each.writes for each in self.collections)
 
     def __str__(self):
         lines = [", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "collections")]

@@ -388,7 +388,8 @@ extension EndpointScan {
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            requestedAfter: fetch.requestedAfter, byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            requestedAfter: fetch.requestedAfter, byteCount: response.body.count,
+            drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }

@@ -148,7 +148,7 @@ class FormServer(Host):
         if collection.partitions:
             records = [record for record in records if record["group"] == query.get("group")]
         if self.plant == "leaves out":
-            records = [record for record in records if record["rev"] % 7]
+            records = [record for record in records if record["rev"] % 3]
         records = changes.selected(collection, records, query)
         if records is None:
             return changes.EXPIRED
@@ -158,7 +158,7 @@ class FormServer(Host):
             records, key=lambda record: paging.as_order(changes.order_of(collection)(record)))
         changes.tell(collection, page, has_more, query, url, meta, header)
         if self.plant == "other value":
-            page = [record | {"count": 99} if record["rev"] % 7 == 0 and "count" in record else record
+            page = [record | {"count": 99} if record["rev"] % 3 == 0 and "count" in record else record
                     for record in page]
         document = shapes.document_of(collection, page, self.base)
         return self.valid(document | ({"meta": meta} if meta else {}), header, fields, self.world.validators)

@@ -47,6 +47,8 @@ class FormWorld:
             return f"{self.note} in place of {self.was}"
         if kind == "size":
             each.size = dice.choice([1, 2, 3, 5, 10])
+            # The size is a parameter, which may change what is listed.
+            each.was_listed_otherwise = True
             return f"{each.size} {each.list} a page"
         if kind == "lacking":
             self.lacking ^= {each.list}

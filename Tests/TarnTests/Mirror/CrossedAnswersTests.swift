@@ -69,7 +69,7 @@ struct CrossedAnswersTests {
             try fixture.record("Item", 1)["name"] == .string("new")
         }
         items.gate.open()
-        #expect(await try second.failures.isEmpty)
+        #expect(try await second.failures.isEmpty)
         // The older answer has come last.
         #expect(try fixture.record("Item", 1)["name"] == .string("old"))
         let report = try await fixture.sync(base)

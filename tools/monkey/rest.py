@@ -4,7 +4,8 @@ import re
 from commands import Difference, SYNC_CODES
 
 # Reasons of dead letters that the model gives: both sides have changed the record, or it is gone.
-REASONS = r"40[49]|410|412|422|both|conflict|deleted|gone|no longer|temporary|does not have|without a value|has no value|states an error"
+REASONS = r"40[49]|410|412|422|both|conflict|deleted|gone|no longer|temporary|does not have|" \
+    r"without a value|has no value|states an error"
 EXPECTED = re.compile(REASONS)
 # A record that no list has is an orphan after two scans. It may have moved: then one more of each list.
 SYNCS = 5

@@ -45,7 +45,8 @@ class FormServer(Host):
         """Adds a record, and returns it, or nothing if there is no owner."""
         self.next_id += 1
         owner = next(iter(self.some(collection.owners, dice, 1)), None)
-        record = {"text": f"s{self.clock}", "origin": None, "count": dice.choice([None, 0, 1, 7]), "done": dice.random() < 0.5,
+        record = {"text": f"s{self.clock}", "origin": None, "count": dice.choice([None, 0, 1, 7]),
+                  "done": dice.random() < 0.5,
                   "group": dice.choice(GROUPS), "kind": dice.choice(["x", "y", "zz"]), "extra": dice.randint(0, 9),
                   "owner": owner, "labels": dice.sample(COLORS, dice.randint(0, 3)),
                   "lines": [f"l{self.clock}.{number}" for number in range(dice.randint(0, 3))],

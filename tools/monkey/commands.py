@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 
+import projects
+
 PATIENCE = 60
 # The output of a change that was queued.
 QUEUED = re.compile(r'"queued":[1-9]|[1-9]\d* queued')
@@ -38,6 +40,8 @@ class Ledger:
 
 
 class Commands:
+    reads, followers, roots = READS, FOLLOWERS, "Project,Task,User"
+
     def __init__(self, tarn, folder, world, server, say):
         self.tarn, self.folder, self.world, self.server, self.say = tarn, folder, world, server, say
         self.store = os.path.join(folder, "store.tarn")
@@ -244,8 +248,30 @@ class Commands:
             if key == str(number):
                 self.ledger.excused.add((table, token))
 
+    # The comparison at rest.
+
+    def table_of(self, text):
+        """The entity of a creation."""
+        return "Task" if text.startswith("ct") else "Project"
+
+    def notes_of(self, table, number):
+        return self.server.notes.get(number, [])
+
+    def name_of(self, noted):
+        return "Task", noted
+
+    def records_of(self, table):
+        return self.server.tasks if table == "Task" else self.server.projects
+
+    def differences(self):
+        return projects.differences(self)
+
+    def needs_whole_list(self, lines):
+        """Returns whether only a whole list tells that these records were deleted."""
+        return self.world.feed == "changes" and all(line.startswith("Task") for line in lines)
+
     def do_read(self, dice):
-        self.run(*shlex.split(dice.choice(READS)), codes={0, 1, 3, 5, 7})
+        self.run(*shlex.split(dice.choice(self.reads)), codes={0, 1, 3, 5, 7})
 
     def do_server(self, dice):
         with self.server.lock:
@@ -257,7 +283,7 @@ class Commands:
         if kind == "compact":
             self.end_readers()
         if kind == "collect":
-            self.run("cache", "collect", "--roots", "Project,Task,User")
+            self.run("cache", "collect", "--roots", self.roots)
         else:
             self.run("store", kind, "store.tarn", kill=self.kill(dice, 0.3))
 
@@ -334,7 +360,7 @@ class Commands:
         """Starts or ends a process that follows the store."""
         if self.readers or not os.path.exists(self.store + "/data.mdb"):
             return self.end_readers()
-        arguments = dice.choice(FOLLOWERS).split()
+        arguments = dice.choice(self.followers).split()
         self.say(f"  tarn {' '.join(arguments)} &")
         self.readers.append((self.start(*arguments, output=subprocess.DEVNULL), arguments))
 

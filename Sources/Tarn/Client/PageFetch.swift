@@ -12,6 +12,8 @@ final class PageFetch: Sendable {
     let stored: ResponseEntry?
     /// The revision of the outbox before the request was sent.
     let outboxRevision: UInt64
+    /// The last commit before the request was sent.
+    let requestedAfter: UInt64
     /// The message that was sent, before credentials were added.
     let message: TransportRequest
     private let transfer = DirectTransfer()
@@ -64,10 +66,11 @@ final class PageFetch: Sendable {
     ///   - arrivals: the signal of the response; nil for none.
     init(
         _ page: PageRequest, _ message: TransportRequest, _ client: APIClient, key: RequestKey,
-        revalidating stored: ResponseEntry?, outboxRevision: UInt64, over transport: RetryingTransport,
-        arrivals: Arrivals? = nil
+        revalidating stored: ResponseEntry?, outboxRevision: UInt64, requestedAfter: UInt64,
+        over transport: RetryingTransport, arrivals: Arrivals? = nil
     ) {
         self.outboxRevision = outboxRevision
+        self.requestedAfter = requestedAfter
         self.page = page
         self.stored = stored
         self.key = key

@@ -22,6 +22,8 @@ struct Batch {
         var isOutdated = false
         /// The revision of the outbox before the page was requested.
         var outboxRevision: UInt64?
+        /// The last commit before the page was requested.
+        var requestedAfter: UInt64?
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero

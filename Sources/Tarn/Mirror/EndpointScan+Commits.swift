@@ -187,7 +187,8 @@ extension Batch {
         let pages = pages
         let imported = pages.filter(\.isImported), severalVariants = Batch.severalVariants(imported)
         var unit = ImportUnit(responses: imported.map(\.entry), checkpoints: checkpoints)
-        unit.outboxRevision = pages.filter(\.isImported).compactMap(\.outboxRevision).min()
+        unit.outboxRevision = imported.compactMap(\.outboxRevision).min()
+        unit.requestedAfter = imported.compactMap(\.requestedAfter).min()
         unit.revalidated = pages.compactMap { page in
             page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
         }
@@ -228,6 +229,7 @@ extension Batch {
                 for page in imported { try page.forgetList(of: name, &writer) }
                 if forgotten.withLock({ $0.insert(name).inserted }) { try writer.forgetLists(of: name) }
             }
+            try writer.removeValidatorsOfCrossed(sparing: Set(imported.map(\.entry.listing.identity)))
             try client.saveBudgets(&writer)
         }
         return unit

@@ -189,15 +189,16 @@ extension EndpointScan {
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
-        let (stored, revision) = try client.store.read { reader in
+        let (stored, revision, sequence) = try client.store.read { reader in
             let stored = try isConditional ? reader.response(to: key) : nil
-            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision)
+            let sequence = try reader.access.settings.sequence
+            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision, sequence)
         }
         let message = request.message(for: page)
         progress(snapshot(requesting: Redaction.shown(message.url)))
         return PageFetch(
-            page, message, client, key: key, revalidating: stored, outboxRevision: revision, over: transport,
-            arrivals: arrivals)
+            page, message, client, key: key, revalidating: stored, outboxRevision: revision,
+            requestedAfter: sequence, over: transport, arrivals: arrivals)
     }
 
     /// Prefetches the next page while the current one is committed.
@@ -399,7 +400,8 @@ extension EndpointScan {
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
-            byteCount: response.body.count, drafting: ContinuousClock.now - started,
+            requestedAfter: fetch.requestedAfter, byteCount: response.body.count,
+            drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
             contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
     }

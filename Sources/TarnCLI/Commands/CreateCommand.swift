@@ -9,7 +9,7 @@ struct CreateCommand: AsyncParsableCommand {
         discussion: """
             The record is there at once, with a temporary key until the server has assigned its own. `tarn push` sends \
             it, and so does --send. --queue is the default; scripts may name it, as for update and delete. Prints the \
-            key.
+            key, a composite one as a JSON array.
 
             Examples:
               tarn create Issue --set 'title="Rust"' --set repository=7
@@ -34,7 +34,14 @@ struct CreateCommand: AsyncParsableCommand {
         let values = try Assignment.values(set, entity: entity.name, catalog)
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
         let made = try await outbox.create(entity.name, fields, key: key)
-        Output.line("\(made)")
+        if made.components.count > 1 {
+            // As `get` and --key take it.
+            var text = ""
+            made.appendJSON(to: &text)
+            Output.json(text)
+        } else {
+            Output.line("\(made)")
+        }
         try outbox.warnOfUnsent(.create, entity.name, fields.map(\.name))
         guard send else { return }
         let record = OutboxRecord(entity.name, made)

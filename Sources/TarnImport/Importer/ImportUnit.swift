@@ -27,6 +27,9 @@ package struct ImportUnit: Sendable {
     /// of the unit cannot be confirmed by a 304: they may lack the change.
     package var outboxRevision: UInt64?
 
+    /// The last commit before the first of the unit's requests was sent; nil if it is not known.
+    package var requestedAfter: UInt64?
+
     /// The records that keep their values, in place of those that follow from
     /// ``outboxRevision``; nil to use that.
     package var overtaken: Set<ListedRecord>?

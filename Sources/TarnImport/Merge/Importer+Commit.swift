@@ -39,6 +39,7 @@ extension Importer {
         if let mappingDigest {
             try writer.beginCollectingResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
         }
+        writer.requestedAfter = unit.requestedAfter
         writer.watched = repeated
         defer { writer.watched = nil }
         var report = try merge(&writer), areContradictory = false

@@ -43,6 +43,11 @@ public struct StoreWriter: ~Copyable {
     package var watched: RepeatedBodies?
     /// The responses that list a record that is updated; nil if they are not collected.
     var updatedResponses: Set<UInt64>?
+    /// The last commit before the first request of the answers that are imported; nil if it is not
+    /// known: see ``noteCrossing(_:_:_:_:)``.
+    package var requestedAfter: UInt64?
+    /// The records of which the answers replace values that are newer than their requests.
+    var crossed: Set<ListedRecord> = []
     /// The responses whose validators this transaction has removed, and that it has not stored
     /// anew since, with whether writes still require the version that these have named.
     var strippedResponses: [UInt64: Bool] = [:]
@@ -165,6 +170,7 @@ public struct StoreWriter: ~Copyable {
         if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
         let taken = newRules.exclusive.isEmpty ? [] : takenReferences(key, old: old.body, new, newRules)
         // Before the row is written, because writing may invalidate the old row.
+        noteCrossing(newRules.root, key, old, body)
         try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()

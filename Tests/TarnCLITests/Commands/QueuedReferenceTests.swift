@@ -28,6 +28,28 @@ struct QueuedReferenceTests {
         #expect(found.lines.count == 1, "\(found.output)\(found.error)")
     }
 
+    @Test("the composite key that a creation prints is an argument of other commands: a JSON array")
+    func compositeKey() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: s.tarn
+            api: { base: 'https://api.test.example' }
+            entities:
+              Place:
+                key: [region, number]
+                attributes: { region: string, number: int, name: string? }
+                write: { create: 'PUT /places/{region}/{number}' }
+            """)
+        let made = try await tarn(
+            "create", "Place", "--key", #"["r 9", 6]"#, "--set", "name=a", "--file", file)
+        #expect(made.output == "[\"r 9\",6]\n", "\(made.output)\(made.error)")
+        let key = try #require(made.lines.first)
+        let found = try await tarn("get", "Place", key, "--file", file)
+        #expect(found.status == 0 && found.output.contains("r 9"), "\(found.output)\(found.error)")
+    }
+
     @Test("outbox show names the changes that a change waits for because of its URL")
     func waitsForURL() async throws {
         let folder = try TemporaryFolder(),

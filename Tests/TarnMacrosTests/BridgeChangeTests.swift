@@ -13,7 +13,7 @@ import Testing
 @Suite("Changes through a bridge", .timeLimit(.minutes(2)))
 struct BridgeChangeTests {
     func client(
-        _ server: AnsweringTransport, _ folder: TemporaryFolder, read: String? = nil
+        _ server: AnsweringTransport, _ folder: TemporaryFolder, read: String? = nil, mask: String? = nil
     ) throws -> RecordClient {
         try RecordClient(
             base: "http://made.example", records: Entry.self, BoardJob.self, store: folder("made.tarn"),
@@ -23,6 +23,7 @@ struct BridgeChangeTests {
             $0.writes["Entry"] = WriteRequests(
                 create: WriteRequest("POST", "/entries"), update: WriteRequest("PATCH", "/entries/{id}"))
             $0.writes["Entry"]?.read = read
+            $0.writes["Entry"]?.update?.mask = mask
             $0.writes["BoardJob"] = WriteRequests(
                 create: WriteRequest("POST", "/graphql"), update: WriteRequest("POST", "/graphql"),
                 delete: WriteRequest("POST", "/graphql"))
@@ -76,6 +77,25 @@ struct BridgeChangeTests {
         #expect(report.sent == 0 && report.dead == 2, "\(report)")
         let messages = try outbox.operations().map { $0.failure?.message ?? "" }
         #expect(messages.contains { $0.contains("no room") } && messages.contains { $0.contains("is taken") })
+    }
+
+    @Test("a change with a mask makes the stored response at the record's own URL invalid", arguments: [false, true])
+    func masked(isBridged: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { _ in
+            .init(fields: ["Cache-Control": "max-age=60"], body: #"{"id":9,"title":"mine"}"#)
+        }
+        let client = try client(server, folder, mask: "fields"), plain = client.outbox(conflicts: .perField)
+        let outbox = isBridged ? plain.sending(through: RESTBridge<Entry>(client)) : plain
+        try await client.store.write { try $0.put("Entry", RecordKey(9), [.init("title", .string("a"))]) }
+        let cached = CachedTransport(server, store: client.store), url = "http://made.example/entries/9"
+        for _ in 0..<2 { _ = try await cached.answer(TransportRequest(url: url)) }
+        #expect(server.requests.count == 1)
+        try await outbox.update("Entry", RecordKey(9), [.init("title", .string("mine"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(server.requests.last?.target == "/entries/9?fields=title")
+        _ = try await cached.answer(TransportRequest(url: url))
+        #expect(server.requests.last?.target == "/entries/9")
     }
 
     // MARK: GraphQL

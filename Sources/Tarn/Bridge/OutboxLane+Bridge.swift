@@ -114,9 +114,7 @@ extension OutboxLane {
         _ response: TransportResponse, of source: String? = nil, to message: TransportRequest,
         _ declared: WriteMessage, _ attempt: inout BridgedAttempt
     ) {
-        let invalidated = CacheRules.invalidated(by: message, response)
-        attempt.sent.invalidated +=
-            invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
+        attempt.sent.invalidated += invalidated(by: message, response, declared)
         if let url = declared.recordURL {
             let isRecord = source.map { $0 == url } ?? (response.status != 303 && message.url == declared.message.url)
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)

@@ -197,7 +197,7 @@ extension OutboxDrain {
     /// version in one of its header fields, its body or its URL.
     private func isAnotherRequest(_ sent: SentOperation, _ writer: borrowing StoreWriter) -> Bool {
         guard let refused = sent.refusedRequest else { return false }
-        // A request that cannot be made fails when it is sent.
+        // Of a request that cannot be made any more, the refusal is the outcome.
         let message = try? lane(of: sent.operation.entity).builder(writer.access).message(for: sent.operation)
         guard let next = message?.message else { return false }
         return next.url != refused.url || next.body != refused.body || next.headers != refused.headers

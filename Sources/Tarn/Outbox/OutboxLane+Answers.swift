@@ -21,9 +21,7 @@ extension OutboxLane {
             (sent.outcome, sent.hasArrived) = (outcome, true)
             return sent
         }
-        var invalidated = CacheRules.invalidated(by: request, response)
-        if message.isMasked, !invalidated.isEmpty, let url = message.recordURL { invalidated.append(url) }
-        sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
+        sent.invalidated = invalidated(by: request, response, message)
         var isIgnored: Bool { rules.first(for: response)?.action == .ignore }
         if let reason = misled(response, request, operation.kind) {
             return unseen(reason, sent, response, request)

@@ -184,6 +184,16 @@ struct OutboxLane: Sendable {
         }
     }
 
+    /// The URLs whose stored responses an answer makes invalid, as they are sent and as the API
+    /// names them: also the record's, which a request with a mask does not have.
+    func invalidated(
+        by request: TransportRequest, _ response: TransportResponse, _ declared: WriteMessage
+    ) -> [String] {
+        var urls = CacheRules.invalidated(by: request, response)
+        if declared.isMasked, !urls.isEmpty, let url = declared.recordURL { urls.append(url) }
+        return urls + urls.map(client.canonicalURL).filter { !urls.contains($0) }
+    }
+
     // MARK: Validators
 
     /// The validators of the version on which an operation is based: those of the newest response

@@ -115,11 +115,20 @@ struct WriteMessageBuilder {
         _ url: String, _ operation: OutboxOperation, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> String {
         guard let name = request.mask, operation.kind == .update else { return url }
-        let names = Set(operation.changes.map(\.name))
-        var options = options(of: request, entity.name)
-        options.fields = names.intersection(request.fields ?? names)
+        let changed = operation.changes.map(\.name), unsent = try unsent(changed, .update, request, entity).map(\.name)
         let record = Record(entity: operation.entity, key: operation.key, fields: [])
-        let places = try bodies.places(of: record, options).map { $0.joined(separator: ".") }
+        var options = options(of: request, entity.name), places: [String] = []
+        for field in changed where !unsent.contains(field) {
+            options.fields = [field]
+            guard let place = try bodies.places(of: record, options).first?.joined(separator: ".") else {
+                throw WriteError.request(
+                    place: "",
+                    reason: "\(name) has no name for the members in \(field), which no field has by itself: leave it "
+                        + "out with fields, or declare attributes for them")
+            }
+            // Several fields may have places in one list.
+            if !places.contains(place) { places.append(place) }
+        }
         return QueryParameters.append([(name, places.joined(separator: ","))], to: url)
     }
 

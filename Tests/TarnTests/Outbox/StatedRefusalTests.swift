@@ -235,7 +235,9 @@ struct StatedRefusalTests {
         #expect(try await outbox.drain().sent == 1)
     }
 
-    @Test("an empty list in answer to an update that prefers the record has changed none; without that it may be anything")
+    @Test(
+        "an empty list in answer to an update that prefers the record has changed none; without that it may be anything"
+    )
     func emptyList() async throws {
         for (prefer, dead) in [("return=representation", 1), ("return=minimal", 0)] {
             let place = try await place("[]", records: ", headers: { Prefer: \(prefer) }"), outbox = place.outbox()

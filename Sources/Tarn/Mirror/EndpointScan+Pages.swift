@@ -381,17 +381,15 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        let partialError = isEmpty || endpoint.isTypedRequest ? nil : target.pages.partialError(response, page)
-        if let error = partialError {
-            list.partialError = list.partialError ?? error
-            // A continued scan does not know the error.
-            list.target.checkpoint.skipped += 1
-        }
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
-        // A 304 would confirm the page without its error.
-        if partialError != nil { entry.validation.removeValidators() }
+        if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
+            list.partialError = list.partialError ?? error
+            // A continued scan does not know the error, and a 304 would confirm the page without it.
+            list.target.checkpoint.skipped += 1
+            entry.validation.removeValidators()
+        }
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(

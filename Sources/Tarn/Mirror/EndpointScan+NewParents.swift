@@ -21,7 +21,7 @@ extension EndpointScan {
     ///
     /// - Returns: false if there are none, or none is to be requested.
     func addNewParents() async -> Bool {
-        guard report.failures.isEmpty, report.leftOut == 0, let found = await newParents(), !found.isEmpty else {
+        guard report.failures.isEmpty, report.leftOut == 0, let found = await newParents() else {
             return false
         }
         let new = found.filter { !$0.isPartial || endpoint.listsExcerpts }
@@ -31,7 +31,7 @@ extension EndpointScan {
         let next = new.prefix(room), rest = new.count - next.count
         report.newParents = found.count - new.count + (options.limit == nil ? rest : 0)
         if options.limit != nil { report.leftOut += rest * parents.listsOfEach }
-        leavesNewParents = rest > 0
+        leavesNewParents = next.count < found.count
         parents.append(Array(next))
         queue.append(next.count * parents.listsOfEach)
         measured.lists = queue.count
@@ -44,11 +44,13 @@ extension EndpointScan {
         report.newParents = new.count
     }
 
-    /// The records that the scan has stored since it has looked for them last, and that it is not
-    /// requested for; nil if it has stored none.
+    /// The stored records that the scan is not requested for; nil if it has changed none since it
+    /// has looked for them last.
     private func newParents() async -> [ParentRecord]? {
-        guard report.report.created > createdBefore, mayBringParents, let forEach = endpoint.forEach else { return nil }
-        createdBefore = report.report.created
+        // An update may complete a partial record, or bring a value for the path.
+        let changed = report.report.created + report.report.updated
+        guard changed > changedBefore, mayBringParents, let forEach = endpoint.forEach else { return nil }
+        changedBefore = changed
         do {
             let found = try request.parents(forEach)
             report.skippedParents = found.skipped

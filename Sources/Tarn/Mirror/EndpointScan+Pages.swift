@@ -231,7 +231,7 @@ extension EndpointScan {
             try noteIgnored(list, status: response.status)
             return false
         case .last:
-            complete(list, isCutOff: false, doubt: list.pages.doubtBehindTotal)
+            try complete(list, isCutOff: false, doubt: list.pages.doubtBehindTotal)
             return false
         case .stopped: return try await stop(list, refusedBy: response)
         case .notModified:
@@ -242,14 +242,14 @@ extension EndpointScan {
             if repeatsPageBeforeInterruption(content, list) {
                 // With a limit, a list that begins anew might never reach its end.
                 guard endpoint.limits.part == nil else {
-                    complete(list, isCutOff: false, doubt: .emptyPage)
+                    try complete(list, isCutOff: false, doubt: .emptyPage)
                     return false
                 }
                 try await giveUpPosition(list)
                 return true
             }
             if list.pages.hasEnded(beforeContent: content) {
-                complete(list, isCutOff: false)
+                try complete(list, isCutOff: false)
                 return false
             }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
@@ -299,15 +299,9 @@ extension EndpointScan {
         }
         if let choice = list.pages.choice { report.pagination = choice }
         let behindPart = list.pages.positionBehindPart
-        if !hasNext, behindPart == nil, let error = list.partialError {
-            // What has failed is unknown: the next scan begins anew, with the same value.
-            checkpoint.nextURL = nil
-            batch.add(page, checkpoint, list.target.name)
-            list.target.checkpoint = checkpoint
-            throw error
-        }
         if !hasNext, behindPart != nil || list.pages.isCutOff && options.isDryRun {
             report.wasLimited = true
+            if let error = list.partialError { report.failures.append(error) }
             checkpoint.nextURL = behindPart
             batch.add(page, checkpoint, list.target.name)
             return false
@@ -318,7 +312,7 @@ extension EndpointScan {
         if hasNext {
             try prefetch(list.pages.request, list)
         } else {
-            complete(list, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
+            try complete(list, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext
@@ -388,14 +382,15 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
-            list.partialError = list.partialError ?? error
-            // A continued scan does not know the error.
-            list.target.checkpoint.skipped += 1
-        }
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
+        if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
+            list.partialError = list.partialError ?? error
+            // A continued scan does not know the error, and a 304 would confirm the page without it.
+            list.target.checkpoint.skipped += 1
+            entry.validation.removeValidators()
+        }
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(
@@ -431,9 +426,15 @@ extension EndpointScan {
     /// Marks the current scan as complete.
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
-    func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) {
+    /// - Throws: the error that a page has stated beside its records. What has failed is unknown:
+    ///   the next scan begins anew, with the same value.
+    func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
+        if let error = list.partialError {
+            list.target.checkpoint.nextURL = nil
+            batch.add(list.target.checkpoint, list.target.name, of: list.index)
+            throw error
+        }
         if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
-        if let error = list.partialError { report.failures.append(error) }
         countsPages = list.pages.choice?.pagination.isCounted
         complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }

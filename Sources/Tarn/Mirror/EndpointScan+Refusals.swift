@@ -67,8 +67,8 @@ extension EndpointScan {
             return true
         }
         switch end {
-        case .end: complete(list, isCutOff: false)
-        case .inDoubt: complete(list, isCutOff: false, doubt: .refusal(status: response.status))
+        case .end: try complete(list, isCutOff: false)
+        case .inDoubt: try complete(list, isCutOff: false, doubt: .refusal(status: response.status))
         case .more(let evidence):
             // The next scan begins anew: the description may name another rule by then.
             list.target.checkpoint.nextURL = nil

@@ -67,10 +67,10 @@ final class EndpointScan {
     var storedParents = 0
     /// The records that lack a value for the path, and are not requested.
     var lackingParents: [RecordKey] = []
-    /// Whether further records of a tree were found than one sync requests.
+    /// Whether records of a tree were found whose lists wait for the next sync.
     var leavesNewParents = false
-    /// The created records of the report when new parents were looked for.
-    var createdBefore = 0
+    /// The created and updated records of the report when new parents were looked for.
+    var changedBefore = 0
     /// The lists that are scanned at this moment, in the order in which they began.
     var lists: [ListScan] = []
     /// The lists of all parents that are not begun.

@@ -235,7 +235,9 @@ extension EndpointScan {
             let entities = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)
             return Set(entities.compactMap { catalog.entity($0)?.root })
         }
-        let parent = other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
+        // The list of a record's children, as in a tree, is no request of the record itself.
+        let isOfChildren = other.forEach?.parent != nil
+        let parent = isOfChildren ? nil : other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
         return roots(other).contains { listed.contains($0) && $0 != parent }
     }
 

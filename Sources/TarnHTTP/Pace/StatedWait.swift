@@ -27,7 +27,7 @@ enum StatedWait {
         switch body {
         case .object(let members):
             for member in members {
-                if let unit = unit(of: member.key), let length = length(member.value) { return length * unit }
+                if let unit = unit(of: member), let length = length(member.value) { return length * unit }
             }
             return members.lazy.compactMap { seconds(in: $0.value, depth: depth + 1) }.first
         case .array(let elements):
@@ -37,9 +37,11 @@ enum StatedWait {
     }
 
     /// The length of a unit in seconds, if a member of this name states a wait.
-    private static func unit(of name: String) -> Double? {
-        switch name.lowercased().filter({ $0 != "_" && $0 != "-" }) {
-        case "retryafter", "retryafterseconds", "retrydelay": 1
+    private static func unit(of member: JSONBody.Member) -> Double? {
+        switch member.key.lowercased().filter({ $0 != "_" && $0 != "-" }) {
+        case "retryafter", "retryafterseconds": 1
+        // Without a unit, it is often in milliseconds.
+        case "retrydelay" where member.value.scalarText?.hasSuffix("s") == true: 1
         case "retryafterms", "retryaftermillis", "retryaftermilliseconds": 0.001
         default: nil
         }
@@ -52,13 +54,18 @@ enum StatedWait {
         return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
     }
 
+    /// The members of which one is beside ``seconds(ofSuccess:)``. Otherwise `backoff` may be a
+    /// value of a record, in any unit.
+    private static let besideBackoff = ["quota_remaining", "quota_max", "has_more", "items"]
+
     /// The pause that a success asks for before the next request: the number `backoff` beside the
     /// records, as in Stack Exchange.
     ///
     /// Only a body that contains the name is read.
     static func seconds(ofSuccess response: TransportResponse) -> Double? {
-        guard (200..<300).contains(response.status), let value = JSONRoot(response.body)?["backoff"],
-            let number = JSONBody(parsing: value.prefix(64)), case .number(let text) = number
+        guard (200..<300).contains(response.status), let root = JSONRoot(response.body), let value = root["backoff"],
+            let number = JSONBody(parsing: value.prefix(64)), case .number(let text) = number,
+            besideBackoff.contains(where: { root[$0] != nil })
         else { return nil }
         return Double(text).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }

@@ -173,7 +173,7 @@ extension Drafter {
         to listed: inout ByteWriter, _ members: inout MemberSet
     ) -> Bool {
         let kind = tape.kind(element)
-        if kind == .null { return true }
+        if kind == .null { return !ignoresNulls }
         let around = around(position, ordinal, of: isInside ? element : nil, tape)
         switch reference(tape, element, destination, around, isInside: isInside) {
         case .key:
@@ -251,7 +251,7 @@ extension Drafter {
         from first: Int, _ note: inout DerivedList
     ) -> Bool {
         let kind = tape.kind(element)
-        guard kind != .null else { return true }
+        guard kind != .null else { return !ignoresNulls }
         let own = keepOwnKey()
         // A reference in a list of the member is not part of its key.
         let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))

@@ -19,7 +19,8 @@ public struct ImportContext: Sendable, Hashable {
     ///
     /// An element that is a bare key or a URL is a partial record that has only its key.
     package var listsExcerpts = false
-    /// Whether null leaves fields as they were: the response states that parts of it failed.
+    /// Whether null leaves fields as they were, and lists with a null among their elements: the
+    /// response states that parts of it failed.
     package var ignoresNulls = false
 
     /// Creates a context.

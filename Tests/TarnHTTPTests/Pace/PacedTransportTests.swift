@@ -44,6 +44,7 @@ struct PacedTransportTests {
             (429, #"{"message":"You are being rate limited.","retry_after":0.65,"global":false}"#, 0.65),
             (403, #"{"error":{"retryAfter":"12"}}"#, 12), (503, #"{"retry_after_ms":1500}"#, 1.5),
             (429, #"{"error":{"code":429,"details":[{"@type":"x"},{"retryDelay":"34s"}]}}"#, 34),
+            (429, #"{"error":{"retryDelay":1000}}"#, 0),
             (429, #"{"message":"retry_after 9"}"#, 0), (429, #"{"retry_after":-1}"#, 0), (429, "retry_after: 9", 0),
             (400, #"{"retry_after":9}"#, 0), (200, #"{"retry_after":9}"#, 0),
         ])
@@ -70,9 +71,11 @@ struct PacedTransportTests {
         "a number backoff beside the records of a success pauses the requests",
         arguments: [
             (#"{"items":[{"backoff":99}],"has_more":true,"backoff":10,"quota_remaining":9}"#, 10.0),
-            ("{ \"backoff\" : 7.5\n}", 7.5), (#"{"a":"\"backoff\":3,","items":[{"backoff":99}]}"#, 0),
-            (#"[{"backoff":9}]"#, 0), (#"{"backoff":"9"}"#, 0), (#"{"backoff":{"a":9}}"#, 0), (#"{"a":"backoff"}"#, 0),
-            (#"{"backoff":-4}"#, 0), ("{\"backoff\"", 0), ("{\"backoff\":", 0), ("{\"backoff", 0),
+            ("{ \"backoff\" : 7.5\n, \"quota_max\" : 1 }", 7.5), (#"{"id":1,"backoff":300}"#, 0),
+            (#"{"a":"\"backoff\":3,","items":[{"backoff":99}]}"#, 0),
+            (#"[{"backoff":9}]"#, 0), (#"{"items":[],"backoff":"9"}"#, 0), (#"{"items":[],"backoff":{"a":9}}"#, 0),
+            (#"{"a":"backoff"}"#, 0), (#"{"items":[],"backoff":-4}"#, 0), ("{\"backoff\"", 0),
+            ("{\"backoff\":", 0), ("{\"backoff", 0),
         ])
     func backoffInBody(body: String, seconds: Double) async throws {
         let time = TestTime(), inner = ScriptedTransport([.status(200, [:], body), .status(200)])

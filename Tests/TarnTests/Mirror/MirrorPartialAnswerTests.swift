@@ -94,6 +94,74 @@ struct MirrorPartialAnswerTests {
         #expect(try await Self.store().sync(nil, transport: transport).failures.isEmpty)
     }
 
+    @Test("a list with a null among its elements stays as it was, if the answer states errors")
+    func nullElement() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Label: { key: id, attributes: { id: int } }
+                  Item: { key: id, attributes: { id: int }, relationships: { labels: { to: [Label] } } }
+                endpoints:
+                  items: { path: /items, records: data.items, entity: Item, paginate: single_page }
+                """)
+        for (errors, labels, stored) in [
+            ("[]", #"[{"id":1},{"id":2}]"#, [1, 2]), (#"[{"message":"boom"}]"#, #"[null,{"id":2}]"#, [1, 2]),
+            ("[]", #"[null,{"id":2}]"#, [2]),
+        ] {
+            let body = #"{"errors":\#(errors),"data":{"items":[{"id":7,"labels":\#(labels)}]}}"#
+            let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty == (errors == "[]"), "\(report.texts)")
+            #expect(try Set(store.keys("Item", 7, "labels")) == Set(stored.map(Int64.init)))
+        }
+    }
+
+    @Test("a page with an error is never confirmed without it: it is requested without a condition")
+    func unconfirmed() async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML("records: items\n    paginate: single_page\n    orphans: after_one_scan"))
+        let answer = Mutex((tag: "a", body: #"{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#))
+        let transport = ClosureTransport { request in
+            let (tag, body) = answer.withLock { $0 }
+            let headers = TransportHeaders([.init("ETag", "\"\(tag)\"")])
+            let isKnown = request.headers["If-None-Match"] == "\"\(tag)\""
+            return TransportResponse(
+                status: isKnown ? 304 : 200, headers: headers, body: isKnown ? [] : Array(body.utf8))
+        }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        answer.withLock { $0 = ("b", #"{"incomplete_results":true,"items":[{"id":1,"name":"a"}]}"#) }
+        for _ in 0..<3 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.first?.contains("incomplete_results") == true, "\(report.texts)")
+            #expect(try store.items() == [1, 2])
+        }
+    }
+
+    @Test("the value for since stays, also if a refused page ends the list behind the one with the error")
+    func since() async throws {
+        let store = try MirrorStore(
+            yaml: IncrementalItems.yaml(
+                "{ field: changed_at, param: since }",
+                more: """
+                    records: items
+                        paginate: { page_number: { param: page, per_page: { size: 1 } } }
+                        responses: [{ status: 404, then: stop }]
+                    """))
+        let transport = ClosureTransport { request in
+            guard !request.url.contains("page=2") else { return TransportResponse(status: 404) }
+            let body = #"{"incomplete_results":true,"items":[{"id":1,"changed_at":"2026-01-02T00:00:00Z"}]}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for _ in 0..<3 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.count == 1, "\(report.texts)")
+            #expect(report.texts.first?.contains("incomplete_results") == true)
+            #expect(try store.items() == [1])
+            #expect(try store.checkpoint("items")?.since == nil)
+        }
+    }
+
     @Test("an error about the answer to a POST names the method")
     func method() async throws {
         let store = try Self.store()

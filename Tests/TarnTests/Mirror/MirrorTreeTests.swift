@@ -41,13 +41,13 @@ struct MirrorTreeTests {
         }
     }
 
-    private func store(_ rule: String = "") throws -> MirrorStore {
+    private func store(_ rule: String = "", top: String = "") throws -> MirrorStore {
         try MirrorStore(
             yaml: """
                 api: { base: 'https://api.test.example' }
                 entities: { Block: { key: id, attributes: { id: string }, relationships: { parent: Block } } }
                 endpoints:
-                  top: { path: /blocks/root/children, entity: Block, paginate: single_page }
+                  top: { path: /blocks/root/children, entity: Block, paginate: single_page\(top) }
                   below:
                     path: '/blocks/{block.id}/children'
                     for_each: { entity: Block, parent: parent }
@@ -108,6 +108,79 @@ struct MirrorTreeTests {
         #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
         #expect(try store.count("Block") == 5)
         #expect(try store.read { try $0.record("Block", RecordKey([.string("x")])) } != nil)
+    }
+
+    @Test("a record that has moved from another list into the tree is no orphan, and one that is gone goes at last")
+    func movedFromAbove() async throws {
+        let tree = Tree(["root": ["a", "x", "z"]]), store = try store(top: ", orphans: after_one_scan")
+        for _ in 0..<3 { try await store.sync(nil, transport: tree.transport) }
+        tree.set(["root": ["a"], "a": ["x"]])
+        var report = try await store.sync(nil, transport: tree.transport)
+        #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+        #expect(try store.count("Block") == 3)
+        for _ in 0..<4 {
+            report = try await store.sync(nil, transport: tree.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(try store.read { try $0.record("Block", RecordKey([.string("x")])) } != nil)
+        #expect(try store.count("Block") == 2)
+    }
+
+    /// A tree whose root is a record of another endpoint, and that has links between its records.
+    private func linked(_ rule: String = "") throws -> MirrorStore {
+        try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Space: { key: id, attributes: { id: int }, relationships: { root: Block } }
+                  Block:
+                    key: id
+                    attributes: { id: string, name: string }
+                    relationships: { parent: Block, link: Block }
+                endpoints:
+                  spaces: { path: /spaces, entity: Space, paginate: single_page }
+                  below:
+                    path: '/blocks/{block.id}/children'
+                    for_each: { entity: Block, parent: parent }
+                    entity: Block
+                    paginate: single_page
+                \(rule)
+                """)
+    }
+
+    /// Syncs the lists of blocks with these children; a link follows a colon.
+    private func sync(_ store: MirrorStore, _ children: [String: [String]]) async throws -> SyncReport {
+        let transport = ClosureTransport { request in
+            let parent = request.url.split(separator: "/").dropLast().last.map(String.init) ?? ""
+            let blocks = (children[parent] ?? []).map { child in
+                let parts = child.split(separator: ":"), link = parts.count > 1 ? #","link":{"id":"\#(parts[1])"}"# : ""
+                return #"{"id":"\#(parts[0])","name":"n"\#(link)}"#
+            }
+            let isSpaces = request.url.hasSuffix("/spaces")
+            let body = isSpaces ? #"[{"id":1,"root":{"id":"r"}}]"# : "[" + blocks.joined(separator: ",") + "]"
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        return try await store.sync(nil, transport: transport)
+    }
+
+    @Test("a record that has moved to one whose list waits for the next sync is no orphan")
+    func movedToPartial() async throws {
+        let store = try linked("    orphans: after_one_scan")
+        for _ in 0..<2 { #expect(try await sync(store, ["r": ["x", "y"]]).failures.isEmpty) }
+        for (waiting, blocks) in [(1, 4), (0, 4)] {
+            let report = try await sync(store, ["r": ["y:q"], "q": ["x"]])
+            #expect(report.failures.isEmpty && report.report.deleted == 0, "\(report.texts)")
+            #expect(report.endpoint("below")?.newParents == waiting)
+            #expect(try store.count("Block") == blocks)
+        }
+    }
+
+    @Test("a record that an answer refers to before a list has it is requested in the same sync")
+    func completed() async throws {
+        let store = try linked()
+        let report = try await sync(store, ["r": ["b:c"], "b": ["c"], "c": ["d"]])
+        #expect(report.failures.isEmpty && report.endpoint("below")?.newParents == 0, "\(report.texts)")
+        #expect(try store.count("Block") == 4)
     }
 
     @Test("records to which an answer only refers wait for the next sync, which is told")

@@ -66,7 +66,12 @@ static inline CURLcode tarn_curl_set_progress(CURL *easy, tarn_curl_progress fun
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) : code;
 }
 
-// The connection of a transfer under way, as OpenSSL's SSL *; NULL with another library.
+// The name and the version of the library of TLS: OpenSSL/3.0.19.
+static inline const char *tarn_curl_tls_library(void) {
+    return curl_version_info(CURLVERSION_NOW)->ssl_version;
+}
+
+// The connection of a transfer under way, as the SSL * of OpenSSL, or of a library made from it; NULL with another one.
 static inline void *tarn_curl_get_openssl(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;

@@ -328,16 +328,24 @@ final class CurlTransfer {
     }
 
     /// The sign that a success without a length was cut off; nil without one.
-    ///
-    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS, an alert completes it. Some
-    /// servers never send one: a JSON text shows its end by itself.
     private var problemOfEnd: String? {
         guard (200..<300).contains(status), !isCut, decoder == nil else { return nil }
+        let request = submission.request
+        return CurlTransfer.problem(
+            ofEnd: body, isRead: request.isRead || RetryPolicy.safe.contains(request.method), isClosedSecurely)
+    }
+
+    /// Returns the sign that a body without a length was cut off; nil without one.
+    ///
+    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS, an alert completes it. Some
+    /// servers never send one: a JSON text shows its end by itself, and a write has its effect if
+    /// nothing follows the head.
+    static func problem(ofEnd body: [UInt8], isRead: Bool, _ isClosedSecurely: Bool?) -> String? {
         switch JSONEnd.of(body) {
         case .reached: return nil
         case .missing: return "was cut short: it has no length, and its JSON has no end"
         case .unknown:
-            return isClosedSecurely == false
+            return isClosedSecurely == false && (isRead || !body.isEmpty)
                 ? "may be cut short: it has no length, and the server has closed the connection without ending TLS"
                 : nil
         }

@@ -11,8 +11,13 @@ enum TLSClosure {
     private typealias Shutdown = @convention(c) @Sendable (UnsafeRawPointer) -> Int32
 
     /// The function of the library that libcurl uses; nil if it uses another one.
-    private static let shutdown: Shutdown? =
-        SharedLibrary("libssl.so.3", isLoaded: true)?.function("SSL_get_shutdown", as: Shutdown.self)
+    ///
+    /// To libcurl, LibreSSL, BoringSSL and AWS-LC are OpenSSL as well: only their names tell that
+    /// their connections are other structures.
+    private static let shutdown: Shutdown? = {
+        guard let name = tarn_curl_tls_library(), String(cString: name).contains("OpenSSL/3.") else { return nil }
+        return SharedLibrary("libssl.so.3", isLoaded: true)?.function("SSL_get_shutdown", as: Shutdown.self)
+    }()
 
     /// Returns whether the server of a transfer that is under way has sent the alert; nil if that
     /// is unknown.

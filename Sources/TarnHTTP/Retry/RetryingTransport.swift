@@ -143,7 +143,8 @@ package struct RetryingTransport: Transport {
                 throw last
             }
             try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue, .retry)
-            request.needsNewConnection = failure.isOfUsedConnection
+            // The unused connections stay as dead as they were, whatever has failed since.
+            request.needsNewConnection = request.needsNewConnection || failure.isOfUsedConnection
             attempt += 1
         }
     }

@@ -49,6 +49,18 @@ struct CloseDelimitedTests {
     func ends(_ text: String, _ end: JSONEnd) { #expect(JSONEnd.of(Array(text.utf8)) == end) }
 
     @Test(
+        "without the end of TLS, JSON that has its own end is complete, and so is a write that is answered with nothing",
+        arguments: [
+            ("[]", true, nil), ("[", true, "was"), ("[", false, "was"), ("a,b", true, "may be"),
+            ("a,b", false, "may be"), ("", true, "may be"), ("", false, nil),
+        ] as [(String, Bool, String?)])
+    func withoutEndOfTLS(_ text: String, _ isRead: Bool, _ problem: String?) {
+        let found = CurlTransfer.problem(ofEnd: Array(text.utf8), isRead: isRead, false)
+        #expect(problem.map { found?.hasPrefix($0 + " cut short: it has no length, and ") == true } ?? (found == nil))
+        #expect(text == "[" || CurlTransfer.problem(ofEnd: Array(text.utf8), isRead: isRead, true) == nil)
+    }
+
+    @Test(
         "RFC 9112 §9.8: over TLS, a body without a length is complete only if the server has ended TLS; JSON shows its end",
         .enabled(if: FileManager.default.isExecutableFile(atPath: TLSServer.openssl), "needs the openssl command"))
     func tls() async throws {

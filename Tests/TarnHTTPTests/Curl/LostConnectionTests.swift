@@ -2,6 +2,7 @@
 // comes over them, and nothing closes them.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -57,5 +58,30 @@ struct LostConnectionTests {
         #expect(try await retrying.send(TransportRequest(url: server.base + "/page")).status == 200)
         let connections = server.requests.compactMap { $0.split(separator: "=").last.map(String.init) }
         #expect(Set(connections.dropLast()) == ["1", "2"] && connections.last == "3", "\(connections)")
+    }
+
+    @Test("after an attempt without a response over a reused connection, no further one uses such a connection")
+    func further() async throws {
+        let inner = LosingTransport()
+        let transport = RetryingTransport(inner, policy: RetryPolicy(attempts: 4, firstDelay: .milliseconds(1)))
+        await expectFailure(.timeout) { try await transport.send(TransportRequest(url: "http://h/")) }
+        #expect(inner.needs == [false, true, true, true])
+    }
+}
+
+/// Loses the first attempt over a reused connection, and the others over new ones.
+private final class LosingTransport: Transport {
+    private let attempts = Mutex<[Bool]>([])
+    /// Whether each attempt needed a new connection.
+    var needs: [Bool] { attempts.withLock { $0 } }
+
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let number = attempts.withLock { attempts in
+            attempts.append(request.needsNewConnection)
+            return attempts.count
+        }
+        var error = TransportError(.timeout, method: request.method, url: request.url, detail: "lost")
+        error.isOfUsedConnection = number == 1
+        throw error
     }
 }

@@ -105,11 +105,14 @@ struct Scrubber: Sendable, Hashable {
         }
         response.redirectedTo = response.redirectedTo.map(links)
         if let linked = withoutParameter(response.body) { response.body = linked }
-        let isSuccess = (200..<300).contains(response.status)
         if let concealed = Scrubber.concealed(response.body, shown) {
             // A record has its values, also if the request carries one of them under such a name.
-            let isKept = Scrubber.isJSON(response.body) || Scrubber.concealed(response.body, secrets) == nil
-            if isSuccess, isKept { response.concealed = concealed } else { response.body = concealed }
+            if !(200..<300).contains(response.status) {
+                response.body = concealed
+            } else if !Scrubber.isJSON(response.body), let body = Scrubber.concealed(response.body, secrets) {
+                response.body = body
+            }
+            if response.body != concealed { response.concealed = concealed }
         }
         if response.concealed != nil || response.headers.fields.contains(where: { repeats($0.value) }) {
             response.secrets = KnownSecrets(self)

@@ -68,6 +68,16 @@ struct CarriedSecretsTests {
         }
     }
 
+    @Test("records that are no JSON lose the secret of the authentication, and nothing that the request carries itself")
+    func otherFormats() async throws {
+        let request = TransportRequest(
+            url: "http://h/items", headers: TransportHeaders([.init("X-Tenant-Key", "acme-corp")]))
+        let response = try await answer(
+            request, .status(200, [:], "acme-corp,\(Self.secret)\n"), .bearer(.value(Secret(Self.secret))))
+        #expect(String(decoding: response.body, as: UTF8.self) == "acme-corp,***\n")
+        #expect(String(decoding: response.shownBody, as: UTF8.self) == "***,***\n")
+    }
+
     @Test("short values and numbers are ordinary ones")
     func ordinary() async throws {
         let headers = TransportHeaders([.init("X-Api-Key", "12345678901"), .init("Cookie", "lang=en; theme=dark")])

@@ -383,6 +383,27 @@ struct MirrorQueryTests {
         #expect(try store.count("Item") == 2)
     }
 
+    @Test("so does a refused link of a header field, and one below the base URL does not")
+    func prefixOfHeader() async throws {
+        for (link, isPrefix) in [("/rest/items?start=1", true), ("/wiki/rest/items?start=1", false)] {
+            let transport = ClosureTransport { request in
+                guard request.url.hasSuffix("/wiki/rest/items") else { return TransportResponse(status: 404) }
+                var headers = TransportHeaders()
+                headers["Link"] = "<\(link)>; rel=next"
+                return TransportResponse(status: 200, headers: headers, body: Array(#"[{"id":1}]"#.utf8))
+            }
+            let store = try MirrorStore(
+                yaml: """
+                    api: { base: 'https://api.test.example/wiki' }
+                    entities: { Item: { key: id, attributes: { id: int } } }
+                    endpoints: { items: { path: /rest/items, entity: Item, paginate: header_link } }
+                    """)
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.count == 1, "\(link): \(report.texts)")
+            #expect(report.texts.contains { $0.contains("add aliases: ") } == isPrefix, "\(link): \(report.texts)")
+        }
+    }
+
     @Test(
         "a flag under the key of its opposite is an error: the scan would end at its first page",
         arguments: [

@@ -395,11 +395,11 @@ struct PaginationNumberTests {
         #expect(Pagination.jsonLink(path: "next").text == #"json_link JSONLinkPagination(path: "next")"#)
         // A flag with the opposite meaning, or another one, is another style: no scan goes on with it.
         func values(_ flag: String) -> PaginationValues {
-            PaginationValues(["path": .text("next"), "param": .parameter(.query("c")), flag: .text("more")])
+            PaginationValues(["path": .text("next"), "param": .parameter(.query("c")), flag: .text("rest")])
         }
         let cursors = try ["has_more", "is_last"].map { try Pagination(CursorPagination(values: values($0))).text }
         let links = try ["has_more", "is_last"].map { try Pagination(JSONLinkPagination(values: values($0))).text }
-        #expect(cursors[0].contains(#"Optional("more")"#) && cursors[1].contains(#"Optional(last "more")"#))
-        #expect(links[0].hasSuffix(#"hasMore: "more")"#) && links[1].hasSuffix(#"hasMore: last "more")"#), "\(links)")
+        #expect(cursors[0].contains(#"Optional("rest")"#) && cursors[1].contains(#"Optional(last "rest")"#))
+        #expect(links[0].hasSuffix(#"hasMore: "rest")"#) && links[1].hasSuffix(#"hasMore: last "rest")"#), "\(links)")
     }
 }

@@ -103,6 +103,51 @@ struct MirrorQueryTests {
         }
     }
 
+    @Test("a request to the URL that a record names has parameters with its values, too")
+    func parentBesideURL() async throws {
+        let server = Server { target in
+            target.hasPrefix("/issues")
+                ? #"[{"id":1,"notes":"https://api.test.example/of/1?a=b"},{"id":2,"notes":"/of/2"}]"# : #"[{"id":7}]"#
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Issue: { key: id, attributes: { id: int, notes: url } }
+                  Note: { key: id, attributes: { id: int } }
+                endpoints:
+                  issues: { path: /issues, entity: Issue, paginate: single_page }
+                  notes:
+                    url: '{issue.notes}'
+                    for_each: Issue
+                    with: { of: '{issue.id}', n: 5 }
+                    entity: Note
+                    paginate: single_page
+                """)
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(server.requests.dropFirst().sorted() == ["/of/1?a=b&of=1&n=5", "/of/2?of=2&n=5"])
+    }
+
+    @Test("each list of the records of for_each sends the text of since, with the values of its record in it")
+    func sinceOfParent() async throws {
+        for (text, queries) in [
+            ("after {value}", ["after 0", "after 0"]), ("{issue.title} after {value}", ["a b after 0", "é after 0"]),
+        ] {
+            let server = Server { $0.hasPrefix("/issues?") || $0 == "/issues" ? Self.issues : #"[{"id":7}]"# }
+            let store = try MirrorStore(
+                yaml: Self.yaml(
+                    """
+                        path: '/issues/{issue.id}/notes'
+                        since: { param: q, field: id, text: '\(text)', initial: '0' }
+                    """))
+            let report = try await store.sync(nil, transport: server.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            let found = server.requests.dropFirst().map { $0.replacing("+", with: " ") }.sorted()
+            #expect(found == zip(1..., queries).map { "/issues/\($0)/notes?q=\($1)" }, "\(text)")
+        }
+    }
+
     @Test("the mapping finds the value that was sent, and a record without one is passed over")
     func sentValue() async throws {
         let server = Server {
@@ -314,10 +359,12 @@ struct MirrorQueryTests {
             "cursor: { path: cursor, param: c, is_last: isLast }",
             "page_number: { param: c, start: 0, is_last: isLast }",
             "offset: { param: c, is_last: isLast }",
+            // A name that tells nothing.
+            "page_number: { param: c, start: 0, is_last: rest }", "offset: { param: c, is_last: rest }",
         ] {
             let server = Server { target in
                 let page = target.hasSuffix("c=2") ? 2 : target.hasSuffix("c=1") ? 1 : 0
-                return #"{"items":[{"id":\#(page)}],"cursor":"\#(page + 1)","isLast":\#(page == 2)}"#
+                return #"{"items":[{"id":\#(page)}],"cursor":"\#(page + 1)","isLast":\#(page > 1),"rest":\#(page > 1)}"#
             }
             let store = try MirrorStore(
                 yaml: """

@@ -123,15 +123,19 @@ struct MirrorQueryTextTests {
                 _ = log.add(request)
                 return TransportResponse(status: 200, body: Array(#"{"items":[{"id":1}],"rest":\#(value)}"#.utf8))
             }
-            let store = try MirrorStore(
-                yaml: """
-                    api: { base: 'https://api.test.example' }
-                    entities: { Item: { key: id, attributes: { id: int } } }
-                    endpoints:
-                      items: { path: /items, records: items, entity: Item, paginate: { json_link: { path: next, \(flag) } } }
-                    """)
-            let report = try await store.sync(nil, transport: transport)
-            #expect(report.texts.contains { $0.contains("\(text), and next has no URL") }, "\(report.texts)")
+            for (more, isPromise) in [("", true), (", more: { ignore: [rest] }", false)] {
+                let style = "{ json_link: { path: next, \(flag) } }"
+                let store = try MirrorStore(
+                    yaml: """
+                        api: { base: 'https://api.test.example' }
+                        entities: { Item: { key: id, attributes: { id: int } } }
+                        endpoints:
+                          items: { path: /items, records: items, entity: Item, paginate: \(style)\(more) }
+                        """)
+                let report = try await store.sync(nil, transport: transport)
+                let isFound = report.texts.contains { $0.contains("\(text), and next has no URL") }
+                #expect(isFound == isPromise && report.failures.isEmpty != isPromise, "\(report.texts)")
+            }
         }
     }
 

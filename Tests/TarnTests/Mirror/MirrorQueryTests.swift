@@ -88,7 +88,7 @@ struct MirrorQueryTests {
                 ]
             ),
             (
-                "    with: { which: 'id {issue.id}' }\n    body: { q: '{which}' }",
+                "    with: { issue: 'id {issue.id}' }\n    body: { q: '{issue}' }",
                 [
                     #"/notes {"q":"id 1"}"#, #"/notes {"q":"id 2"}"#,
                 ]
@@ -100,6 +100,9 @@ struct MirrorQueryTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(server.requests.dropFirst().sorted() == expected)
             #expect(try store.count("Note") == 2)
+            guard lines.contains("with") else { continue }
+            let note = try store.read { try $0.record("Note", RecordKey([.int(2), .int(7)])) }
+            #expect(note?["via"] == .string("id 2"))
         }
     }
 
@@ -117,16 +120,11 @@ struct MirrorQueryTests {
                   Note: { key: id, attributes: { id: int } }
                 endpoints:
                   issues: { path: /issues, entity: Issue, paginate: single_page }
-                  notes:
-                    url: '{issue.notes}'
-                    for_each: Issue
-                    with: { of: '{issue.id}', n: 5 }
-                    entity: Note
-                    paginate: single_page
+                  notes: { url: '{issue.notes}', for_each: Issue, with: { of: '{issue.id}' }, entity: Note, paginate: single_page }
                 """)
         let report = try await store.sync(nil, transport: server.transport)
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(server.requests.dropFirst().sorted() == ["/of/1?a=b&of=1&n=5", "/of/2?of=2&n=5"])
+        #expect(server.requests.dropFirst().sorted() == ["/of/1?a=b&of=1", "/of/2?of=2"])
     }
 
     @Test("each list of the records of for_each sends the text of since, with the values of its record in it")
@@ -191,6 +189,32 @@ struct MirrorQueryTests {
             #expect(try store.count("Block") == stored)
             #expect(report.endpoint("below")?.newParents == new)
         }
+    }
+
+    @Test("records that came in one of several lists count, and one for which an equal request was sent does not")
+    func newRecordsOfSeveralLists() async throws {
+        let server = Server { target in
+            target == "/blocks"
+                ? #"[{"id":"a","kind":"x"}]"#
+                : #"{"users":[],"blocks":[{"id":"0","kind":"x"},{"id":"c","kind":"y"}]}"#
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  User: { key: id, attributes: { id: string } }
+                  Block: { key: id, attributes: { id: string, kind: string } }
+                endpoints:
+                  blocks: { path: /blocks, entity: Block, paginate: single_page }
+                  kinds:
+                    path: '/kinds/{block.kind}'
+                    for_each: Block
+                    records: { users: User, blocks: Block }
+                    paginate: single_page
+                """)
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(server.requests == ["/blocks", "/kinds/x"] && report.endpoint("kinds")?.newParents == 1)
     }
 
     @Test(
@@ -320,12 +344,15 @@ struct MirrorQueryTests {
     @Test("a text that is no attribute of a date is read as a date if a format for sending is declared")
     func formatOfText() async throws {
         let server = Server { _ in Self.found }
-        let store = try MirrorStore(
-            yaml: Self.search("{ param: since, field: changed_at, format: day }", type: "string"))
-        _ = try await store.sync(nil, transport: server.transport)
-        #expect(server.requests == ["/search"])
-        _ = try await store.sync(nil, transport: server.transport)
-        #expect(server.requests == ["/search?since=2026-01-03"])
+        let yaml = Self.search("{ param: since, field: changed_at, format: day }", type: "string")
+        // The record need not have the value as an attribute.
+        for yaml in [yaml, yaml.replacing(", changedAt: string", with: "")] {
+            let store = try MirrorStore(yaml: yaml)
+            _ = try await store.sync(nil, transport: server.transport)
+            #expect(server.requests == ["/search"])
+            _ = try await store.sync(nil, transport: server.transport)
+            #expect(server.requests == ["/search?since=2026-01-03"])
+        }
     }
 
     @Test(

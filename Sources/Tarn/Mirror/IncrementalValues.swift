@@ -75,10 +75,8 @@ struct IncrementalValues: Sendable {
     /// A form without a part of the time has the last point in time before it.
     func text(of time: Timestamp, like text: String) -> String? {
         guard case .date(_, let format)? = comparable(text) else { return nil }
-        guard case .pattern(let pattern) = format else { return format.text(of: time, like: text) }
-        let written = pattern.text(of: time)
-        guard let read = format.timestamp(written), read.microseconds <= time.microseconds else { return nil }
-        return written
+        if case .pattern = format { return format.text(of: time) }
+        return format.text(of: time, like: text)
     }
 
     /// The value that a scan sends after one that has seen `text`.

@@ -82,4 +82,35 @@ struct PushWatchTests {
         try await place.update("headline=second")
         try await place.expectLast("PATCH item 7 title=second", of: process)
     }
+
+    @Test("push --watch goes on if the description is invalid for a moment, while it is edited and the push begins")
+    func editedAtTheBeginning() async throws {
+        let place = try await Place(), path = place.folder("edited.yaml")
+        let older = ModelAPI.yaml(base: place.server.base)
+            .replacing("fields: [title, state, votes]", with: "fields: [title]")
+        func lead(to target: String) {
+            #expect(symlink(target, path + ".new") == 0 && rename(path + ".new", path) == 0)
+        }
+        // What each reading of the file finds: the older description, a part of it, and the new one.
+        let pipes = ["first", "second"].map { place.folder($0) }
+        for pipe in pipes { #expect(mkfifo(pipe, 0o600) == 0) }
+        lead(to: pipes[0])
+        let process = try TarnProcess(["push", "--watch", "--file", path])
+        for (text, (pipe, next)) in zip([older, "apis: ["], [(pipes[0], pipes[1]), (pipes[1], place.file)]) {
+            var end: Int32 = -1
+            try await eventually("the description is read") {
+                end = open(pipe, O_WRONLY | O_NONBLOCK)
+                return end >= 0
+            }
+            #expect(write(end, text, text.utf8.count) == text.utf8.count)
+            lead(to: next)
+            close(end)
+        }
+        try await place.update("state=closed")
+        try await eventually("sent") { !place.server.with(\.effects).isEmpty }
+        #expect(place.server.with(\.effects) == ["PATCH item 7 state=closed"])
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+    }
 }

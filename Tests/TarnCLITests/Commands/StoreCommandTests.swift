@@ -1,6 +1,7 @@
 // `tarn store` and the inspector's commands about damage, as they are typed.
 
 import Foundation
+import Tarn
 import TestSupport
 import Testing
 
@@ -84,6 +85,24 @@ struct StoreCommandTests {
         try await expectSuccess(Forge.sync(new, server))
         #expect(try await Forge.dump(new) == Forge.dump(Forge.store))
         #expect(try await tarn("inspect", "salvage", copy, new).status == 1)
+    }
+
+    @Test("salvage names a setting that is lost, and has the exit code 3, also if every record is in the new store")
+    func salvageWithoutSetting() async throws {
+        let path = folder.path + "/s.tarn", new = folder.path + "/new.tarn", position = "6E1B0B3C-0B3E-4B8A-9E0B:5"
+        let schema = Schema([EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)])])
+        do {
+            let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+            try store.write { writer in
+                try writer.put("Note", RecordKey(1), [])
+                try writer.setChangePosition("north", ChangeToken(position))
+            }
+        }
+        try Damage.flip(position, in: path)
+        let result = try await tarn("inspect", "salvage", path, new)
+        #expect(result.status == 3 && result.output.contains("1 record (1 Note)"), "\(result)")
+        #expect(result.error.contains("\(path): meta position north: unreadable"), "\(result.error)")
+        #expect(result.errorLines.last == "tarn: \(path): 1 setting could not be copied", "\(result.error)")
     }
 
     @Test("a cut-off file: stat and dump write what can be read, and say what cannot, exit 6")

@@ -387,10 +387,19 @@ struct PaginationNumberTests {
     }
 
     @Test("the text of a style, which stores keep, is that of the version before flags had a meaning")
-    func textOfFlags() {
+    func textOfFlags() throws {
         #expect(
             Pagination.cursor(path: "next", sends: .query("c"), hasMore: "more").text
                 == #"cursor CursorPagination(path: "next", sends: c, start: nil, hasMore: Optional("more"), last: nil, endsAtEmptyPage: false)"#
         )
+        #expect(Pagination.jsonLink(path: "next").text == #"json_link JSONLinkPagination(path: "next")"#)
+        // A flag with the opposite meaning, or another one, is another style: no scan goes on with it.
+        func values(_ flag: String) -> PaginationValues {
+            PaginationValues(["path": .text("next"), "param": .parameter(.query("c")), flag: .text("rest")])
+        }
+        let cursors = try ["has_more", "is_last"].map { try Pagination(CursorPagination(values: values($0))).text }
+        let links = try ["has_more", "is_last"].map { try Pagination(JSONLinkPagination(values: values($0))).text }
+        #expect(cursors[0].contains(#"Optional("rest")"#) && cursors[1].contains(#"Optional(last "rest")"#))
+        #expect(links[0].hasSuffix(#"hasMore: "rest")"#) && links[1].hasSuffix(#"hasMore: last "rest")"#), "\(links)")
     }
 }

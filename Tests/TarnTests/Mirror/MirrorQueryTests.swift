@@ -88,7 +88,7 @@ struct MirrorQueryTests {
                 ]
             ),
             (
-                "    with: { which: 'id {issue.id}' }\n    body: { q: '{which}' }",
+                "    with: { issue: 'id {issue.id}' }\n    body: { q: '{issue}' }",
                 [
                     #"/notes {"q":"id 1"}"#, #"/notes {"q":"id 2"}"#,
                 ]
@@ -100,6 +100,49 @@ struct MirrorQueryTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(server.requests.dropFirst().sorted() == expected)
             #expect(try store.count("Note") == 2)
+            guard lines.contains("with") else { continue }
+            let note = try store.read { try $0.record("Note", RecordKey([.int(2), .int(7)])) }
+            #expect(note?["via"] == .string("id 2"))
+        }
+    }
+
+    @Test("a request to the URL that a record names has parameters with its values, too")
+    func parentBesideURL() async throws {
+        let server = Server { target in
+            target.hasPrefix("/issues")
+                ? #"[{"id":1,"notes":"https://api.test.example/of/1?a=b"},{"id":2,"notes":"/of/2"}]"# : #"[{"id":7}]"#
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Issue: { key: id, attributes: { id: int, notes: url } }
+                  Note: { key: id, attributes: { id: int } }
+                endpoints:
+                  issues: { path: /issues, entity: Issue, paginate: single_page }
+                  notes: { url: '{issue.notes}', for_each: Issue, with: { of: '{issue.id}' }, entity: Note, paginate: single_page }
+                """)
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(server.requests.dropFirst().sorted() == ["/of/1?a=b&of=1", "/of/2?of=2"])
+    }
+
+    @Test("each list of the records of for_each sends the text of since, with the values of its record in it")
+    func sinceOfParent() async throws {
+        for (text, queries) in [
+            ("after {value}", ["after 0", "after 0"]), ("{issue.title} after {value}", ["a b after 0", "é after 0"]),
+        ] {
+            let server = Server { $0.hasPrefix("/issues?") || $0 == "/issues" ? Self.issues : #"[{"id":7}]"# }
+            let store = try MirrorStore(
+                yaml: Self.yaml(
+                    """
+                        path: '/issues/{issue.id}/notes'
+                        since: { param: q, field: id, text: '\(text)', initial: '0' }
+                    """))
+            let report = try await store.sync(nil, transport: server.transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            let found = server.requests.dropFirst().map { $0.replacing("+", with: " ") }.sorted()
+            #expect(found == zip(1..., queries).map { "/issues/\($0)/notes?q=\($1)" }, "\(text)")
         }
     }
 
@@ -136,6 +179,32 @@ struct MirrorQueryTests {
             #expect(report.failures.isEmpty == passed.isEmpty)
             #expect(passed.isEmpty || report.texts.first?.contains("has a quote or a backslash") == true)
         }
+    }
+
+    @Test("records that came in one of several lists count, and one for which an equal request was sent does not")
+    func newRecordsOfSeveralLists() async throws {
+        let server = Server { target in
+            target == "/blocks"
+                ? #"[{"id":"a","kind":"x"}]"#
+                : #"{"users":[],"blocks":[{"id":"0","kind":"x"},{"id":"c","kind":"y"}]}"#
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  User: { key: id, attributes: { id: string } }
+                  Block: { key: id, attributes: { id: string, kind: string } }
+                endpoints:
+                  blocks: { path: /blocks, entity: Block, paginate: single_page }
+                  kinds:
+                    path: '/kinds/{block.kind}'
+                    for_each: Block
+                    records: { users: User, blocks: Block }
+                    paginate: single_page
+                """)
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(server.requests == ["/blocks", "/kinds/x"] && report.endpoint("kinds")?.newParents == 1)
     }
 
     @Test(
@@ -265,12 +334,15 @@ struct MirrorQueryTests {
     @Test("a text that is no attribute of a date is read as a date if a format for sending is declared")
     func formatOfText() async throws {
         let server = Server { _ in Self.found }
-        let store = try MirrorStore(
-            yaml: Self.search("{ param: since, field: changed_at, format: day }", type: "string"))
-        _ = try await store.sync(nil, transport: server.transport)
-        #expect(server.requests == ["/search"])
-        _ = try await store.sync(nil, transport: server.transport)
-        #expect(server.requests == ["/search?since=2026-01-03"])
+        let yaml = Self.search("{ param: since, field: changed_at, format: day }", type: "string")
+        // The record need not have the value as an attribute.
+        for yaml in [yaml, yaml.replacing(", changedAt: string", with: "")] {
+            let store = try MirrorStore(yaml: yaml)
+            _ = try await store.sync(nil, transport: server.transport)
+            #expect(server.requests == ["/search"])
+            _ = try await store.sync(nil, transport: server.transport)
+            #expect(server.requests == ["/search?since=2026-01-03"])
+        }
     }
 
     @Test(
@@ -304,10 +376,12 @@ struct MirrorQueryTests {
             "cursor: { path: cursor, param: c, is_last: isLast }",
             "page_number: { param: c, start: 0, is_last: isLast }",
             "offset: { param: c, is_last: isLast }",
+            // A name that tells nothing.
+            "page_number: { param: c, start: 0, is_last: rest }", "offset: { param: c, is_last: rest }",
         ] {
             let server = Server { target in
                 let page = target.hasSuffix("c=2") ? 2 : target.hasSuffix("c=1") ? 1 : 0
-                return #"{"items":[{"id":\#(page)}],"cursor":"\#(page + 1)","isLast":\#(page == 2)}"#
+                return #"{"items":[{"id":\#(page)}],"cursor":"\#(page + 1)","isLast":\#(page > 1),"rest":\#(page > 1)}"#
             }
             let store = try MirrorStore(
                 yaml: """
@@ -371,6 +445,27 @@ struct MirrorQueryTests {
         let report = try await store.sync(nil, transport: transport)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 2)
+    }
+
+    @Test("so does a refused link of a header field, and one below the base URL does not")
+    func prefixOfHeader() async throws {
+        for (link, isPrefix) in [("/rest/items?start=1", true), ("/wiki/rest/items?start=1", false)] {
+            let transport = ClosureTransport { request in
+                guard request.url.hasSuffix("/wiki/rest/items") else { return TransportResponse(status: 404) }
+                var headers = TransportHeaders()
+                headers["Link"] = "<\(link)>; rel=next"
+                return TransportResponse(status: 200, headers: headers, body: Array(#"[{"id":1}]"#.utf8))
+            }
+            let store = try MirrorStore(
+                yaml: """
+                    api: { base: 'https://api.test.example/wiki' }
+                    entities: { Item: { key: id, attributes: { id: int } } }
+                    endpoints: { items: { path: /rest/items, entity: Item, paginate: header_link } }
+                    """)
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.count == 1, "\(link): \(report.texts)")
+            #expect(report.texts.contains { $0.contains("add aliases: ") } == isPrefix, "\(link): \(report.texts)")
+        }
     }
 
     @Test(

@@ -2,10 +2,11 @@
 
 import Foundation
 import Synchronization
-import Tarn
 import TarnDescription
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Mirror: the text of since as the query of a list", .timeLimit(.minutes(5)))
 struct MirrorQueryTextTests {
@@ -73,6 +74,31 @@ struct MirrorQueryTextTests {
         #expect(log.requests == ["/search?q=in south since 1970-01-01"])
     }
 
+    @Test("another text, and other members of a map that are no records, make another list")
+    func otherList() throws {
+        func fingerprint(_ text: String, _ except: String) throws -> String {
+            let yaml = Self.yaml("{ param: q, field: changed_at, text: '\(text) {value}', initial: a }")
+                .replacing("records: items\n", with: "records: { '*': { entity: Issue, except: \(except) } }\n")
+                .replacing("    entity: Issue\n", with: "")
+            let description = try Description.parse(yaml, file: "tarn.yaml")
+            return description.fingerprint(of: description.endpoints[0])
+        }
+        let own = try fingerprint("since", "[token, next]")
+        #expect(try own == fingerprint("since", "[next, token]"))
+        #expect(try own != fingerprint("after", "[next, token]") && own != fingerprint("since", "token"))
+    }
+
+    @Test("braces of JSON in a text belong to it")
+    func braces() async throws {
+        let log = Log()
+        let text = #"{"and":[{"area":{"is":1}},{"since":"{value}"}]}"#
+        let since = "{ param: q, field: changed_at, text: '\(text)', initial: '2000' }"
+        let store = try MirrorStore(yaml: Self.yaml(since))
+        let report = try await store.sync(nil, transport: Self.answering(log))
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(log.requests == ["/search?q=" + text.replacing("{value}", with: "2000")])
+    }
+
     @Test("behind a token that has expired, the query is sent with the initial value")
     func expired() async throws {
         let log = Log()
@@ -80,8 +106,8 @@ struct MirrorQueryTextTests {
             let target = log.add(request)
             return TransportResponse(status: target.hasSuffix("since t1") ? 410 : 200, body: Array(Self.items.utf8))
         }
-        let store = try MirrorStore(
-            yaml: Self.yaml("{ cursor: token, param: q, text: 'open since {value}', initial: t0, expired: 410 }"))
+        let yaml = Self.yaml("{ cursor: token, param: q, text: 'open since {value}', initial: t0, expired: 410 }")
+        let store = try MirrorStore(yaml: yaml)
         _ = try await store.sync(nil, transport: transport)
         #expect(log.requests == ["/search?q=open since t0"])
         let report = try await store.sync(nil, transport: transport)
@@ -93,6 +119,10 @@ struct MirrorQueryTextTests {
         }
         #expect(try await store.sync(nil, transport: refused).failures.count == 1)
         #expect(log.requests == ["/search?q=open since t1", "/search?q=open since t0"])
+        // A refused initial value has not expired: it is not sent twice.
+        let other = try MirrorStore(yaml: yaml)
+        #expect(try await other.sync(nil, transport: refused).failures.count == 1)
+        #expect(log.requests == ["/search?q=open since t0"])
     }
 
     @Test("a request of the record cache sends the query with the initial value")
@@ -123,15 +153,19 @@ struct MirrorQueryTextTests {
                 _ = log.add(request)
                 return TransportResponse(status: 200, body: Array(#"{"items":[{"id":1}],"rest":\#(value)}"#.utf8))
             }
-            let store = try MirrorStore(
-                yaml: """
-                    api: { base: 'https://api.test.example' }
-                    entities: { Item: { key: id, attributes: { id: int } } }
-                    endpoints:
-                      items: { path: /items, records: items, entity: Item, paginate: { json_link: { path: next, \(flag) } } }
-                    """)
-            let report = try await store.sync(nil, transport: transport)
-            #expect(report.texts.contains { $0.contains("\(text), and next has no URL") }, "\(report.texts)")
+            for (more, isPromise) in [("", true), (", more: { ignore: [rest] }", false)] {
+                let style = "{ json_link: { path: next, \(flag) } }"
+                let store = try MirrorStore(
+                    yaml: """
+                        api: { base: 'https://api.test.example' }
+                        entities: { Item: { key: id, attributes: { id: int } } }
+                        endpoints:
+                          items: { path: /items, records: items, entity: Item, paginate: \(style)\(more) }
+                        """)
+                let report = try await store.sync(nil, transport: transport)
+                let isFound = report.texts.contains { $0.contains("\(text), and next has no URL") }
+                #expect(isFound == isPromise && report.failures.isEmpty != isPromise, "\(report.texts)")
+            }
         }
     }
 

@@ -98,7 +98,9 @@ struct MirrorUnsignedEndTests {
             #"{"error":{"code":500,"message":"timeout"}}"#, #"{"errors":[{"message":"timeout"}]}"#,
             #"{"ada":{"name":"a"},"error":{"name":"a person"}}"#,
             #"{"errors":[{"message":"timeout"},{"message":"late"}]}"#,
-            #"{"ada":{"name":"a"},"error":{"name":"bob","code":5}}"#,
+            #"{"ada":{"name":"a"},"error":{"name":"bob","code":5}}"#, #"{"error":{"name":"timeout"}}"#,
+            #"{"bob":{"name":"b"},"errors":[{"message":"timeout"},{"message":"late"}]}"#,
+            #"{"b":{},"c":{},"d":{},"e":{},"f":{},"g":{},"h":{},"i":{},"j":{},"error":{"code":1,"message":"timeout"}}"#,
         ])
     func statedErrorInMap(body: String) async throws {
         let answer = Mutex(#"{"ada":{"name":"a"},"bob":{"name":"b"}}"#)

@@ -254,6 +254,18 @@ struct StatedRefusalTests {
         }
     }
 
+    @Test("a secret that the server repeats in its error is not stored")
+    func secret() async throws {
+        let secrets = try TemporaryFolder(), file = try secrets.write("token", "hunter2")
+        let place = try await place(
+            #"{"ok":false,"error":"unknown token hunter2"}"#, api: ", auth: { bearer: { file: '\(file)' } }")
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        #expect(try await outbox.drain().dead == 1)
+        let failure = try #require(try outbox.operations().first?.failure)
+        #expect(failure.message.contains("unknown token ") && !"\(failure)".contains("hunter2"), "\(failure)")
+    }
+
     @Test("a rule with `then: ignore` takes such an answer as done")
     func rule() async throws {
         let place = try await place(

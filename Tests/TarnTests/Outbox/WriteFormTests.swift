@@ -153,6 +153,38 @@ struct WriteFormTests {
         #expect(message.contains("Issue.author") && message.contains("Person p9 has no login"), "\(message)")
     }
 
+    @Test("a template of references may be a list, whose texts have variables, too")
+    func listReference() async throws {
+        let place = try await place(
+            "update: { request: 'PATCH /issues/{id}', references: { author: ['{id}', { login: '{login}' }] } }")
+        let request = try await update(place, [.init("author", .reference(RecordKey("p2")))])
+        #expect(request.body == #"{"relationships":{"author":{"data":["p2",{"login":"bo b"}]}}}"#)
+    }
+
+    @Test("null is no value for a template: nothing is sent")
+    func nullAttribute() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Person: { key: id, attributes: { id: int, nick: string? } }
+            Issue:
+              key: id
+              attributes: { id: int }
+              relationships: { author: { to: Person } }
+              write: { update: { request: 'PATCH /issues/{id}', references: { author: { nick: '{nick}' } } } }
+            """
+        ) { request in
+            request.method == "GET"
+                ? Answer(body: #"[{"id":1,"author":{"id":5,"nick":null}},{"id":2,"author":null}]"#)
+                : Answer(status: "204 No Content")
+        }
+        try await place.sync(["issues"])
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(2), [.init("author", .reference(RecordKey(5)))])
+        #expect(try await outbox.drain().dead == 1 && place.changes.isEmpty)
+        let message = try #require(try outbox.operations().first?.failure?.message)
+        #expect(message.contains("Issue.author") && message.contains("Person 5 has no nick"), "\(message)")
+    }
+
     @Test("GraphQL: a mutation with the changed fields as its input")
     func graphQL() async throws {
         let place = try await place(
@@ -185,15 +217,15 @@ struct WriteFormTests {
             [
                 .init("title", .string("ü & =")), .init("tags", .array([.string("a b"), .string("c")])),
                 .init("done", .bool(true)), .init("due", .null), .init("author", .reference(RecordKey("p2"))),
-                .init("meta", .json(#"{"lines":[{"text":"x"},{"text":"y"}],"none":[]}"#)),
+                .init("meta", .json(#"{"lines":[{"text":"x"},{"text":"y"}],"none":[],"empty":{}}"#)),
             ])
         #expect(request.field("Content-Type") == "application/x-www-form-urlencoded")
         let fields = request.body.split(separator: "&").map { $0.removingPercentEncoding ?? "" }.sorted()
         #expect(
             fields == [
                 "issue[author][id]=p2", "issue[author][kind]=person", "issue[done]=true", "issue[due]=",
-                "issue[meta][lines][0][text]=x", "issue[meta][lines][1][text]=y", "issue[meta][none]=",
-                "issue[tags][]=a b", "issue[tags][]=c", "issue[title]=ü & =", "locale=de",
+                "issue[meta][empty]=", "issue[meta][lines][0][text]=x", "issue[meta][lines][1][text]=y",
+                "issue[meta][none]=", "issue[tags][]=a b", "issue[tags][]=c", "issue[title]=ü & =", "locale=de",
             ])
         #expect(request.body.contains("%C3%BC%20%26%20%3D"))
     }
@@ -262,6 +294,8 @@ struct WriteFormTests {
         #expect(
             try JSONValue(request.body)["people"] == JSONValue(#"[{"list":[{"ref":{"name":"bo b"}}]}]"#),
             "\(request.body)")
+        let cleared = try await update(place, [.init("tags", .null)])
+        #expect(cleared.body == #"{"properties":{"Tags":[]}}"#)
     }
 
     @Test("a JSON patch cannot have members without a field of their own: the error names one")
@@ -366,6 +400,19 @@ struct WriteFormTests {
         }
         try await place.sync(["issues"])
         #expect(try await update(place, [.init("title", .string("b"))]).field("Content-Type") == type)
+    }
+
+    @Test("the idempotency key may be in a header field, and anywhere in the body")
+    func innerIdempotencyKey() async throws {
+        let place = try await place(
+            """
+            update: { request: 'PATCH /issues/{id}', headers: { X-Request: '{@idempotency_key}' },
+              set: { meta: { ids: ['{@idempotency_key}'] }, version: '{version}' } }
+            """)
+        let request = try await update(place, [.init("title", .string("b"))])
+        let key = try #require(request.field("Idempotency-Key"))
+        #expect(request.field("X-Request") == key)
+        #expect(try JSONValue(request.body)["meta"] == JSONValue(#"{"ids":["\#(key)"]}"#), "\(request.body)")
     }
 
     // MARK: Errors of the description

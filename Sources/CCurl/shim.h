@@ -71,7 +71,7 @@ static inline const char *tarn_curl_tls_library(void) {
     return curl_version_info(CURLVERSION_NOW)->ssl_version;
 }
 
-// The connection of a transfer under way, as the SSL * of OpenSSL, or of a library made from it; NULL with another one.
+// The connection of a transfer under way, as the SSL * of OpenSSL or of a library made from it; otherwise NULL.
 static inline void *tarn_curl_get_openssl(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;

@@ -337,9 +337,9 @@ final class CurlTransfer {
 
     /// Returns the sign that a body without a length was cut off; nil without one.
     ///
-    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS, an alert completes it. Some
-    /// servers never send one: a JSON text shows its end by itself, and a write has its effect if
-    /// nothing follows the head.
+    /// Only the end of its connection ends it. RFC 9112 §9.8: over TLS, an alert completes it.
+    /// Some servers never send one: a JSON text shows its end by itself, and a write has its
+    /// effect if nothing follows the head.
     static func problem(ofEnd body: [UInt8], isRead: Bool, _ isClosedSecurely: Bool?) -> String? {
         switch JSONEnd.of(body) {
         case .reached: return nil

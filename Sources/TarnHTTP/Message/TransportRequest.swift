@@ -27,8 +27,8 @@ public struct TransportRequest: Sendable, Hashable {
 
     /// Whether the request was sent before: it does not wait behind those that were not.
     var isRetry = false
-    /// Whether the request is sent on a new connection: an earlier attempt had no whole response over
-    /// one that was used before. The others may be as dead.
+    /// Whether the request is sent on a new connection: an earlier attempt had no whole response
+    /// over one that was used before. The others may be as dead.
     var needsNewConnection = false
 
     /// The limits of a response's body, in bytes.

@@ -45,7 +45,8 @@ extension CurlTransfer {
             }
             // libcurl measures the connection only after the handshake.
             if time(CURLINFO_CONNECT_TIME_T) == .zero, !said.hasPrefix("SSL connection timeout") {
-                return CurlFailure(kind: .connect, detail: "could not connect to \(place) \(within)")
+                let reached = proxy(said).map { "the proxy \($0)" } ?? place
+                return CurlFailure(kind: .connect, detail: "could not connect to \(reached) \(within)")
             }
             // Nothing was wrong with TLS: the network, or the server, has not answered.
             return CurlFailure(kind: .connect, detail: "no secure connection to \(place) \(within)")

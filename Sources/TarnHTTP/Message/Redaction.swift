@@ -7,14 +7,15 @@ package enum Redaction {
         "token", "accesstoken", "refreshtoken", "idtoken", "authtoken", "privatetoken", "jobtoken", "bearertoken",
         "key", "apikey", "accesskey", "subscriptionkey", "appkey", "apptoken", "apitoken", "secret", "clientsecret",
         "appsecret", "apisecret", "password", "passwd", "pwd", "pass", "passphrase", "auth", "authorization",
-        "signature", "sig", "xamzcredential", "xgoogcredential", "jwt", "session", "sessionid",
+        "signature", "sig", "xamzsignature", "xgoogsignature", "oauthsignature", "xamzcredential", "xgoogcredential",
+        "jwt", "session", "sessionid",
         "credential", "credentials", "appid", "userkey", "pat", "bearer", "awsaccesskeyid",
         "privatekey", "logintoken", "sid", "accesscode", "passcode",
     ]
     /// Ends of such names that no ordinary parameter has: `x-api-key`, `hapikey`, `user_password`.
     private static let secretEnds = [
         "apikey", "accesskey", "secretkey", "subscriptionkey", "accesstoken", "authtoken", "securitytoken", "password",
-        "privatekey", "passphrase", "passcode", "accesscode", "logintoken", "signature",
+        "privatekey", "passphrase", "passcode", "accesscode", "logintoken",
     ]
     /// Names that are ordinary with a short value, and secret with a long one: `code` of Azure.
     private static let doubtfulNames: Set<String> = ["code"]

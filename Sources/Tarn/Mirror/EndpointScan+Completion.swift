@@ -1,0 +1,85 @@
+// The end of a list's scan: its value for the next one, and whether it shows all records.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension EndpointScan {
+    /// Marks the current scan as complete.
+    ///
+    /// - Parameter doubt: see ``PageSequence/doubt``.
+    /// - Throws: the error that a page has stated beside its records. What has failed is unknown:
+    ///   the next scan begins anew, with the same value.
+    func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
+        if let error = list.partialError {
+            list.target.checkpoint.nextURL = nil
+            batch.add(list.target.checkpoint, list.target.name, of: list.index)
+            throw error
+        }
+        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
+        countsPages = list.pages.choice?.pagination.isCounted
+        complete(&list.target, isCutOff: isCutOff, doubt: doubt)
+    }
+
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {
+        let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
+        var checkpoint = target.checkpoint, counts = EndCounts()
+        checkpoint.nextURL = nil
+        checkpoint.state = .complete
+        checkpoint.completedAt = client.now
+        checkpoint.isCutOff = isCutOff
+        checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
+        noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
+        if isCutOff {
+            counts.cutOff = 1
+        } else {
+            counts.doubt = doubt
+            // The responses of a cache are its own, even if they belong to a scan, too.
+            if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
+                !endpoint.isTypedRequest
+            {
+                checkpoint.whole = Checkpoint.WholeScan(identity: target.identity.responses, scan: checkpoint.scan)
+                if target.hasNewPages { listsWithNewPages.insert(ExactText(target.name)) }
+            }
+            if checkpoint.isOfTwoShapes {
+                // The value stays: the list is unknown.
+            } else if isInDoubt, !isAgain, !(target.beginning.wasInDoubt && checkpoint.pages > 1 && target.isInOrder) {
+                // The records of a lost page would never be requested again. Twice in a row, an
+                // empty page is usual; in the order of the field, later scans list what is behind.
+                if endpoint.incremental != nil { counts.inDoubt = 1 }
+            } else {
+                if isInDoubt, endpoint.incremental != nil { counts.inDoubtAgain = 1 }
+                checkpoint.since =
+                    target.beginning.pages > 0 && endpoint.movesWhileInterrupted
+                    ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
+            }
+            checkpoint.wasInDoubt = isInDoubt
+            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
+            checkpoint.isKnownEmpty = checkpoint.records == 0 && (isWhole || target.beginning.isKnownEmpty)
+            checkpoint.scanned = target.identity.responses
+            // A list without records has no value of a field.
+            if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
+                counts.withoutValue = 1
+            }
+        }
+        note(counts, ofList: target.index)
+        (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
+        // The sync is complete with its last endpoint, unless an earlier one was interrupted.
+        let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty && !mayBringParents
+        if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
+            batch.add(run.completed(at: client.now), run.name, of: nil)
+        }
+        if let rules = endpoint.orphans {
+            lookForRefusal(rules, &checkpoint, target, isCutOff: isCutOff, doubt: doubt)
+            if checkpoint.hasOrphans {
+                batch.completed.append(
+                    Batch.Completed(
+                        identity: target.identity, parent: target.request.parent?.key, checkpointName: target.name,
+                        scan: checkpoint.scan, previous: target.previous))
+            }
+        }
+        batch.add(checkpoint, target.name, of: target.index)
+        target.checkpoint = checkpoint
+    }
+}

@@ -161,6 +161,25 @@ struct WriteFormTests {
         #expect(request.body == #"{"relationships":{"author":{"data":["p2",{"login":"bo b"}]}}}"#)
     }
 
+    @Test("a variable that is a whole text keeps its type; the record of a key need not be stored")
+    func keyReference() async throws {
+        let place = try ScriptedOutbox(
+            """
+            Person: { key: id, attributes: { id: int } }
+            Issue:
+              key: id
+              attributes: { id: int }
+              relationships: { author: { to: Person } }
+              write: { update: { request: 'PATCH /issues/{id}', references: { author: { id: '{id}', text: 'p{id}' } } } }
+            """
+        ) { request in
+            request.method == "GET" ? Answer(body: #"[{"id":1,"author":null}]"#) : Answer(status: "204 No Content")
+        }
+        try await place.sync(["issues"])
+        let request = try await update(place, [.init("author", .reference(RecordKey(77)))])
+        #expect(request.body == #"{"author":{"id":77,"text":"p77"}}"#)
+    }
+
     @Test("null is no value for a template: nothing is sent")
     func nullAttribute() async throws {
         let place = try ScriptedOutbox(

@@ -24,7 +24,7 @@ extension StoreWriter {
     ///
     /// A 304 would confirm them, and the store would keep the older values for good.
     ///
-    /// - Parameter lists: the identities of the lists of the present answers: their pages follow one
+    /// - Parameter lists: the identities of the present answers' lists: their pages follow one
     ///   another.
     package mutating func removeValidatorsOfCrossed(sparing lists: Set<String?>) throws {
         let records = crossed

@@ -222,14 +222,14 @@ struct SLRequestTests {
     }
 
     @Test(
-        "SLRESTfulCoreData errors (no JSON object, not convertible) → CacheError.request(.response(_:url:place:)): what is wrong, and where"
+        "SLRESTfulCoreData errors (no JSON object, not convertible) → CacheError.request(.response(_:method:url:place:)): what is wrong, and where"
     )
     func errors() async throws {
         let api = try api(["/tickets": "7"])
         await #expect {
             _ = try await api.client.all(RecordRequest<Ticket>.get("/tickets"))
         } throws: {
-            if case .request(.response(.notRecords, _, _), _)? = $0 as? CacheError { true } else { false }
+            if case .request(.response(.notRecords, _, _, _), _)? = $0 as? CacheError { true } else { false }
         }
     }
 

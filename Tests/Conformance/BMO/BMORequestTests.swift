@@ -220,7 +220,7 @@ struct BMORequestTests {
         await #expect {
             _ = try await api.client.all(.photos())
         } throws: {
-            if case .request(.response(.invalidJSON, _, _), _)? = $0 as? CacheError { true } else { false }
+            if case .request(.response(.invalidJSON, _, _, _), _)? = $0 as? CacheError { true } else { false }
         }
         await #expect {
             _ = try await api.client.all(.photo(404))

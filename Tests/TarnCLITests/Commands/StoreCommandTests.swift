@@ -93,7 +93,7 @@ struct StoreCommandTests {
         let schema = Schema([EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)])])
         do {
             let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
-            try store.write { writer in
+            try await store.write { writer in
                 try writer.put("Note", RecordKey(1), [])
                 try writer.setChangePosition("north", ChangeToken(position))
             }

@@ -151,8 +151,8 @@ struct DescriptionKindsTests {
                 "6:16: entities.Event.otherwise: unknown rule for other records \"drop\""
             ),
             (
-                "keyless: ignore", "", "entity: Event",
-                "1:44: api.keyless: unknown rule for records without a key \"ignore\""
+                "keyless: drop", "", "entity: Event",
+                "1:44: api.keyless: unknown rule for records without a key \"drop\""
             ),
             (
                 "", "", "records: { a: Evnt }",

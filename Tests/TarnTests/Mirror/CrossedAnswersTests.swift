@@ -23,7 +23,7 @@ struct CrossedAnswersTests {
                 while state.withLock({ $0.waits && !$0.isClosed }) { Thread.sleep(forTimeInterval: 0.002) }
                 let isClosed = state.withLock { $0.isClosed }
                 let items = isClosed ? #"{"id":1,"name":"new","state":"closed"}"# : ""
-                return .tagged("closed \(isClosed)", request, "[\(items)]")
+                return .tagged("closed-\(isClosed)", request, "[\(items)]")
             }
             let (isClosed, holds, second) = state.withLock { state in
                 let before = (state.isClosed, state.holds, state.second)
@@ -32,7 +32,7 @@ struct CrossedAnswersTests {
             }
             let first = isClosed ? "" : #"{"id":1,"name":"old","state":"open"},"#
             let answer = ScriptedServer.Answer.tagged(
-                "open \(isClosed) \(second)", request, #"[\#(first){"id":2,"name":"\#(second)","state":"open"}]"#)
+                "open-\(isClosed)-\(second)", request, #"[\#(first){"id":2,"name":"\#(second)","state":"open"}]"#)
             if holds { gate.wait() }
             return answer
         }

@@ -387,7 +387,7 @@ extension EndpointScan {
         entry.caching = caching(of: fetch, response.headers, known: nil)
         if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
             list.partialError = list.partialError ?? error
-            // A continued scan does not know the error, and a 304 would confirm the page without it.
+            // A continued scan does not know the error; a 304 would confirm the page without it.
             list.target.checkpoint.skipped += 1
             entry.validation.removeValidators()
         }

@@ -93,7 +93,8 @@ struct ListPlaceTests {
         // Without a required field.
         let place = try await place("request: 'PATCH /issues/{id}'", family: "string", syncs: false)
         try await place.store.write { writer in
-            try writer.put("Issue", RecordKey(1), [.init("active", .bool(true))], isComplete: false)
+            let known: [Record.Field] = [.init("active", .bool(true)), .init("given", .string("Ada"))]
+            try writer.put("Issue", RecordKey(1), known, isComplete: false)
         }
         // A field of its own needs nothing else.
         #expect(

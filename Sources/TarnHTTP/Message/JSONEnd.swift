@@ -12,12 +12,13 @@ enum JSONEnd {
     /// Returns whether a text has the end of its object or array.
     ///
     /// It only matches brackets outside of strings: an invalid text is left to its parser.
-    static func of(_ text: [UInt8]) -> JSONEnd {
+    static func of(_ body: [UInt8]) -> JSONEnd {
+        let text = body.withoutMark
         var depth = 0, isInString = false, isEscaped = false
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
         let start = text.firstIndex { !isSpace($0) }
         guard let start, text[start] == UInt8(ascii: "{") || text[start] == UInt8(ascii: "[") else { return .unknown }
-        for index in start..<text.count {
+        for index in start..<text.endIndex {
             let byte = text[index]
             if isInString {
                 if isEscaped {

@@ -46,8 +46,9 @@ package struct PinnedFile {
         } else {
             // The lock belongs to a store: another environment has none and gets none.
             lock = access(path + "/store.lock", F_OK) == 0 ? try StoreLock(directory: path, isReadOnly: true) : nil
+            // A store that the process opens meanwhile shares the environment.
             var options = Environment.Options(
-                isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
+                isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: TableName.limit)
             options.keepsDeadReaders = keepsDeadReaders
             // A lock file of another program keeps its size: this is liblmdb's own number of slots.
             // A directory without one may be a restored backup, whose reader table begins here and

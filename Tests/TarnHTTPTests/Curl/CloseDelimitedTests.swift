@@ -44,7 +44,8 @@ struct CloseDelimitedTests {
         arguments: [
             ("[]", .reached), (" {\"a\":[1,{}]}\n", .reached), ("[\"]\\\"]\"]", .reached), ("[", .missing),
             ("{\"a\":\"}\"", .missing), ("[\"\\\\\"", .missing), ("[\"]", .missing), ("", .unknown),
-            ("1", .unknown), ("[1] [2]", .unknown), ("{}{", .unknown),
+            ("1", .unknown), ("[1] [2]", .unknown), ("{}{", .unknown), ("\u{FEFF}{\"a\":1}\n", .reached),
+            ("\u{FEFF}[1", .missing),
         ] as [(String, JSONEnd)])
     func ends(_ text: String, _ end: JSONEnd) { #expect(JSONEnd.of(Array(text.utf8)) == end) }
 

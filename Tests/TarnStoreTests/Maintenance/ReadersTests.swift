@@ -50,6 +50,17 @@ struct ReadersTests {
         withExtendedLifetime(store) {}
     }
 
+    @Test("a store that is opened while its file is pinned by the same process has all of its tables")
+    func openedWhilePinned() throws {
+        let path = folder("s")
+        do { _ = try Forge.open(path) }
+        let counted = try PinnedFile.withState(ofStoreAt: path) { _ in
+            let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
+            return try store.read { try $0.count("Issue") }
+        }
+        #expect(counted == 0)
+    }
+
     @Test("a table of readers that is full is listed and cleared, too")
     func fullTable() throws {
         let path = folder("s")

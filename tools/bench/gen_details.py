@@ -27,7 +27,7 @@ def thing(number, count, rnd):
         "price": rnd.randrange(100_000) / 100, "is_default": rnd.random() < 0.9, "note": " ".join(rnd.choices(WORDS, k=24)),
         "created_at": f"2026-{rnd.randrange(1, 13):02d}-{rnd.randrange(1, 29):02d}T{rnd.randrange(24):02d}:00:00Z",
         "colour": rnd.choice(["red", "green", "blue", "white"]), "kind": {"name": rnd.choice(WORDS), "order": rnd.randrange(9)},
-        "before": url(rnd.randrange(1, count + 1)), "after": {"name": "next", "url": url(number % count + 1)},
+        "before": url(rnd.randrange(1, count + 1)), "after": {"name": name(number % count + 1), "url": url(number % count + 1)},
     }
 
 

@@ -128,17 +128,6 @@ package struct Sampler: Sendable {
         return a.hasSameOrigin(as: b) || a.host == b.host && a.scheme == "https" && a.port == 443 && b.port == 80
     }
 
-    /// Reads a file of JSON.
-    static func sample(file path: String) throws(SampleError) -> Sample {
-        let body = try contents(ofFile: path)
-        let page = ColumnSearch.page(Sample.Page(url: "", body: body, json: try parse(body, name: path)))
-        let lists = page.lists
-        guard !lists.isEmpty else { throw .noRecords(path) }
-        var sample = Sample(origin: path, isURL: false, pages: [page])
-        sample.gaps = gaps(page.json, lists, url: "")
-        return sample
-    }
-
     /// Returns the error of a page without records that states an error; nil for other pages.
     static func statedError(_ page: Sample.Page, _ lists: [FoundList], isFirst: Bool) -> SampleError? {
         guard lists.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty }),
@@ -193,7 +182,7 @@ package struct Sampler: Sendable {
             }
             if sample.pages.count == 1, sample.style.text == "single_page" {
                 var noted = sample
-                noteSign(&noted, lists, facts, bounds)
+                Sampler.noteSign(&noted, lists, facts, PageRequest(url: noted.origin), bounds)
                 let hasSign = noted.style.unreached != nil
                 await lookBehind(
                     &sample, lists, facts, declared, &bounds, &moved, isLikely: hasSign || isOneOfMany)
@@ -320,10 +309,11 @@ package struct Sampler: Sendable {
     }
 
     /// Notes a sign of more records than the page has.
-    private func noteSign(
-        _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ bounds: PageSequence.Bounds
+    static func noteSign(
+        _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ request: PageRequest,
+        _ bounds: PageSequence.Bounds
     ) {
-        guard var sequence = try? PageSequence(.singlePage, PageRequest(url: sample.origin), bounds) else { return }
+        guard var sequence = try? PageSequence(.singlePage, request, bounds) else { return }
         do throws(PaginationError) { _ = try sequence.advance(facts) } catch {
             guard case .more(let evidence, let listed, _, _, _) = error else { return }
             sample.isComplete = false

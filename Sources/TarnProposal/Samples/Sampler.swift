@@ -427,27 +427,4 @@ package struct Sampler: Sendable {
         bounds.aliases = Array(Set(bounds.aliases)).sorted()
         return bounds
     }
-
-    // MARK: Details
-
-    /// Requests the first record by its own URL.
-    private func lookAtDetail(_ sample: inout Sample, _ list: FoundList) async {
-        guard let home = try? HTTPURL(sample.origin),
-            let object = ListFinder.objects(sample.pages[0].json, list).first
-        else { return }
-        let own = ["url", "self", "href", "uri", "@id"].lazy.compactMap { object[$0]?.scalarText }.first
-        let linked =
-            own ?? object.value(at: ["_links", "self", "href"])?.scalarText
-            ?? object.value(at: ["links", "self"])?.scalarText
-        var target: String?
-        if let linked, let url = try? home.resolving(linked), url.path != home.path {
-            let bases = [home.origin] + sample.aliases
-            target = HTTPURL.rebase(link: url.description, from: bases, onto: home.origin)
-        } else if let key = ["id", "uuid", "_id"].lazy.compactMap({ object[$0]?.scalarText }).first {
-            let path = home.path.hasSuffix("/") ? String(home.path.dropLast()) : home.path
-            target = home.origin + path + "/" + PercentEncoding.encode(key)
-        }
-        guard let target, let page = try? await page(target), page.json.isObject else { return }
-        sample.detail = page
-    }
 }

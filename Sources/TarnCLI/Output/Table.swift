@@ -29,13 +29,16 @@ struct Table {
         }
     }
 
-    /// Returns the lines with a bar behind each row, if the width has room for bars.
+    /// Returns the lines with a bar behind each row, unless the bars would make names unreadable.
     ///
     /// - Parameter bars: the bar of each row, from 0 to 1.
     func lines(width: Int, bars: [Double]) -> [String] {
-        // On a narrow terminal, the columns of the bars are those of the names.
-        guard width >= 80 else { return lines(width: width) }
-        let lines = lines(width: width - 2 - Table.leastBarColumns), columns = lines.map(VisibleText.columns)
+        let rest = width - 2 - Table.leastBarColumns, all = [header] + rows
+        let isReadable = zip(Table.widths(all, width: .max), Table.widths(all, width: rest)).allSatisfy { whole, cut in
+            cut >= min(whole, Table.readableColumns)
+        }
+        guard isReadable else { return lines(width: width) }
+        let lines = lines(width: rest), columns = lines.map { VisibleText.columns(of: $0) }
         let start = 2 + (columns.max() ?? 0), room = min(Table.mostBarColumns, width - start)
         return lines.indices.map { row in
             let bar = row > 0 && row <= bars.count ? Table.bar(bars[row - 1], columns: room) : ""
@@ -43,7 +46,8 @@ struct Table {
         }
     }
 
-    private static let leastBarColumns = 8
+    private static let leastBarColumns = 6
+    private static let readableColumns = 12
     private static let mostBarColumns = 20
 
     /// Returns a bar in eighths of a column; anything above 0 has one.

@@ -58,7 +58,7 @@ struct InspectPagesCommand: InspectingCommand {
                 share: Double(use.unaccounted) / Double(all))
         }
         let most = max(bars.max() ?? 0, .leastNormalMagnitude)
-        table.lines(width: Output.width, bars: bars.map { $0 / most }).forEach { Output.line($0) }
+        table.lines(width: Output.summaryWidth, bars: bars.map { $0 / most }).forEach { Output.line($0) }
         Output.line("")
         Output.line(freeText(use))
     }

@@ -65,7 +65,7 @@ struct StatCommand: InspectingCommand {
         }
         // As in the picture, the longest bar is that of the largest table.
         let most = Double(max(1, shown.map(\.bytes).max() ?? 1))
-        table.lines(width: Output.width, bars: shown.map { Double($0.bytes) / most }).forEach { Output.line($0) }
+        table.lines(width: Output.summaryWidth, bars: shown.map { Double($0.bytes) / most }).forEach { Output.line($0) }
         var findings = statistics.findings
         if sizes || bigkeys != nil {
             let use = try inspector.pageUse(largest: bigkeys ?? 0)

@@ -96,7 +96,7 @@ struct FullTextExportTests {
                     "Row", key: ["id"],
                     attributes: [
                         .init("id", .int), .init("rowid", .string), .init("rank", .string), .init("Row_fts", .string),
-                        .init("content", .string), .init("unindexed", .string), .init("it's \"so\"", .string),
+                        .init("content", .string), .init("unindexed", .string), .init("_body", .string),
                     ],
                     relationships: [.init("fts_2", to: "Row", many: true, inverse: "others")]),
                 EntityDefinition(
@@ -108,7 +108,7 @@ struct FullTextExportTests {
                     [
                         .init("rowid", .string("one")), .init("rank", .string("two")),
                         .init("Row_fts", .string("three")), .init("content", .string("four")),
-                        .init("unindexed", .string("five")), .init("it's \"so\"", .string("six")),
+                        .init("unindexed", .string("five")), .init("_body", .string("six")),
                     ]
                 ),
                 ("Row_fts_3_idx", RecordKey(1), [.init("rank", .string("one"))]),

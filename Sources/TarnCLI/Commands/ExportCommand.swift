@@ -10,10 +10,10 @@ struct ExportCommand: InspectingCommand {
         abstract: "Export the records to SQLite, SQL, CSV or lines of JSON.",
         discussion: """
             Each root entity becomes a table, each entity below it a view, each to-many relationship a table with \
-            owner, position and target; references are foreign keys, and indexes are those of the store. --full-text also \
-            makes a table ENTITY_fts for each table with texts, an index of SQLite's module FTS5, which datasette \
-            uses by itself. --sqlite needs the program sqlite3. The store may be in use, and is read as of one commit. Damaged records are \
-            reported on standard error and left out; the exit code is then 6.
+            owner, position and target; references are foreign keys, and indexes are those of the store. --full-text \
+            also makes a table ENTITY_fts for each table with texts, an index of SQLite's module FTS5, which datasette \
+            uses by itself. --sqlite needs the program sqlite3. The store may be in use, and is read as of one commit. \
+            Damaged records are reported on standard error and left out; the exit code is then 6.
 
             Examples:
               tarn inspect export forge.tarn --sqlite forge.db

@@ -11,8 +11,9 @@ struct InitCommand: AsyncParsableCommand {
         abstract: "Propose a description file from live answers, JSON files, or an OpenAPI document.",
         discussion: """
             Looks at the first pages of each URL, of an index of lists at those of each list, and writes a tarn.yaml \
-            that `tarn sync` runs as it is. A comment explains each guess. The file is checked before it is written: it imports the pages that were looked at. From an \
-            OpenAPI document, it also has the requests that change records (`write`), which `tarn push` sends.
+            that `tarn sync` runs as it is. A comment explains each guess. The file is checked before it is written: \
+            it imports the pages that were looked at. From an OpenAPI document, it also has the requests that change \
+            records (`write`), which `tarn push` sends.
 
             Examples:
               tarn init https://api.example.org/v1/issues

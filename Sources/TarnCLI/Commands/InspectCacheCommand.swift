@@ -12,12 +12,12 @@ struct InspectCacheCommand: InspectingCommand {
         discussion: """
             Each row has the URL, the status, the freshness now, the age in seconds, the validators, the number of \
             listed records (for whole responses none) and the size in bytes. Responses of mirrors answer a cache, too; \
-            a list of a program is the order of several responses, and answers no request. A table that is narrower than 120 \
-            columns leaves some of them out. `explain URL` shows \
-            every rule of HTTP caching (RFC 9111) with its values, for each response of the URL; --header adds fields \
-            to the request, for Vary and for directives. Nothing is sent. The rules are those of a private cache; \
-            limits and policies of a description do not count. Secrets in URLs are masked. Damaged entries are \
-            reported on standard error, and the exit code is then 6.
+            a list of a program is the order of several responses, and answers no request. A table that is narrower \
+            than 120 columns leaves some of them out. `explain URL` shows every rule of HTTP caching (RFC 9111) with \
+            its values, for each response of the URL; --header adds fields to the request, for Vary and for \
+            directives. Nothing is sent. The rules are those of a private cache; limits and policies of a description \
+            do not count. Secrets in URLs are masked. Damaged entries are reported on standard error, and the exit \
+            code is then 6.
 
             Examples:
               tarn inspect cache forge.tarn

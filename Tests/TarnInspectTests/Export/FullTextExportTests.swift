@@ -39,7 +39,7 @@ struct FullTextExportTests {
         let index = index ?? table + "_fts"
         return try sql(
             "SELECT t.id FROM \"\(index)\" JOIN \"\(table)\" t ON t.\(row) = \"\(index)\".rowid "
-                + "WHERE \"\(index)\" MATCH '\(word)' ORDER BY rank")
+                + "WHERE \"\(index)\" MATCH '\(word)' ORDER BY \"\(index)\".rank")
     }
 
     @Test("records are found by the words of their texts and lists of texts, whatever the type of the key")

@@ -150,7 +150,7 @@ struct ProposalDraft {
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
                 let name = endpoints.detailName(ofSource: index)
             {
-                bodies.append(Bodies(name, [page], description))
+                bodies.append(Bodies(name, [page] + detail.furtherPages, description))
             }
         }
     }

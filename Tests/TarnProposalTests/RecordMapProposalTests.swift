@@ -133,7 +133,7 @@ struct RecordMapProposalTests {
         let proposal = try proposal(#"{"info":\#(info),"urls":[{"id":1,"file":"a"}]}"#)
         #expect(
             proposal.uncertain.contains { $0.contains("`info` (1 object): not described") }, "\(proposal.uncertain)")
-        let pages = #"{"count":2,"pages":1,"next":null,"total":5,"offset":0,"limit":9}"#
+        let pages = #"{"count":1,"pages":1,"next":null,"total":1,"offset":0,"limit":9}"#
         let plain = try self.proposal(#"{"info":\#(pages),"urls":[{"id":1,"file":"a"}]}"#)
         #expect(plain.uncertain == [], "\(plain.uncertain)")
     }

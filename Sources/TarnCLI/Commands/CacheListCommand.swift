@@ -26,7 +26,7 @@ struct CacheListCommand: ParsableCommand {
         let now = Date().timeIntervalSince1970, style = format.style, prefix = prefix
         let names = ["url", "status", "records", "bytes", "age", "of"] + (style.format.isForPeople ? [] : ["metadata"])
         format.beginOutput()
-        var rows = RowWriter(names, style, rightAligned: [1, 2, 3, 4])
+        var rows = RowWriter(names, style, rightAligned: [1, 2, 3, 4], named: 0)
         try store.open().read { reader in
             try reader.access.responses.forEach { view in
                 guard view.url.hasPrefix(prefix) else { return true }

@@ -10,12 +10,14 @@ struct ExportCommand: InspectingCommand {
         abstract: "Export the records to SQLite, SQL, CSV or lines of JSON.",
         discussion: """
             Each root entity becomes a table, each entity below it a view, each to-many relationship a table with \
-            owner, position and target; references are foreign keys, and indexes are those of the store. --sqlite \
-            needs the program sqlite3. The store may be in use, and is read as of one commit. Damaged records are \
-            reported on standard error and left out; the exit code is then 6.
+            owner, position and target; references are foreign keys, and indexes are those of the store. --full-text \
+            also makes a table ENTITY_fts for each table with texts, an index of SQLite's module FTS5, which datasette \
+            uses by itself. --sqlite needs the program sqlite3. The store may be in use, and is read as of one commit. \
+            Damaged records are reported on standard error and left out; the exit code is then 6.
 
             Examples:
               tarn inspect export forge.tarn --sqlite forge.db
+              tarn inspect export forge.tarn --sqlite forge.db --full-text
               tarn inspect export forge.tarn --sql | sqlite3 forge.db
               tarn inspect export forge.tarn --csv tables
               tarn inspect export forge.tarn --ndjson > forge.ndjson
@@ -23,6 +25,7 @@ struct ExportCommand: InspectingCommand {
 
     @Argument(help: "Store directory, or its data.mdb.") var store: String
     @Option(help: ArgumentHelp("Write a new SQLite database.", valueName: "file")) var sqlite: String?
+    @Flag(help: "With --sqlite or --sql: index the texts of each table, for searches with MATCH.") var fullText = false
     @Flag(help: "Write statements of SQL for SQLite on standard output.") var sql = false
     @Option(help: ArgumentHelp("Write a file of CSV for each table into a new directory.", valueName: "directory"))
     var csv: String?
@@ -33,6 +36,7 @@ struct ExportCommand: InspectingCommand {
     func validate() throws {
         let forms = [sqlite != nil, sql, csv != nil, ndjson].count { $0 }
         if forms != 1 { throw ValidationError("use one of --sqlite FILE, --sql, --csv DIRECTORY and --ndjson") }
+        if fullText, sqlite == nil, !sql { throw ValidationError("--full-text is only for --sqlite and --sql") }
         if csvSafe, csv == nil { throw ValidationError("--csv-safe is only for --csv") }
     }
 
@@ -45,9 +49,9 @@ struct ExportCommand: InspectingCommand {
         if ndjson {
             try noteWithoutLocks(store, inspector.writeRecords(line: Output.json, damaged: say))
         } else if sql {
-            try note(inspector.exportSQL(line: { Output.data($0) }, damaged: say))
+            try note(inspector.exportSQL(line: { Output.data($0) }, hasFullText: fullText, damaged: say))
         } else if let sqlite {
-            try show(inspector.exportSQLite(to: sqlite, damaged: say))
+            try show(inspector.exportSQLite(to: sqlite, hasFullText: fullText, damaged: say))
         } else if let csv {
             try show(inspector.exportCSV(toDirectory: csv, isSpreadsheetSafe: csvSafe, damaged: say))
         }
@@ -66,5 +70,6 @@ struct ExportCommand: InspectingCommand {
     private func show(_ result: StoreExport) {
         note(result)
         for table in result.rows { Output.line("\(table.name): \(countText(table.count, "row"))") }
+        for name in result.fullTextTables { Output.line("\(name): full-text index") }
     }
 }

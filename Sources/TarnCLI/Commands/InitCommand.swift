@@ -10,9 +10,10 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Propose a description file from live answers, JSON files, or an OpenAPI document.",
         discussion: """
-            Looks at the first pages of each URL and writes a tarn.yaml that `tarn sync` runs as it is. A comment explains \
-            each guess. The file is checked before it is written: it imports the pages that were looked at. From an \
-            OpenAPI document, it also has the requests that change records (`write`), which `tarn push` sends.
+            Looks at the first pages of each URL, of an index of lists at those of each list, and writes a tarn.yaml \
+            that `tarn sync` runs as it is. A comment explains each guess. The file is checked before it is written: \
+            it imports the pages that were looked at. From an OpenAPI document, it also has the requests that change \
+            records (`write`), which `tarn push` sends.
 
             Examples:
               tarn init https://api.example.org/v1/issues
@@ -23,7 +24,8 @@ struct InitCommand: AsyncParsableCommand {
               tarn init answer.json --base https://api.example.org --output -
             """)
 
-    @Argument(help: ArgumentHelp("URLs of lists, or JSON files.", valueName: "url")) var targets: [String] = []
+    @Argument(help: ArgumentHelp("URLs of lists or of an index of lists, or JSON files.", valueName: "url"))
+    var targets: [String] = []
     @Option(help: ArgumentHelp("OpenAPI 3.0 or 3.1 document, in JSON or YAML.", valueName: "file|url"))
     var openapi: String?
     @Flag(help: "With --openapi: also look at the lists of the server.") var live = false
@@ -114,7 +116,9 @@ struct InitCommand: AsyncParsableCommand {
         }
         do throws(SampleError) {
             if let openapi { inputs.specification = try await sampler.specification(openapi, servers: servers) }
-            for target in targets { inputs.samples.append(try await sampler.sample(target: target)) }
+            for target in targets {
+                inputs.samples += try await sampler.samples(target: target) { if !isQuiet { Output.note($0) } }
+            }
         } catch {
             throw Failure(error)
         }

@@ -12,11 +12,12 @@ struct InspectCacheCommand: InspectingCommand {
         discussion: """
             Each row has the URL, the status, the freshness now, the age in seconds, the validators, the number of \
             listed records (for whole responses none) and the size in bytes. Responses of mirrors answer a cache, too; \
-            a list of a program is the order of several responses, and answers no request. `explain URL` shows \
-            every rule of HTTP caching (RFC 9111) with its values, for each response of the URL; --header adds fields \
-            to the request, for Vary and for directives. Nothing is sent. The rules are those of a private cache; \
-            limits and policies of a description do not count. Secrets in URLs are masked. Damaged entries are \
-            reported on standard error, and the exit code is then 6.
+            a list of a program is the order of several responses, and answers no request. A table that is narrower \
+            than 120 columns leaves some of them out. `explain URL` shows every rule of HTTP caching (RFC 9111) with \
+            its values, for each response of the URL; --header adds fields to the request, for Vary and for \
+            directives. Nothing is sent. The rules are those of a private cache; limits and policies of a description \
+            do not count. Secrets in URLs are masked. Damaged entries are reported on standard error, and the exit \
+            code is then 6.
 
             Examples:
               tarn inspect cache forge.tarn
@@ -57,26 +58,42 @@ struct InspectCacheCommand: InspectingCommand {
     }
 
     private func list(_ inspector: StoreInspector, _ report: DamageReport) throws -> String? {
-        let style = format.style, now = now
+        let style = format.style, now = now, hidden = hiddenColumns(style)
+        let columns = InspectCacheCommand.columns.indices.filter { !hidden.contains(InspectCacheCommand.columns[$0]) }
         var rows = RowWriter(
-            ["url", "method", "status", "state", "age", "lifetime", "validators", "records", "bytes", "of"], style,
-            rightAligned: [2, 4, 5, 7, 8])
+            columns.map { InspectCacheCommand.columns[$0] }, style,
+            rightAligned: Set(columns.indices.filter { [2, 4, 5, 7, 8].contains(columns[$0]) }), named: 0)
         format.beginOutput()
         let reason = try inspector.responses(
             { id, entry in
                 let response = StoredResponse(id, entry, at: now)
                 guard response.begins(with: url) else { return }
                 let validators = response.validatorTexts.joined(separator: ", ")
-                rows.add([
+                let cells: [OutputValue] = [
                     .text(response.url), .text(response.method), .number(response.status), .text(response.state),
                     .number(response.freshness.age), .number(response.freshness.lifetime),
                     validators.isEmpty ? .absent : .text(validators),
                     response.records.map(OutputValue.number) ?? .absent, .number(response.bytes),
                     .text(response.keeper.rawValue),
-                ])
+                ]
+                rows.add(columns.map { cells[$0] })
             }, damaged: { report.add($0) })
         rows.end()
+        if !hidden.isEmpty, rows.count > 0 {
+            Output.note(
+                "\(countText(hidden.count, "hidden column")): \(hidden.joined(separator: ", ")) (a wider terminal, or another "
+                    + "--format, shows all)")
+        }
         return reason
+    }
+
+    private static let columns = [
+        "url", "method", "status", "state", "age", "lifetime", "validators", "records", "bytes", "of",
+    ]
+
+    /// The columns that a narrow table leaves out, so that URLs can be told apart.
+    private func hiddenColumns(_ style: OutputStyle) -> [String] {
+        style.format == .table && Output.width < 120 ? ["method", "lifetime", "validators", "of"] : []
     }
 
     private func explain(_ inspector: StoreInspector, _ url: String, _ report: DamageReport) throws -> String? {

@@ -14,15 +14,19 @@ struct InspectGetCommand: InspectingCommand {
             unreadable is not reported as missing. The targets of a relationship that are not stored are marked as \
             missing, and the operations of the outbox that change the record are its unsent changes.
 
+            Of an LMDB file of another program, name a table in place of the entity, and a key: a text, a number of a \
+            table of integers, or 0x and hexadecimal digits.
+
             Examples:
               tarn inspect get forge.tarn Issue 7
               tarn inspect get forge.tarn Issue 7 --bytes
               tarn inspect get forge.tarn Membership '["acme", 12]'     a composite key is a JSON array
+              tarn inspect get other.mdb names key0001
               tarn inspect get forge.tarn User 3 --json | jq '.referrers[] | [.relationship, .count]'
             """)
 
     @Argument(help: "Store directory, or its data.mdb.") var store: String
-    @Argument(help: "Name of the entity.") var entity: String
+    @Argument(help: "Name of the entity, or of a table of another program.") var entity: String
     @Argument(help: "Key of the record.") var key: String
     @Option(help: "The most referrers of each relationship, responses and changes to show.") var limit = 10
     @Flag(help: "Include the stored bytes of the row.") var bytes = false
@@ -33,6 +37,9 @@ struct InspectGetCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        if let tables = try TableQuestions(store, inspector, unfit: [("--bytes", bytes)]) {
+            return try tables.get(key, of: entity, limit: limit, json: json)
+        }
         var found = try inspector.record(entity, limit: limit) {
             try RecordKey(argument: key, of: $0)
         }

@@ -11,7 +11,8 @@ struct InspectGrepCommand: InspectingCommand {
         discussion: """
             Numbers, dates and UUIDs are searched as `tarn inspect dump` prints them, texts without quotes and \
             escapes, lists by element, keys by component. --ignore-case follows Unicode: "STRASSE" finds "Straße". The \
-            exit code is 0 if the text was found, 1 if not, and 6 if a part of the store is damaged.
+            exit code is 0 if the text was found, 1 if not, and 6 if a part of the store is damaged. Of an LMDB file of \
+            another program, keys and values are searched, and --entity is the name of a table.
 
             Examples:
               tarn inspect grep forge.tarn 'rate limit'
@@ -41,11 +42,20 @@ struct InspectGrepCommand: InspectingCommand {
         options.fields = fields.map { Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }) }
         options.ignoresCase = ignoreCase
         options.limit = limit ?? .max
+        if let tables = try TableQuestions(store, inspector, unfit: [("--fields", fields != nil)]) {
+            if !count { format.beginOutput() }
+            return try tables.grep(text, options, count ? nil : format.style)
+        }
         let damage = DamageReport(store), style = format.style
         if !count { format.beginOutput() }
         var rows = count ? nil : RowWriter(["entity", "key", "field", "value"], style)
-        let result = try inspector.search(for: text, options, damaged: damage.add) { match in
-            rows?.add(members: match.members, cells: match.cells)
+        let result: SearchSummary
+        do {
+            result = try inspector.search(for: text, options, damaged: damage.add) { match in
+                rows?.add(members: match.members, cells: match.cells)
+            }
+        } catch let error as RecordSelectionError {
+            throw Failure(.usage, error.description)
         }
         if result.fields > 0 || !style.format.isForPeople { rows?.end() }
         noteWithoutLocks(store, result.aloneBecause)

@@ -10,7 +10,8 @@ struct InspectKeysCommand: InspectingCommand {
         abstract: "List the keys of an entity in their order, one per line.",
         discussion: """
             A key is a number or a text of JSON, and a composite key is an array. Damaged rows are reported on \
-            standard error and left out; the exit code is then 6.
+            standard error and left out; the exit code is then 6. Of an LMDB file of another program, name a table in \
+            place of the entity.
 
             Examples:
               tarn inspect keys forge.tarn Issue --limit 10
@@ -21,7 +22,7 @@ struct InspectKeysCommand: InspectingCommand {
             """)
 
     @Argument(help: "Store directory, or its data.mdb.") var store: String
-    @Argument(help: "Name of the entity.") var entity: String
+    @Argument(help: "Name of the entity, or of a table of another program.") var entity: String
     @Option(help: "Only keys that begin with this text, or with the parts of this JSON array.") var prefix: String?
     @Option(help: ArgumentHelp("Only this key and those after it.", valueName: "key")) var from: String?
     @Option(help: ArgumentHelp("Only this key and those before it.", valueName: "key")) var to: String?
@@ -34,6 +35,10 @@ struct InspectKeysCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        let unfit = [("--prefix", prefix != nil), ("--from", from != nil), ("--to", to != nil), ("--reverse", reverse)]
+        if let tables = try TableQuestions(store, inspector, unfit: unfit) {
+            return try tables.keys(of: entity, limit: limit ?? .max, countOnly: count)
+        }
         let damage = DamageReport(store)
         var found = 0
         let reason = try inspector.keys(

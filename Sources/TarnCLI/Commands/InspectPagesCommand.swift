@@ -35,22 +35,30 @@ struct InspectPagesCommand: InspectingCommand {
                 + "transaction \(use.transaction)")
         Output.line("")
         var table = Table(
-            ["table", "what", "branch", "leaf", "overflow", "fill", "scattered", "share", ""],
+            ["table", "what", "branch", "leaf", "overflow", "fill", "scattered", "share"],
             rightAligned: [2, 3, 4, 5, 6, 7])
+        var bars: [Double] = []
+        func add(_ cells: [String], share: Double) {
+            table.add(cells + [percent(share)])
+            bars.append(share)
+        }
         for t in use.tables where t.pages > 0 {
-            table.add([
-                t.name, t.meaning + (t.options.isEmpty ? "" : " [\(t.options.joined(separator: ", "))]"),
-                "\(t.branchPages)", "\(t.leafPages)", "\(t.overflowPages)", percent(t.fill(pageSize: use.pageSize)),
-                percent(t.fragmentation), percent(Double(t.pages) / Double(all)), bar(Double(t.pages) / Double(all)),
-            ])
+            add(
+                [
+                    t.name, t.meaning + (t.options.isEmpty ? "" : " [\(t.options.joined(separator: ", "))]"),
+                    "\(t.branchPages)", "\(t.leafPages)", "\(t.overflowPages)", percent(t.fill(pageSize: use.pageSize)),
+                    percent(t.fragmentation),
+                ], share: Double(t.pages) / Double(all))
         }
-        let free = Double(use.free.pages) / Double(all)
-        table.add(["", "free pages", "", "", "\(use.free.pages)", "", "", percent(free), bar(free)])
+        add(
+            ["", "free pages", "", "", "\(use.free.pages)", "", ""], share: Double(use.free.pages) / Double(all))
         if use.unaccounted > 0 {
-            let lost = Double(use.unaccounted) / Double(all)
-            table.add(["", "in no table, not free", "", "", "\(use.unaccounted)", "", "", percent(lost), bar(lost)])
+            add(
+                ["", "in no table, not free", "", "", "\(use.unaccounted)", "", ""],
+                share: Double(use.unaccounted) / Double(all))
         }
-        table.lines(width: Output.width).forEach { Output.line($0) }
+        let most = max(bars.max() ?? 0, .leastNormalMagnitude)
+        table.lines(width: Output.summaryWidth, bars: bars.map { $0 / most }).forEach { Output.line($0) }
         Output.line("")
         Output.line(freeText(use))
     }
@@ -68,9 +76,4 @@ struct InspectPagesCommand: InspectingCommand {
     }
 
     private func percent(_ part: Double) -> String { "\((part * 1000).rounded() / 10) %" }
-
-    private func bar(_ part: Double) -> String {
-        let cells = Int((min(max(part, 0), 1) * 20).rounded())
-        return String(repeating: "█", count: cells) + (cells == 0 && part > 0 ? "▏" : "")
-    }
 }

@@ -11,7 +11,8 @@ struct InspectTopCommand: InspectingCommand {
         discussion: """
             Sizes are those of rows: as they are stored, and without compression. Lists are to-many relationships, \
             also those that are derived from the other side. Damaged rows are reported on standard error and left \
-            out; the exit code is then 6.
+            out; the exit code is then 6. Of an LMDB file of another program, the largest entries are shown (of the \
+            1,000 largest ones), and --entity is the name of a table.
 
             Examples:
               tarn inspect top forge.tarn
@@ -30,6 +31,9 @@ struct InspectTopCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        if let tables = try TableQuestions(store, inspector, unfit: []) {
+            return try tables.top(of: entity, limit: limit, json: json)
+        }
         let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable), damage = DamageReport(store, meter)
         let top = try inspector.extremes(
             limit: limit, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") }, damaged: damage.add)

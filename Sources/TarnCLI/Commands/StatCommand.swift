@@ -14,7 +14,7 @@ struct StatCommand: InspectingCommand {
             checks everything. The endpoints are those that were scanned, with their last failures. Without permission \
             to lock, the file is read without locks; the exit code is 9 if another process committed meanwhile.
 
-            --sizes and --bigkeys read all pages.
+            Below is a row for each table, with a bar for its size. --sizes and --bigkeys read all pages.
 
             Examples:
               tarn inspect stat forge.tarn
@@ -55,14 +55,17 @@ struct StatCommand: InspectingCommand {
         noteWithoutLocks(store, statistics.aloneBecause)
         var table = Table(
             ["table", "what", "entries", "depth", "pages", "size", "share"], rightAligned: [2, 3, 4, 5, 6])
-        for t in statistics.tables where tables.isEmpty || tables.contains(t.name) {
+        let shown = statistics.tables.filter { tables.isEmpty || tables.contains($0.name) }
+        for t in shown {
             let share = statistics.fileBytes > 0 ? Double(t.bytes) / Double(statistics.fileBytes) : 0
             table.add([
                 t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes),
                 "\((share * 1000).rounded() / 10) %",
             ])
         }
-        table.lines(width: Output.width).forEach { Output.line($0) }
+        // As in the picture, the longest bar is that of the largest table.
+        let most = Double(max(1, shown.map(\.bytes).max() ?? 1))
+        table.lines(width: Output.summaryWidth, bars: shown.map { Double($0.bytes) / most }).forEach { Output.line($0) }
         var findings = statistics.findings
         if sizes || bigkeys != nil {
             let use = try inspector.pageUse(largest: bigkeys ?? 0)

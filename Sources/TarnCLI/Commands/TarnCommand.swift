@@ -89,11 +89,20 @@ struct TarnCommand: AsyncParsableCommand {
                 end(0)
             }
             if code == .validationFailure {
-                Output.notes(usageError(fullMessage(for: error, columns: HelpText.unwrapped), arguments))
+                let message = usageError(fullMessage(for: error, columns: HelpText.unwrapped), arguments)
+                if arguments.first == "sync", arguments.contains("--json") { writeEvent(message) }
+                Output.notes(message)
                 end(Failure.Code.usage.rawValue)
             }
             end(Failure(error))
         }
+    }
+
+    /// Writes a usage error of `tarn sync --json` as the only event.
+    private static func writeEvent(_ message: String) {
+        let line = message.split(separator: "\n").first ?? ""
+        Output.json(SyncEvents.error(Failure(.usage, String(line.trimmingPrefix("tarn: ")))))
+        Output.flush()
     }
 
     private static func end(_ failure: Failure) -> Never {

@@ -19,13 +19,17 @@ struct RowWriter {
     /// - Parameters:
     ///   - columns: the titles of the cells.
     ///   - rightAligned: the columns of numbers, by index.
+    ///   - named: the column whose cells a table cuts in the middle; nil for none.
     ///   - isSingle: whether there is one row at most: JSON and YAML then have no list.
-    init(_ columns: [String], _ style: OutputStyle, rightAligned: Set<Int> = [], isSingle: Bool = false) {
+    init(
+        _ columns: [String], _ style: OutputStyle, rightAligned: Set<Int> = [], named: Int? = nil,
+        isSingle: Bool = false
+    ) {
         self.columns = columns
         self.style = style
         self.isSingle = isSingle
         switch style.format {
-        case .table: table = TableStream(columns, rightAligned: rightAligned, width: Output.width)
+        case .table: table = TableStream(columns, rightAligned: rightAligned, width: Output.width, named: named)
         case .csv, .tsv: header()
         case .markdown:
             header()

@@ -29,6 +29,35 @@ struct Table {
         }
     }
 
+    /// Returns the lines with a bar behind each row, unless the bars would make names unreadable.
+    ///
+    /// - Parameter bars: the bar of each row, from 0 to 1.
+    func lines(width: Int, bars: [Double]) -> [String] {
+        let rest = width - 2 - Table.leastBarColumns, all = [header] + rows
+        let isReadable = zip(Table.widths(all, width: .max), Table.widths(all, width: rest)).allSatisfy { whole, cut in
+            cut >= min(whole, Table.readableColumns)
+        }
+        guard isReadable else { return lines(width: width) }
+        let lines = lines(width: rest), columns = lines.map { VisibleText.columns(of: $0) }
+        let start = 2 + (columns.max() ?? 0), room = min(Table.mostBarColumns, width - start)
+        return lines.indices.map { row in
+            let bar = row > 0 && row <= bars.count ? Table.bar(bars[row - 1], columns: room) : ""
+            return bar.isEmpty ? lines[row] : lines[row] + String(repeating: " ", count: start - columns[row]) + bar
+        }
+    }
+
+    private static let leastBarColumns = 6
+    private static let readableColumns = 12
+    private static let mostBarColumns = 20
+
+    /// Returns a bar in eighths of a column; anything above 0 has one.
+    private static func bar(_ part: Double, columns: Int) -> String {
+        guard part > 0 else { return "" }
+        let eighths = max(1, Int((min(part, 1) * Double(columns * 8)).rounded()))
+        let rest = eighths % 8 == 0 ? "" : ["▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8 - 1]
+        return String(repeating: "█", count: eighths / 8) + rest
+    }
+
     /// The least columns of a cell that is cut.
     private static let leastColumns = 4
     /// The same in a table that does not fit either way.

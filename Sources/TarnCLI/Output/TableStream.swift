@@ -8,14 +8,17 @@ struct TableStream {
     private let header: [String]
     private let rightAligned: Set<Int>
     private let width: Int
+    /// The column whose cells are cut in the middle; nil for none.
+    private let named: Int?
     private var rows: [[String]] = []
     private var widths: [Int]?
     private var began: ContinuousClock.Instant?
 
-    init(_ header: [String], rightAligned: Set<Int>, width: Int) {
+    init(_ header: [String], rightAligned: Set<Int>, width: Int, named: Int?) {
         self.header = header.map(VisibleText.cell)
         self.rightAligned = rightAligned
         self.width = width
+        self.named = named
     }
 
     mutating func add(_ cells: [String]) {
@@ -46,6 +49,8 @@ struct TableStream {
     }
 
     private func emit(_ row: [String], _ widths: [Int]) {
+        var row = row
+        if let named { row[named] = VisibleText.cutInside(row[named], columns: widths[named]) }
         Output.line(Table.line(row, widths, rightAligned), limit: .max)
     }
 }

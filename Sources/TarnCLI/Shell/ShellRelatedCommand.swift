@@ -9,7 +9,7 @@ struct ShellRelatedCommand: InspectingCommand {
         discussion: """
             Examples:
               related Issue 7 author
-              related User 3 issues --limit 10
+              related User 3 issues --limit 10 --fields number,title
             """)
 
     @Argument(help: "Store directory.") var store: String
@@ -17,6 +17,7 @@ struct ShellRelatedCommand: InspectingCommand {
     @Argument(help: "Key of the record.") var key: String
     @Argument(help: "Name of the relationship, or of its inverse.") var relationship: String
     @Option(help: "Number of records to show (default: all).") var limit: Int?
+    @Option(help: ArgumentHelp("Fields to show, separated by commas.", valueName: "name,name")) var fields = ""
     @OptionGroup var format: FormatOption
 
     func validate() throws {
@@ -25,8 +26,9 @@ struct ShellRelatedCommand: InspectingCommand {
 
     func run(on inspector: StoreInspector) throws {
         let damage = DamageReport(store), style = format.style
+        let names = fields.isEmpty ? nil : try fieldNames(inspector)
         format.beginOutput()
-        var rows = RowWriter(["entity", "key", "name"], style)
+        var rows = RowWriter(["entity", "key"] + (names ?? ["name"]), style)
         let isStored = try inspector.related(
             entity, relationship, limit: limit ?? .max, key: { try RecordKey(argument: key, of: $0) },
             damaged: damage.add
@@ -36,15 +38,33 @@ struct ShellRelatedCommand: InspectingCommand {
                 related.key.appendJSON(to: &key)
                 return rows.add(
                     members: [("missing", .json(key))],
-                    cells: [.text("missing"), .value(.reference(related.key)), .absent])
+                    cells: [.text("missing"), .value(.reference(related.key))]
+                        + Array(repeating: .absent, count: names?.count ?? 1))
             }
+            let members = ShellListCommand.members(record).filter { names?.contains($0.name) ?? true }
+            let cells = names?.map { record[$0].map(OutputValue.value) ?? .absent } ?? [Self.name(of: record)]
             rows.add(
-                members: [("entity", .text(record.entity))] + ShellListCommand.members(record),
-                cells: [.text(record.entity), .value(.reference(related.key)), Self.name(of: record)])
+                members: [("entity", .text(record.entity))] + members,
+                cells: [.text(record.entity), .value(.reference(related.key))] + cells)
         }
         rows.end()
         try damage.end("read")
         guard isStored else { throw Failure(.failed, "\(entity) \(key) is not in the store") }
+    }
+
+    /// The names of `--fields`: fields of the records that the relationship leads to.
+    private func fieldNames(_ inspector: StoreInspector) throws -> [String] {
+        let catalog = try inspector.storedCatalog(), names = RecordPrinter.names(in: fields)
+        guard let owner = catalog.entity(entity), let found = catalog.relationship(relationship, of: owner),
+            let destination = catalog.entity(id: found.destination)
+        else { return names }
+        // The records may be of a kind with more fields.
+        let kinds = catalog.entities.filter { catalog.isKind($0.id, of: destination.id) }
+        let known = Set(kinds.flatMap { $0.fields.map(\.name) })
+        for name in names where !known.contains(name) {
+            throw Failure(.usage, Spelling.unknown("field", name, among: known.sorted()))
+        }
+        return names
     }
 
     /// The value by which people know a record.

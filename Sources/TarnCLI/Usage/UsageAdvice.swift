@@ -10,7 +10,7 @@ enum UsageAdvice {
     /// - Returns: nil if all commands and options are known: the arguments are wrong for another
     ///   reason.
     static func message(_ arguments: some Sequence<String>, _ program: CommandOutline) -> String? {
-        var command = program, skipsValue = false, previous = ""
+        var command = program, skipsValue = false, previous = "", isRoot = true
         for argument in arguments {
             if argument == "--" { return nil }
             defer { previous = argument }
@@ -31,12 +31,14 @@ enum UsageAdvice {
                         + "behind --, after all options, as in `tarn get Issue -- -5`"
                 }
             } else if let subcommand = command.subcommand(argument) {
-                command = subcommand
+                (command, isRoot) = (subcommand, false)
             } else if let subcommands = command.subcommands, !subcommands.isEmpty {
                 if let other = elsewhere(argument) {
                     return "unknown command \"\(argument)\": did you mean `\(other)`?"
                 }
-                return unknown("command", argument, command.shownSubcommands.map(\.commandName))
+                // `help` is ArgumentParser's own.
+                return unknown(
+                    "command", argument, command.shownSubcommands.map(\.commandName) + (isRoot ? ["help"] : []))
             }
         }
         return nil

@@ -71,16 +71,26 @@ struct TableLines {
 
     /// Appends bytes: a number in a table of integers, else a string if they are a text, else an
     /// object with their digits.
-    private static func append(_ bytes: Bytes, isInteger: Bool, to text: inout String) {
-        if isInteger, bytes.count == 4 {
-            text += "\(bytes.load(0, UInt32.self))"
-        } else if isInteger, bytes.count == 8 {
-            text += "\(bytes.load(0, UInt64.self))"
+    static func append(_ bytes: Bytes, isInteger: Bool, to text: inout String) {
+        if let number = number(bytes, isInteger: isInteger) {
+            text += number
         } else if let string = string(bytes) {
             text.appendJSONString(string)
         } else {
             text += "{\"hex\":\"" + StoreInspector.hexadecimal(bytes) + "\"}"
         }
+    }
+
+    /// Returns bytes as a text for people: a number, the text, or digits behind `0x`.
+    static func text(_ bytes: Bytes, isInteger: Bool) -> String {
+        number(bytes, isInteger: isInteger) ?? string(bytes) ?? "0x" + StoreInspector.hexadecimal(bytes)
+    }
+
+    /// Returns the integer of a table of integers; nil for other bytes.
+    private static func number(_ bytes: Bytes, isInteger: Bool) -> String? {
+        guard isInteger else { return nil }
+        return bytes.count == 4
+            ? "\(bytes.load(0, UInt32.self))" : bytes.count == 8 ? "\(bytes.load(0, UInt64.self))" : nil
     }
 
     /// Returns the text of bytes; nil if they are not UTF-8, or have control characters besides

@@ -177,4 +177,17 @@ struct UniqueNames {
         }
         return name
     }
+
+    /// Returns the name as ``name(_:)`` does, where the names with each of the endings behind it
+    /// are free, too, and takes them all.
+    mutating func name(_ wanted: String, endings: [String], isUsable: (String) -> Bool) -> String {
+        var name = wanted, number = 2
+        func names() -> [String] { ([""] + endings).map { (name + $0).lowercased() } }
+        while !taken.isDisjoint(with: names()) || !isUsable(name) {
+            name = "\(wanted)_\(number)"
+            number += 1
+        }
+        taken.formUnion(names())
+        return name
+    }
 }

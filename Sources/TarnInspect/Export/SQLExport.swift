@@ -7,12 +7,16 @@ struct SQLExport {
     /// The rows that wait for their statement, by table: those of records, then those of lists.
     private var waiting: [String]
     private let heads: [String]
+    /// The tables with full-text indexes; empty without them.
+    private(set) var fullTextTables: [String] = []
+    private let hasFullText: Bool
 
     /// The length of a statement with rows, in bytes; the last row may exceed it.
     private static let statementSize = 1 << 16
 
-    init(_ layout: ExportLayout, line: @escaping (String) throws -> Void) {
-        (self.layout, self.line) = (layout, line)
+    /// - Parameter hasFullText: whether the texts of each table have an index.
+    init(_ layout: ExportLayout, hasFullText: Bool, line: @escaping (String) throws -> Void) {
+        (self.layout, self.hasFullText, self.line) = (layout, hasFullText, line)
         let names = layout.tables.map(\.name) + layout.joins.map(\.name)
         heads = names.map { "INSERT INTO \(ExportCell.identifier($0)) VALUES" }
         waiting = Array(repeating: "", count: names.count)
@@ -90,7 +94,8 @@ struct SQLExport {
 
     // MARK: - Indexes and views
 
-    /// Writes what is left: rows, indexes, and a view for each entity with a parent.
+    /// Writes what is left: rows, indexes, a view for each entity with a parent, and full-text
+    /// indexes.
     mutating func end() throws {
         for number in waiting.indices { try flush(number) }
         var names = UniqueNames()
@@ -103,7 +108,16 @@ struct SQLExport {
             try line("CREATE INDEX \(name) ON \(ExportCell.identifier(join.name)) (\(columns));")
         }
         try views(&names)
+        if hasFullText { try fullText(&names) }
         try line("COMMIT;")
+    }
+
+    private mutating func fullText(_ names: inout UniqueNames) throws {
+        for table in layout.tables {
+            guard let index = SQLExport.fullText(of: table, &names) else { continue }
+            fullTextTables.append(index.name)
+            try index.statements.forEach(line)
+        }
     }
 
     private func indexes(of table: ExportLayout.RecordTable, _ names: inout UniqueNames) throws {

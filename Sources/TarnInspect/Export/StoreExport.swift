@@ -8,6 +8,8 @@ public struct StoreExport: Sendable, Hashable {
     public internal(set) var damaged = 0
     /// The number of values of fields that the catalog does not know, which the export lacks.
     public internal(set) var unknownValues = 0
+    /// The names of the full-text indexes; empty if none were asked for.
+    package internal(set) var fullTextTables: [String] = []
     /// The reason why no read transaction held the state; nil if one did.
     public internal(set) var aloneBecause: String?
 

@@ -19,14 +19,23 @@ extension StoreInspector {
     /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
     public func exportSQL(
         line: @escaping (String) throws -> Void, damaged: (Damage) -> Void
+    ) throws -> StoreExport { try exportSQL(line: line, hasFullText: false, damaged: damaged) }
+
+    /// Calls `line` with the statements of ``exportSQL(line:damaged:)``.
+    ///
+    /// - Parameter hasFullText: whether each table with texts gets an index of them, in a table
+    ///   `TABLE_fts` of SQLite's module FTS5.
+    package func exportSQL(
+        line: @escaping (String) throws -> Void, hasFullText: Bool, damaged: (Damage) -> Void
     ) throws -> StoreExport {
         try open { file in
             try checkIsReadable(file)
             let layout = ExportLayout(file.catalog)
-            var sql = SQLExport(layout, line: line)
+            var sql = SQLExport(layout, hasFullText: hasFullText, line: line)
             try sql.begin()
-            let result = try StoreInspector.export(file, layout, damaged) { try sql.add($0, table: $1) }
+            var result = try StoreInspector.export(file, layout, damaged) { try sql.add($0, table: $1) }
             try sql.end()
+            result.fullTextTables = sql.fullTextTables
             return result
         }
     }
@@ -113,6 +122,13 @@ extension StoreInspector {
     /// - Throws: As ``exportSQL(line:damaged:)``; `StoreMaintenanceError.destinationExists`; an
     ///   error with the program's message if it fails or is not installed.
     public func exportSQLite(to path: String, damaged: (Damage) -> Void) throws -> StoreExport {
+        try exportSQLite(to: path, hasFullText: false, damaged: damaged)
+    }
+
+    /// Writes the database of ``exportSQLite(to:damaged:)``.
+    ///
+    /// - Parameter hasFullText: whether each table with texts gets an index of them.
+    package func exportSQLite(to path: String, hasFullText: Bool, damaged: (Damage) -> Void) throws -> StoreExport {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         let unfinished = StoreInspector.unfinishedName(path)
@@ -121,7 +137,7 @@ extension StoreInspector {
         // The database is deleted if anything fails: it needs no journal.
         try program.send("PRAGMA journal_mode=OFF;")
         try program.send("PRAGMA synchronous=OFF;")
-        let result = try exportSQL(line: { try program.send($0) }, damaged: damaged)
+        let result = try exportSQL(line: { try program.send($0) }, hasFullText: hasFullText, damaged: damaged)
         try program.finish()
         // Not a hard link, which disks with the file systems of other machines lack.
         let code = FileCalls.renameExclusively(unfinished, to: path)

@@ -45,7 +45,8 @@ extension StoreInspector {
     /// `damaged`, and the search continues.
     ///
     /// - Parameter text: The text; it must not be empty.
-    /// - Throws: The error of `match`; `StoreError.unknownEntity`, `.unknownField`; otherwise as
+    /// - Throws: The error of `match`; `StoreError.unknownEntity`, `.unknownField`, and of all
+    ///   entities `RecordSelectionError.unknownField`; otherwise as
     ///   ``dumpRecords(of:withVersions:line:damaged:)``.
     package func search(
         for text: String, _ options: SearchOptions = SearchOptions(), progress: ((Progress) -> Void)? = nil,
@@ -72,8 +73,10 @@ extension StoreInspector {
         let all = catalog.entities.filter { entity in entities.contains { catalog.isKind(entity.id, of: $0.id) } }
         let known = Set(all.flatMap { $0.fields.map(\.name) })
         guard let unknown = fields.sorted().first(where: { !known.contains($0) && !$0.hasPrefix("#") }) else { return }
-        throw StoreError.unknownField(
-            entity: entities.map(\.name).joined(separator: ", "), name: unknown, known: known.sorted())
+        guard entities.count == 1 else {
+            throw RecordSelectionError.unknownField(name: unknown, known: known.sorted())
+        }
+        throw StoreError.unknownField(entity: entities[0].name, name: unknown, known: known.sorted())
     }
 }
 

@@ -431,13 +431,17 @@ extension Source.Detail {
     /// Whether the list has little more than links, so that the details are what is wanted.
     func isActive(for source: Source) -> Bool {
         guard let shape = source.lists.first?.shape, source.parent == nil else { return false }
-        let listed = shape.names.count { !added.contains($0) }
-        return listed <= 4 && added.count >= 3
+        return Source.Detail.isWorthRequests(
+            added: added.count, listed: shape.names.count { !added.contains($0) })
     }
+
+    /// Whether single records have so much more than listed ones that each is requested.
+    static func isWorthRequests(added: Int, listed: Int) -> Bool { listed <= 4 && added >= 3 }
 
     /// Adds the keys of a single record to the shape of listed ones, as optional.
     func add(to list: ObjectShape) {
         if let page { list.add(page.json) }
+        for page in furtherPages { list.add(page.json) }
         guard let shape else { return }
         for name in added {
             guard let theirs = shape.fields[name] else { continue }

@@ -86,6 +86,8 @@ struct Source {
         /// Keys that a single record has and a listed one has not.
         var added: [String]
         var page: Sample.Page?
+        /// The responses to requests for other records.
+        var furtherPages: [Sample.Page] = []
         /// The declared shape of a single record; nil without a specification.
         var shape: ObjectShape?
     }

@@ -74,6 +74,8 @@ package struct Sample: Sendable {
     var aliases: [String] = []
     /// The response to the request for one record, and its URL.
     var detail: Page?
+    /// The responses to requests for other records, if the first one leaves types open.
+    var furtherDetails: [Page] = []
     /// Remarks for the endpoint.
     package var notes: [String] = []
     /// Remarks about records that the proposal does not reach: `tarn init` prints them.

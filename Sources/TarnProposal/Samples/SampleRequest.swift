@@ -26,9 +26,26 @@ package enum SampleRequest {
 
 extension Sampler {
     /// Looks at a URL, or reads a file.
-    package func sample(target: String) async throws(SampleError) -> Sample {
-        guard try Sampler.isURL(target) else { return try Sampler.sample(file: target) }
-        return try await sample(target)
+    ///
+    /// If the answer is an index of lists, each of them is looked at.
+    ///
+    /// - Parameter note: a closure that is called with a line about an index, and about each of its
+    ///   URLs that has no records.
+    package func samples(
+        target: String, note: (String) -> Void = { _ in }
+    ) async throws(SampleError) -> [Sample] {
+        guard try Sampler.isURL(target) else { return [try Sampler.sample(file: target)] }
+        let sample = try await sample(target), links = ListIndex.links(in: sample)
+        guard !links.isEmpty else { return [sample] }
+        note("\(Redaction.url(target)) is an index of \(links.count) URLs: looking at each")
+        var lists: [Sample] = []
+        for link in links {
+            do throws(SampleError) { lists.append(try await self.sample(link, isOneOfMany: true)) } catch {
+                if case .limited = error { throw error }
+                note("not looked at: \(error.remark)")
+            }
+        }
+        return lists.isEmpty ? [sample] : lists
     }
 
     /// Whether a target is a URL, and not the name of a file.

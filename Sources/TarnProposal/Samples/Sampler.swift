@@ -128,17 +128,6 @@ package struct Sampler: Sendable {
         return a.hasSameOrigin(as: b) || a.host == b.host && a.scheme == "https" && a.port == 443 && b.port == 80
     }
 
-    /// Reads a file of JSON.
-    static func sample(file path: String) throws(SampleError) -> Sample {
-        let body = try contents(ofFile: path)
-        let page = ColumnSearch.page(Sample.Page(url: "", body: body, json: try parse(body, name: path)))
-        let lists = page.lists
-        guard !lists.isEmpty else { throw .noRecords(path) }
-        var sample = Sample(origin: path, isURL: false, pages: [page])
-        sample.gaps = gaps(page.json, lists, url: "")
-        return sample
-    }
-
     /// Returns the error of a page without records that states an error; nil for other pages.
     static func statedError(_ page: Sample.Page, _ lists: [FoundList], isFirst: Bool) -> SampleError? {
         guard lists.allSatisfy({ ListFinder.objects(page.json, $0).isEmpty }),
@@ -193,7 +182,7 @@ package struct Sampler: Sendable {
             }
             if sample.pages.count == 1, sample.style.text == "single_page" {
                 var noted = sample
-                noteSign(&noted, lists, facts, bounds)
+                Sampler.noteSign(&noted, lists, facts, PageRequest(url: noted.origin), bounds)
                 let hasSign = noted.style.unreached != nil
                 await lookBehind(
                     &sample, lists, facts, declared, &bounds, &moved, isLikely: hasSign || isOneOfMany)
@@ -320,10 +309,11 @@ package struct Sampler: Sendable {
     }
 
     /// Notes a sign of more records than the page has.
-    private func noteSign(
-        _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ bounds: PageSequence.Bounds
+    static func noteSign(
+        _ sample: inout Sample, _ lists: [FoundList], _ facts: PageFacts, _ request: PageRequest,
+        _ bounds: PageSequence.Bounds
     ) {
-        guard var sequence = try? PageSequence(.singlePage, PageRequest(url: sample.origin), bounds) else { return }
+        guard var sequence = try? PageSequence(.singlePage, request, bounds) else { return }
         do throws(PaginationError) { _ = try sequence.advance(facts) } catch {
             guard case .more(let evidence, let listed, _, _, _) = error else { return }
             sample.isComplete = false
@@ -436,28 +426,5 @@ package struct Sampler: Sendable {
         }
         bounds.aliases = Array(Set(bounds.aliases)).sorted()
         return bounds
-    }
-
-    // MARK: Details
-
-    /// Requests the first record by its own URL.
-    private func lookAtDetail(_ sample: inout Sample, _ list: FoundList) async {
-        guard let home = try? HTTPURL(sample.origin),
-            let object = ListFinder.objects(sample.pages[0].json, list).first
-        else { return }
-        let own = ["url", "self", "href", "uri", "@id"].lazy.compactMap { object[$0]?.scalarText }.first
-        let linked =
-            own ?? object.value(at: ["_links", "self", "href"])?.scalarText
-            ?? object.value(at: ["links", "self"])?.scalarText
-        var target: String?
-        if let linked, let url = try? home.resolving(linked), url.path != home.path {
-            let bases = [home.origin] + sample.aliases
-            target = HTTPURL.rebase(link: url.description, from: bases, onto: home.origin)
-        } else if let key = ["id", "uuid", "_id"].lazy.compactMap({ object[$0]?.scalarText }).first {
-            let path = home.path.hasSuffix("/") ? String(home.path.dropLast()) : home.path
-            target = home.origin + path + "/" + PercentEncoding.encode(key)
-        }
-        guard let target, let page = try? await page(target), page.json.isObject else { return }
-        sample.detail = page
     }
 }

@@ -141,6 +141,7 @@ struct SourceBuilder {
                 + (sample.isComplete ? "" : ", more follow")
         ]
         if let detail = sample.detail { addDetail(detail, to: &source) }
+        source.detail?.furtherPages = sample.furtherDetails
         sources.append(source)
     }
 

@@ -31,6 +31,25 @@ struct ExportCommandTests {
         #expect(again.status == 1 && again.error.contains("forge.db"), "\(again.error)")
     }
 
+    @Test("--full-text makes an index of the texts, which finds what the store's own search finds")
+    func fullText() async throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/forge.db", store = try await Forge.store
+        let result = try await tarn("inspect", "export", store, "--sqlite", path, "--full-text")
+        expectSuccess(result)
+        #expect(result.lines.contains("Issue_fts: full-text index"), "\(result.output)")
+        let grep = try await tarn(
+            "inspect", "grep", store, "crash", "-i", "--entity", "Issue", "--fields", "title", "--format", "csv")
+        let rows = grep.lines.dropFirst().map { $0.split(separator: ",") }
+        let keys = Set(rows.map { String($0[1]) })
+        let found = Set(try sqlite(path, "SELECT rowid FROM Issue_fts WHERE Issue_fts MATCH 'title: crash*'"))
+        #expect(!keys.isEmpty && found == keys)
+        #expect(try sqlite(path, "SELECT count(*) FROM Issue") == ["330"])
+        let sql = try await tarn("inspect", "export", store, "--sql", "--full-text")
+        #expect(sql.lines.count { $0.contains("USING fts5") } > 1)
+        let csv = try await tarn("inspect", "export", store, "--ndjson", "--full-text")
+        #expect(csv.status == 2 && csv.error.contains("--full-text"), "\(csv.error)")
+    }
+
     @Test("--sqlite needs no hard links, which the file systems of memory cards lack")
     func sqliteWithoutLinks() async throws {
         let folder = try TemporaryFolder(), store = try await Forge.store

@@ -31,6 +31,18 @@ struct InspectCacheCommandTests {
         #expect(none.status == 0 && none.output == "")
     }
 
+    @Test("a table that is narrow leaves columns out and names them: URLs can be told apart")
+    func narrow() async throws {
+        let folder = try TemporaryFolder(), (store, _) = try await store(folder)
+        for (columns, isNarrow) in [("80", true), ("120", false)] {
+            let result = try await tarn(
+                ["inspect", "cache", store, "--format", "table"], environment: ["COLUMNS": columns])
+            #expect(result.lines[0].contains("validators") == !isNarrow, "\(result.output)")
+            #expect(result.lines[1].contains("/items"), "\(result.output)")
+            #expect(result.error.hasPrefix("4 hidden columns: method, ") == isNarrow, "\(result.error)")
+        }
+    }
+
     @Test("explain shows each rule with its values: fresh, another Accept, max-age=0, and nothing stored")
     func explain() async throws {
         let folder = try TemporaryFolder(), (store, _) = try await store(folder)

@@ -50,6 +50,28 @@ struct InspectPagesCommandTests {
         #expect(result.lines.contains(where: isFree), "\(result.output)")
     }
 
+    @Test("stat has a bar for each table, the longest for the largest; a narrow terminal has names in their place")
+    func bars() async throws {
+        let store = try await Forge.store
+        func bars(_ columns: String) async throws -> [(bytes: Int, length: Int)] {
+            let result = try await tarn(["inspect", "stat", store], environment: ["COLUMNS": columns])
+            expectSuccess(result)
+            let lines = result.lines.drop { !$0.hasPrefix("table ") }.dropFirst()
+            #expect(lines.count > 10 && lines.allSatisfy { $0.count <= Int(columns) ?? 0 }, "\(result.output)")
+            let tables = try #require(
+                try json(try await tarn("inspect", "stat", store, "--json").output)["tables"] as? [[String: Any]])
+            return zip(tables, lines).map { table, line in
+                let bar = line.reversed().prefix { "▏▎▍▌▋▊▉█".contains($0) }
+                return (table["bytes"] as? Int ?? -1, bar.count)
+            }
+        }
+        let wide = try await bars("140").sorted { $0.bytes < $1.bytes }
+        #expect(wide.map(\.length) == wide.map(\.length).sorted() && wide.last?.length == 20, "\(wide)")
+        #expect(wide.allSatisfy { $0.bytes == 0 || $0.length > 0 })
+        #expect(try await bars("80").map(\.length).max() ?? 0 >= 6)
+        #expect(try await bars("66").allSatisfy { $0.length == 0 })
+    }
+
     @Test("stat --json, --sizes, --bigkeys and --plot agree with one another; the picture is XML")
     func sizes() async throws {
         let folder = try TemporaryFolder(), store = try await Forge.store, picture = folder.path + "/sizes.svg"

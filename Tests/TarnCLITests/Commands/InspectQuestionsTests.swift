@@ -155,7 +155,8 @@ struct InspectQuestionsTests {
         #expect(Int(counted.output.dropLast()).map { $0 >= wanted.count } == true)
         let none = try await tarn("inspect", "grep", store, "nothing has this text")
         #expect(none.status == 1 && none.output == "" && none.error == "")
-        #expect(try await tarn("inspect", "grep", store, "a", "--fields", "nope").status == 2)
+        let wrong = try await tarn("inspect", "grep", store, "a", "--fields", "titel")
+        #expect(wrong.status == 2 && wrong.error == "tarn: unknown field \"titel\": did you mean \"title\"?\n")
         #expect(try await tarn("inspect", "grep", store, "").status == 2)
         #expect(try await tarn("inspect", "grep", store, "e", "--limit", "3").lines.count == 3)
     }

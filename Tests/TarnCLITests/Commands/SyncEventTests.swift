@@ -34,6 +34,21 @@ struct SyncEventTests {
                 == String(contentsOfFile: Repository.root + "/tools/schemas/sync-events.json", encoding: .utf8))
     }
 
+    @Test("a wrong option or value of sync --json is an event as well, the only one")
+    func usageErrors() async throws {
+        for (option, message) in [
+            (["--limt", "3"], #"unknown option "--limt": did you mean "--limit"?"#),
+            (["--limit", "0"], "--limit must be at least 1"),
+        ] {
+            let result = try await tarn(["sync", "--json"] + option)
+            let found = try events(result)
+            #expect(result.status == 2 && found.count == 1, "\(result)")
+            #expect(found.first?["exit_code"] as? Int == 2 && found.first?["message"] as? String == message, "\(found)")
+            #expect(result.errorLines.first == "tarn: " + message, "\(result.error)")
+            #expect(try await tarn(["sync"] + option).output == "")
+        }
+    }
+
     @Test("an interrupt of several endpoints is told once, and marks them as interrupted, not as failed")
     func interruptedOnce() async throws {
         for isJSON in [true, false] {

@@ -26,6 +26,20 @@ struct InspectShellTests {
         #expect(result.status == 1 && result.error.contains("standard input cannot be read"), "\(result)")
     }
 
+    @Test("related has --fields, and names the nearest field for a misspelt one")
+    func relatedFields() async throws {
+        let store = try await Forge.store
+        let dumped = try await tarn("inspect", "dump", store, "--entity", "Issue", "--limit", "1")
+        let fields = try #require(try json(dumped.output)["fields"] as? [String: Any])
+        let user = try #require(fields["author"] as? Int)
+        let rows = try await pipe("related User \(user) issues --fields number,title --format csv", store: store)
+        #expect(rows.status == 0 && rows.lines.first == "entity,key,number,title", "\(rows)")
+        let objects = try await pipe("related User \(user) issues --limit 1 --fields number", store: store)
+        #expect(try json(objects.output).keys.sorted() == ["entity", "number"], "\(objects)")
+        let wrong = try await pipe("related User \(user) issues --fields titel", store: store)
+        #expect(wrong.status == 2 && wrong.error.contains("did you mean \"title\"?"), "\(wrong.error)")
+    }
+
     @Test("each line of a pipe is a command of inspect without the store, with its output and no prompt")
     func commands() async throws {
         let store = try await Forge.store, key = try await key(of: "Issue")

@@ -10,6 +10,7 @@ struct SuggestionTests {
         "a misspelt command or option is exit 2, and its first line names the nearest one",
         arguments: [
             (["lits"], #"unknown command "lits": did you mean "list"?"#),
+            (["helpp"], #"unknown command "helpp": did you mean "help"?"#),
             (["Sync"], #"unknown command "Sync": did you mean "sync"?"#),
             (["inspect", "stta"], #"unknown command "stta": did you mean "stat"?"#),
             (["store", "bakcup", "a", "b"], #"unknown command "bakcup": did you mean "backup"?"#),

@@ -197,7 +197,9 @@ struct SearchTests {
         #expect(try search { $0.limit = 2 } == ["Author.name", "Book.shelf"])
         #expect(try search { $0.ignoresCase = true } == ["Author.name", "Book.shelf", "Book.shelf"])
         #expect(throws: StoreError.self) { try search { $0.entity = "Nope" } }
-        #expect(throws: StoreError.self) { try search { $0.fields = ["nope"] } }
+        #expect(throws: StoreError.self) { try search { ($0.entity, $0.fields) = ("Book", ["nope"]) } }
+        // The error of a search of all entities names none.
+        #expect(throws: RecordSelectionError.self) { try search { $0.fields = ["nope"] } }
     }
 
     @Test("a damaged row is reported, whether or not it has the text")

@@ -1,0 +1,134 @@
+// The questions of `tarn inspect` about LMDB files of other programs: where a store has entities and
+// records, such a file has tables and entries.
+
+import Foundation
+import Tarn
+import TarnInspect
+
+/// The questions about the tables of one file.
+struct TableQuestions {
+    let store: String
+    let inspector: StoreInspector
+
+    /// The questions about a file; nil for a store, whose entities are asked about.
+    ///
+    /// - Parameter unfit: the options of the command that only a store has, and whether they are
+    ///   used.
+    init?(_ store: String, _ inspector: StoreInspector, unfit: [(option: String, isUsed: Bool)]) throws {
+        guard try inspector.isForeign else { return nil }
+        for (option, isUsed) in unfit where isUsed {
+            throw Failure(.usage, "\(store): \(option) is for stores of Tarn; this is an LMDB file of another program")
+        }
+        (self.store, self.inspector) = (store, inspector)
+    }
+
+    private func named<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as RecordSelectionError {
+            throw Failure(.usage, "\(store): \(error.description)")
+        }
+    }
+
+    /// Lists the keys of a table. Each of several values of a key is an entry.
+    func keys(of table: String, limit: Int, countOnly: Bool) throws {
+        let damage = DamageReport(store)
+        var found = 0
+        let reason = try named {
+            try inspector.entries(ofTable: table, damaged: damage.add) { entry in
+                guard found < limit else { return false }
+                found += 1
+                if !countOnly { Output.json(entry.key) }
+                return true
+            }
+        }
+        noteWithoutLocks(store, reason)
+        if countOnly { Output.line("\(found)") }
+        try damage.end("read")
+    }
+
+    /// Shows the values of a key, which is a text, a number of a table of integers, or `0x` and
+    /// digits.
+    func get(_ key: String, of table: String, limit: Int, json: Bool) throws {
+        let damage = DamageReport(store)
+        var count = 0, values: [TableEntry] = []
+        let reason = try named {
+            try inspector.entries(ofTable: table, damaged: damage.add) { entry in
+                guard entry.keyText.utf8.elementsEqual(key.utf8) else { return true }
+                count += 1
+                if values.count < limit { values.append(entry) }
+                return true
+            }
+        }
+        noteWithoutLocks(store, reason)
+        if json {
+            var text = "{\"table\":"
+            text.appendJSONString(table)
+            text += ",\"key\":\(values.first?.key ?? "null"),\"count\":\(count)"
+            Output.json(text + ",\"values\":[\(values.map(\.value).joined(separator: ","))]}")
+        } else {
+            Output.line("\(table) \(key)" + (count > 0 ? "" : " (not stored)"))
+            for entry in values { Output.line("  \(entry.valueText)  (\(countText(entry.valueSize, "byte")))") }
+            if count > values.count { Output.line("  and \(count - values.count) more") }
+        }
+        try damage.end("read")
+        guard count > 0 else { throw Failure(.failed, "\(table) \(key) is not in \(store)") }
+    }
+
+    /// Shows the keys and values that have a text.
+    func grep(_ text: String, _ options: SearchOptions, _ style: OutputStyle?) throws {
+        let damage = DamageReport(store)
+        var rows = style.map { RowWriter(["table", "key", "part", "text"], $0) }
+        let result = try named {
+            try inspector.searchEntries(for: text, options, damaged: damage.add) { entry, part, excerpt in
+                let table = entry.table.map(OutputValue.text) ?? .absent
+                rows?.add(
+                    members: [
+                        ("table", table), ("key", .json(entry.key)), ("part", .text(part)), ("text", .text(excerpt)),
+                    ], cells: [table, .text(entry.keyText), .text(part), .text(excerpt)])
+            }
+        }
+        if result.fields > 0 || style?.format.isForPeople == false { rows?.end() }
+        noteWithoutLocks(store, result.aloneBecause)
+        if rows == nil { Output.line("\(result.records)") }
+        try damage.end("read")
+        guard result.records > 0 else { throw Failure(.failed, "") }
+    }
+
+    /// Shows the largest entries and the fullest tables.
+    func top(of table: String?, limit: Int, json: Bool) throws {
+        let use = try inspector.pageUse(largest: 1000)
+        let own = use.tables.filter { !["(main)", "(free)"].contains($0.name) }
+        if let table, !own.contains(where: { $0.name == table }) {
+            throw Failure(.usage, "\(store): " + Spelling.unknown("table", table, among: own.map(\.name)))
+        }
+        noteWithoutLocks(store, use.aloneBecause)
+        let entries = use.largest.filter { table == nil || $0.table == table }.prefix(limit)
+        let tables = own.filter { table == nil || $0.name == table }.prefix(limit)
+        if json {
+            let values: [String: Any?] = [
+                "largest": entries.map {
+                    ["table": $0.table, "key": $0.key, "keyBytes": $0.keyBytes, "valueBytes": $0.valueBytes]
+                        as [String: Any]
+                },
+                "tables": tables.map {
+                    ["table": $0.name, "entries": $0.entries, "bytes": $0.pages * use.pageSize] as [String: Any]
+                },
+            ]
+            try Output.json(values)
+        } else {
+            var largest = Table(["key", "value", "table", "key in hexadecimal"], rightAligned: [0, 1])
+            for entry in entries {
+                largest.add([byteText(entry.keyBytes), byteText(entry.valueBytes), entry.table, entry.key])
+            }
+            Output.line("largest entries")
+            largest.lines(width: Output.width - 2).forEach { Output.line("  " + $0) }
+            Output.line("")
+            Output.line("fullest tables")
+            var fullest = Table(["size", "entries", "table"], rightAligned: [0, 1])
+            for table in tables {
+                fullest.add([byteText(table.pages * use.pageSize), "\(table.entries)", table.name])
+            }
+            fullest.lines(width: Output.width - 2).forEach { Output.line("  " + $0) }
+        }
+        try StatCommand.end(store, use.findings)
+    }
+}

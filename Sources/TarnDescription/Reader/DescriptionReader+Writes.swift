@@ -95,6 +95,7 @@ extension DescriptionReader {
             let path = place(text, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
         {
             request.envelope = path
+            checkPatch(path, request, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
             // An answer has the record where the body has it, unless `records` names another place.
             if path.isPlain { request.records = path }
         }
@@ -106,6 +107,7 @@ extension DescriptionReader {
         for entry in entries(section, "set", of: "key paths to values") {
             let inner = "\(section.path("set")).\(entry.key)"
             guard let path = place(entry.key, inner, entry.keyMark) else { continue }
+            checkPatch(path, request, inner, entry.keyMark)
             // A plain word that is no JSON is a text.
             var json = DescriptionReader.json(entry.value)
             if json == nil, case .scalar(let text, _) = entry.value.content { json = .string(text) }
@@ -184,6 +186,12 @@ extension DescriptionReader {
             return nil
         }
         return path
+    }
+
+    /// Reports a place in a list of a JSON patch, whose pointers cannot create the list.
+    private mutating func checkPatch(_ path: JSONPath, _ request: WriteRequest, _ field: String, _ mark: Mark) {
+        guard request.format == .jsonPatch, !path.isPlain else { return }
+        report(field, mark, "a json_patch creates no list: write keys only, or another format")
     }
 
     /// Reads a method and a URL template.

@@ -191,6 +191,12 @@ extension OutboxReport {
         }
     }
 
+    /// Whether ``show(isJSON:)`` prints the reason for which operations wait: that of an API with a
+    /// name, or the failure of an operation.
+    func hasShown(_ stop: Stop) -> Bool {
+        stops.keys.contains { !$0.isEmpty } || problems.contains { $0.failure.message == stop.message }
+    }
+
     /// `3 sent, 1 failed; 3 left; 2 dead (tarn outbox list)`
     private var line: String {
         var parts = ["\(sent) sent"]

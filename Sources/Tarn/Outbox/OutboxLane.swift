@@ -282,9 +282,11 @@ extension TransportResponse {
     /// The failure of a request that was refused.
     func failure(of request: TransportRequest, at now: Timestamp) -> OutboxFailure {
         let refusal = refusalMessage
-        let message =
-            "\(request.method) \(Redaction.shown(request.url)): the server returned \(status)"
-            + (refusal.isEmpty ? "" : ": \(refusal)")
+        let reason =
+            status == 407
+            ? TransportResponse.proxyDemand
+            : "the server returned \(status)" + (refusal.isEmpty ? "" : ": \(refusal)")
+        let message = "\(request.method) \(Redaction.shown(request.url)): \(reason)"
         return OutboxFailure(
             kind: "refused", status: status, message: message.printable(OutboxFailure.longestText),
             excerpt: body.isEmpty ? nil : String(decoding: shownBody.prefix(4096), as: UTF8.self).printable(4096),

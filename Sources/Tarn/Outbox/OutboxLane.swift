@@ -57,26 +57,27 @@ struct OutboxLane: Sendable {
                 operation: operation, outcome: decision.map { .decided($0, seen: claimed.seen) } ?? .unsent)
         }
         // One snapshot for the message and for what it depends on.
-        let message: WriteMessage, known: Result<Validators, any Error>
+        let message: WriteMessage, known: Result<Validators, any Error>, isLacking: Bool
         do {
-            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>)? in
+            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>, Bool)? in
                 // The precondition would be that of a response whose values are not decided about.
                 guard
                     try operation.kind != .update
                         || reader.outbox.conflictingValues(of: operation) == claimed.seen
                 else { return nil }
                 let message = try builder(reader.access).message(for: operation)
-                return (message, Result { try self.known(message.recordURL, of: operation, reader) })
+                let known = Result { try self.known(message.recordURL, of: operation, reader) }
+                return (message, known, try !claimed.wasRead && lacksValues(message, reader))
             }
             guard let found else { return SentOperation(operation: operation, outcome: .unsent) }
-            (message, known) = found
+            (message, known, isLacking) = found
         } catch {
             return SentOperation(operation: operation, outcome: outcome(ofBuilding: error))
         }
         if case .failure(let error) = authScope {
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
-        if let incomplete = message.isIncomplete {
+        if let incomplete = message.isIncomplete ?? (isLacking ? message.lacking : nil) {
             return await completed(operation, message, incomplete, wasRead: claimed.wasRead)
         }
         // The server has created the record already.
@@ -218,6 +219,15 @@ struct OutboxLane: Sendable {
             return written.validators
         }
         return newest?.validators ?? Validators()
+    }
+
+    /// Whether the server may have values of the record that are not known here: none of the
+    /// responses is that of its own URL.
+    private func lacksValues(_ message: WriteMessage, _ reader: StoreReader) throws -> Bool {
+        guard message.lacking != nil, let url = message.recordURL, case .success(let scope) = authScope else {
+            return false
+        }
+        return try client.newestResponse(to: url, scopes: [scope], reader.access) == nil
     }
 
     /// The validators that a deletion behind an update has noted when it was queued: it has removed

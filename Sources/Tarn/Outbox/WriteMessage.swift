@@ -9,6 +9,8 @@ struct WriteMessage: Sendable {
     var message: TransportRequest
     /// The body before its encoding; nil without one.
     var body: JSONValue?
+    /// The values of variables that the request declares for its body, such as a version.
+    var forced: [JSONValue] = []
     /// The URL of the record, as the API names it; nil if the operation has none of its own.
     var recordURL: String?
     /// Whether the URL of the request has the names of changed fields, which the record's lacks.
@@ -22,6 +24,9 @@ struct WriteMessage: Sendable {
     /// The reason why the body would replace values that are not known here; nil if it has
     /// everything that the server has.
     var isIncomplete: WriteError?
+    /// The reason why the body may replace values of the server: optional fields have no value here,
+    /// as if a response had left them out. Nil if the record cannot be read first.
+    var lacking: WriteError?
 
     /// Whether the body is a mutation of GraphQL.
     var isMutation: Bool {
@@ -95,9 +100,10 @@ struct WriteMessageBuilder {
             case .create, .add, .remove: break
             }
             return WriteMessage(
-                message: message, body: content.body, recordURL: recordURL, isMasked: target != url,
-                isReadDeclared: requests.read != nil, records: request.records, idempotencyField: requests.idempotency,
-                isIncomplete: try incomplete(operation, request, known, entity))
+                message: message, body: content.body, forced: try forced(request, urls), recordURL: recordURL,
+                isMasked: target != url, isReadDeclared: requests.read != nil, records: request.records,
+                idempotencyField: requests.idempotency, isIncomplete: try incomplete(operation, request, known, entity),
+                lacking: requests.read == nil ? nil : try lacking(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
         } catch WriteError.request(let place, let reason) {
@@ -345,15 +351,8 @@ struct WriteMessageBuilder {
     private func incomplete(
         _ operation: OutboxOperation, _ request: WriteRequest, _ known: ServerRecord, _ entity: Catalog.Entity
     ) throws -> WriteError? {
-        let content = request.content(for: .update)
-        guard operation.kind == .update, content != .none else { return nil }
-        let changed = Set(operation.changes.map(\.name))
-        var fields = request.fields, replaced = "the whole record"
-        if content == .changed {
-            let beside = try changedFields(operation, request, entity).subtracting(changed)
-            guard !beside.isEmpty else { return nil }
-            (fields, replaced) = (beside, "a list with several fields")
-        }
+        guard let (fields, replaced) = try replaced(by: operation, request, entity) else { return nil }
+        let content = request.content(for: .update), changed = Set(operation.changes.map(\.name))
         let unsent = try unsent(known.unknown.sorted(), .update, request, entity).map(\.name)
         let unknown = known.unknown.subtracting(changed).subtracting(unsent).sorted()
         let wayOut = "fetch the record, or declare entities.\(entity.name).write.read"

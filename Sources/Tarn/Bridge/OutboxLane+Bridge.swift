@@ -116,7 +116,8 @@ extension OutboxLane {
     ) {
         attempt.sent.invalidated += invalidated(by: message, response, declared)
         if let url = declared.recordURL {
-            let isRecord = source.map { $0 == url } ?? (response.status != 303 && message.url == declared.message.url)
+            let isDeclared = response.status != 303 && message.url == declared.message.url && !declared.isOfField
+            let isRecord = source.map { $0 == url } ?? isDeclared
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
         }
         // The URL of what was looked up is not that of a created record.

@@ -66,7 +66,9 @@ struct OutboxLane: Sendable {
                         || reader.outbox.conflictingValues(of: operation) == claimed.seen
                 else { return nil }
                 let message = try builder(reader.access).message(for: operation)
-                let known = Result { try self.known(message.recordURL, of: operation, reader) }
+                // A precondition is one of the URL of the request (RFC 9110 §13.1.1).
+                let url = message.isOfField ? nil : message.recordURL
+                let known = Result { try self.known(url, of: operation, reader) }
                 return (message, known, try !claimed.wasRead && lacksValues(message, reader))
             }
             guard let found else { return SentOperation(operation: operation, outcome: .unsent) }
@@ -186,12 +188,12 @@ struct OutboxLane: Sendable {
     }
 
     /// The URLs whose stored responses an answer makes invalid, as they are sent and as the API
-    /// names them: also the record's, which a request with a mask does not have.
+    /// names them: also the record's, if the request has another one.
     func invalidated(
         by request: TransportRequest, _ response: TransportResponse, _ declared: WriteMessage
     ) -> [String] {
         var urls = CacheRules.invalidated(by: request, response)
-        if declared.isMasked, !urls.isEmpty, let url = declared.recordURL { urls.append(url) }
+        if declared.isMasked || declared.isOfField, !urls.isEmpty, let url = declared.recordURL { urls.append(url) }
         return urls + urls.map(client.canonicalURL).filter { !urls.contains($0) }
     }
 

@@ -15,6 +15,8 @@ struct WriteMessage: Sendable {
     var recordURL: String?
     /// Whether the URL of the request has the names of changed fields, which the record's lacks.
     var isMasked = false
+    /// Whether the request changes one field at a URL that is not the record's.
+    var isOfField = false
     /// Whether the description declares where the record is read.
     var isReadDeclared = false
     /// The key path of the record in the answer.
@@ -59,13 +61,17 @@ struct WriteMessageBuilder {
         try description.waits(of: id, access, plans)
     }
 
+    private func declaration(of operation: OutboxOperation) -> String {
+        requests(of: operation.entity)?.declaration(of: operation) ?? operation.declaration
+    }
+
     /// Builds the request of an operation.
     ///
     /// - Throws: `WriteError` with the location of the declaration.
     func message(for operation: OutboxOperation) throws -> WriteMessage {
         guard let entity = catalog.entity(operation.entity), let requests = requests(of: operation.entity),
-            let declared = requests.request(for: operation.kind, relationship: operation.relationship)
-        else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
+            let declared = requests.request(for: operation)
+        else { throw WriteError.noRequest(entity: operation.entity, operation: declaration(of: operation)) }
         var request = declared.request
         let base = declared.base
         do {
@@ -93,16 +99,16 @@ struct WriteMessageBuilder {
             var recordURL: String?
             switch operation.kind {
             case .update, .delete:
-                let read = requests.read ?? requests.update?.url ?? request.url
-                let isSame = read == request.url && requests.base == base
-                if !isSame { try checkKeys(in: read, urls) }
-                recordURL = isSame ? url : try expanded(read, urls, requests.base, known)
+                let read = requests.readURL(after: request), isSame = read == request.url && requests.base == base
+                if let read, !isSame { try checkKeys(in: read, urls) }
+                recordURL = isSame ? url : try read.map { try expanded($0, urls, requests.base, known) }
             case .create, .add, .remove: break
             }
             return WriteMessage(
                 message: message, body: content.body, forced: try forced(request, urls), recordURL: recordURL,
-                isMasked: target != url, isReadDeclared: requests.read != nil, records: request.records,
-                idempotencyField: requests.idempotency, isIncomplete: try incomplete(operation, request, known, entity),
+                isMasked: target != url, isOfField: request.field != nil, isReadDeclared: requests.read != nil,
+                records: request.records, idempotencyField: requests.idempotency,
+                isIncomplete: try incomplete(operation, request, known, entity),
                 lacking: requests.read == nil ? nil : try lacking(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
@@ -186,6 +192,11 @@ struct WriteMessageBuilder {
         guard let requests = requests(of: record.entity),
             let (request, _) = requests.request(for: kind, relationship: relationship)
         else { return [] }
+        return try related(request, of: record)
+    }
+
+    /// The records that the URL of a request for a record refers to.
+    func related(_ request: WriteRequest, of record: Record) throws -> [OutboxRecord] {
         let variables = variables(record)
         var found: [OutboxRecord] = []
         for name in try plans.template(request.url).variables {
@@ -299,12 +310,15 @@ struct WriteMessageBuilder {
     /// The fields of a stored entity that the description does not declare.
     func undeclared(of entity: String) -> Set<String> { plans.undeclared(of: entity, catalog, description) }
 
+    private static let ownRequest = "it has a request of its own now: queue the change again, by itself"
+
     /// Returns the fields among the given ones that a request does not send.
     func unsent(
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
         guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
         let reasons = try unsendable(names, request, entity)
+        let apart = kind == .update && request.field == nil ? requests(of: entity.name)?.fields ?? [:] : [:]
         var inRequest: Set<String> = []
         if kind == .create {
             let variables = try plans.template(request.url).variables + request.variables
@@ -314,6 +328,7 @@ struct WriteMessageBuilder {
             guard let field = entity.field(name), !entity.key.contains(field.id), !inRequest.contains(name) else {
                 return nil
             }
+            if apart[name] != nil { return UnsentField(name: name, reason: WriteMessageBuilder.ownRequest) }
             if let fields = request.fields, !fields.contains(name) { return UnsentField(name: name) }
             return reasons[name].map { UnsentField(name: name, reason: $0) }
         }

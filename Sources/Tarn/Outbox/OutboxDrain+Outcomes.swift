@@ -206,7 +206,7 @@ extension OutboxDrain {
     }
 
     private func difference(_ sent: SentOperation, _ writer: borrowing StoreWriter) -> Difference {
-        guard let refused = sent.refusedRequest else { return .nothing }
+        guard let refused = sent.refusedRequest?.message else { return .nothing }
         // Of a request that cannot be made any more, the refusal is the outcome.
         let message = try? lane(of: sent.operation.entity).builder(writer.access).message(for: sent.operation)
         guard let message else { return .nothing }

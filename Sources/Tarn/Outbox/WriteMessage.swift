@@ -312,13 +312,27 @@ struct WriteMessageBuilder {
 
     private static let ownRequest = "it has a request of its own now: queue the change again, by itself"
 
-    /// Returns the fields among the given ones that a request does not send.
+    /// Returns the fields among the given ones whose changes a request does not send.
     func unsent(
+        _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> [UnsentField] {
+        let apart = kind == .update && request.field == nil ? requests(of: entity.name)?.fields ?? [:] : [:]
+        guard !apart.isEmpty, request.content(for: kind) != .none else {
+            return try leftOut(names, kind, request, entity)
+        }
+        return try names.filter { apart[$0] != nil }
+            .map { UnsentField(name: $0, reason: WriteMessageBuilder.ownRequest) }
+            + leftOut(names.filter { apart[$0] == nil }, kind, request, entity)
+    }
+
+    /// Returns the fields among the given ones that the body of a request does not have.
+    ///
+    /// A body with the whole record also has fields whose changes it does not send.
+    func leftOut(
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
         guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
         let reasons = try unsendable(names, request, entity)
-        let apart = kind == .update && request.field == nil ? requests(of: entity.name)?.fields ?? [:] : [:]
         var inRequest: Set<String> = []
         if kind == .create {
             let variables = try plans.template(request.url).variables + request.variables
@@ -328,7 +342,6 @@ struct WriteMessageBuilder {
             guard let field = entity.field(name), !entity.key.contains(field.id), !inRequest.contains(name) else {
                 return nil
             }
-            if apart[name] != nil { return UnsentField(name: name, reason: WriteMessageBuilder.ownRequest) }
             if let fields = request.fields, !fields.contains(name) { return UnsentField(name: name) }
             return reasons[name].map { UnsentField(name: name, reason: $0) }
         }
@@ -368,7 +381,7 @@ struct WriteMessageBuilder {
     ) throws -> WriteError? {
         guard let (fields, replaced) = try replaced(by: operation, request, entity) else { return nil }
         let content = request.content(for: .update), changed = Set(operation.changes.map(\.name))
-        let unsent = try unsent(known.unknown.sorted(), .update, request, entity).map(\.name)
+        let unsent = try leftOut(known.unknown.sorted(), .update, request, entity).map(\.name)
         let unknown = known.unknown.subtracting(changed).subtracting(unsent).sorted()
         let wayOut = "fetch the record, or declare entities.\(entity.name).write.read"
         if let first = unknown.first(where: { content == .all || fields?.contains($0) ?? true }) {

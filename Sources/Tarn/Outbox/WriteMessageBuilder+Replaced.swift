@@ -25,12 +25,14 @@ extension WriteMessageBuilder {
         _ operation: OutboxOperation, _ request: WriteRequest, _ known: ServerRecord, _ entity: Catalog.Entity
     ) throws -> WriteError? {
         guard let (fields, replaced) = try replaced(by: operation, request, entity) else { return nil }
-        let changed = Set(operation.changes.map(\.name))
-        let names = entity.fields.map(\.name).filter {
-            fields?.contains($0) ?? true && !changed.contains($0) && known.record[$0] == nil
+        var changed = Set(operation.changes.map(\.name))
+        // Without members that no field has, it has no value either.
+        if let rest = client.description.mapping.entities[entity.name]?.rest { changed.insert(rest) }
+        let names = entity.fields.filter { !entity.key.contains($0.id) }.map(\.name).filter {
+            (fields?.contains($0) ?? true) && !changed.contains($0) && known.record[$0] == nil
         }
-        let unsent = Set(try unsent(names, .update, request, entity).map(\.name))
-        let lacking = names.filter { !unsent.contains($0) }
+        let leftOut = Set(try leftOut(names, .update, request, entity).map(\.name))
+        let lacking = names.filter { !leftOut.contains($0) }
         guard !lacking.isEmpty else { return nil }
         return .request(
             place: request.place,

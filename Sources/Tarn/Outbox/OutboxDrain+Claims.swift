@@ -273,9 +273,10 @@ extension OutboxDrain {
         case .send: return operation
         case .replace(let changes):
             var isAtServer = false
+            let server = try serverValues(of: operation, &writer)
+            let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
+            noteWithdrawal(of: operation, keeping: changes, server, unordered, &effects)
             if changes.isEmpty {
-                let server = try serverValues(of: operation, &writer)
-                let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
                 isAtServer = isSettled(operation, server, unordered)
                 if isAtServer { try writer.dropOvertakenChanges(by: id) }
             }
@@ -286,6 +287,8 @@ extension OutboxDrain {
             }
             return operation.state == .sending ? try writer.claimOperations([next.id], at: client.now).first : next
         case .withdraw:
+            let server = try serverValues(of: operation, &writer)
+            noteWithdrawal(of: operation, server, writer.access.catalog.unorderedLists(of: operation.entity), &effects)
             try writer.discardOperation(id, evenIfSending: true)
             effects.ended.insert(id)
             effects.report.withdrawn += 1

@@ -49,6 +49,8 @@ extension OutboxDrain {
                 effects.ended.insert(id)
                 effects.report.withdrawn += 1
                 effects.report.conflicts += 1
+                effects.report.note(
+                    operation, withdrawn: "withdrawn by the policy: the server has deleted the record", at: client.now)
             } else {
                 try refuse(operation, failure, &effects, &writer)
             }
@@ -315,6 +317,7 @@ extension OutboxDrain {
         let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
         let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
         if isConflict, mayWithdraw, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
+            noteWithdrawal(of: operation, server, unordered, &effects)
             try writer.discardOperation(operation.id, evenIfSending: true)
             effects.ended.insert(operation.id)
             effects.report.withdrawn += 1

@@ -113,6 +113,8 @@ struct VersionFieldTests {
         try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
         let report = try await outbox.drain()
         #expect(report.withdrawn == 1 && report.sent == 0 && report.remaining.isEmpty, "\(report)")
+        let warning = report.warnings.first?.failure.message ?? ""
+        #expect(warning.contains("the change of title is withdrawn"), "\(report)")
         #expect(try place.field("other") == .string("theirs") && place.field("title") == .string("a"))
     }
 

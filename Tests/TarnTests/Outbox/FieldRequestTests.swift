@@ -120,6 +120,16 @@ struct FieldRequestTests {
         }
     }
 
+    @Test("a whole body has the server's value of such a field, also while its change is queued")
+    func wholeBody() async throws {
+        let place = try await place("update: 'PUT /issues/{id}', " + Self.fields), outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("locked", .bool(true)), .init("title", .string("b"))])
+        #expect(try await outbox.drain().sent == 2)
+        #expect(place.writes == ["PUT /issues/1", "PUT /issues/1/lock"])
+        let body = try JSONValue(place.changes[0].body)
+        #expect(body["title"] == .string("b") && body["locked"] == .bool(false) && body["status"] == .string("open"))
+    }
+
     @Test("a value without a request is refused when it is queued, before any other field is changed")
     func undeclared() async throws {
         let place = try await place(

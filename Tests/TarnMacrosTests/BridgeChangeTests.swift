@@ -264,6 +264,28 @@ struct BridgeChangeTests {
         #expect(try client.store.read { try $0.fetch(Entry.all).map(\.id) } == [9])
     }
 
+    @Test("a change that is refused for another reason than its version is a dead letter, and is not withdrawn")
+    func otherReason() async throws {
+        let folder = try TemporaryFolder()
+        let server = AnsweringTransport { request in
+            let body = String(decoding: request.body ?? [], as: UTF8.self)
+            if body.contains("taken") { return .init(status: 409, body: #"{"message":"the title is taken"}"#) }
+            return .init(fields: ["ETag": "\"v1\""], body: #"{"id":9,"title":"one","rank":5}"#)
+        }
+        let client = try client(server, folder)
+        let outbox = client.outbox(conflicts: .server).sending(through: Single(sendsDeclared: true))
+        try await client.store.write { try $0.put("Entry", RecordKey(9), [.init("title", .string("a"))]) }
+        for (title, isRefused) in [("one", false), ("taken", true)] {
+            try await outbox.update("Entry", RecordKey(9), [.init("title", .string(title))])
+            let report = try await outbox.drain()
+            #expect(report.sent == (isRefused ? 0 : 1) && report.withdrawn == 0, "\(report)")
+            #expect(report.dead == (isRefused ? 1 : 0), "\(report)")
+        }
+        let sent = server.requests.filter { $0.method == "PATCH" }
+        #expect(sent.map { $0.headers["If-Match"] } == [nil, "\"v1\""])
+        #expect(try outbox.operations().first?.failure?.status == 409)
+    }
+
     // MARK: Lost answers
 
     @Test("a repeated answer to a creation overwrites no newer values")

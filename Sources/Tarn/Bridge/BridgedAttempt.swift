@@ -4,6 +4,8 @@ import TarnStore
 struct BridgedAttempt {
     var steps: [ChangeBridge.Step] = []
     var sent: SentOperation
+    /// The declared request, without preconditions.
+    let declared: WriteMessage
     /// The number of operations that were sent, or are about to be.
     var count = 0
     /// The key of the first record of the operation's entity.
@@ -17,7 +19,8 @@ struct BridgedAttempt {
 
     var operation: OutboxOperation { sent.operation }
 
-    init(_ operation: OutboxOperation) {
+    init(_ operation: OutboxOperation, _ declared: WriteMessage) {
+        self.declared = declared
         sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
         // The answer may be that to an earlier attempt.
         sent.isReplayed = operation.mayHaveArrived && operation.kind != .delete

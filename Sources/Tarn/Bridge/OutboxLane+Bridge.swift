@@ -10,9 +10,9 @@ extension OutboxLane {
         _ operation: OutboxOperation, _ declared: WriteMessage, _ validators: Validators,
         through bridge: ChangeBridge
     ) async -> SentOperation {
+        var attempt = BridgedAttempt(operation, declared)
         var declared = declared
         validators.require(in: &declared.message)
-        var attempt = BridgedAttempt(operation)
         do {
             let change = try client.store.read { try builder($0.access).change(for: operation, declared) }
             attempt.steps = try bridge.steps(change)
@@ -80,7 +80,7 @@ extension OutboxLane {
             {
                 failure.kind = "conflict"
                 if let lent = attempt.sent.importer { outbox.importers.give(back: lent) }
-                return await refreshed(attempt.operation, declared, validators, failure)
+                return await refreshed(attempt.operation, attempt.declared, validators, failure)
             }
             return attempt.ended(outcome, at: client.now)
         }
@@ -116,7 +116,8 @@ extension OutboxLane {
     ) {
         attempt.sent.invalidated += invalidated(by: message, response, declared)
         if let url = declared.recordURL {
-            let isRecord = source.map { $0 == url } ?? (response.status != 303 && message.url == declared.message.url)
+            let isDeclared = response.status != 303 && message.url == declared.message.url && !declared.isOfField
+            let isRecord = source.map { $0 == url } ?? isDeclared
             outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
         }
         // The URL of what was looked up is not that of a created record.

@@ -39,8 +39,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .transport(let error): error.description
         case .status(407, let method, let url, _):
-            "\(method) \(url): the proxy demands a user and a password, or other ones (407): write "
-                + "SCHEME://USER:PASSWORD@HOST:PORT in `http_proxy`"
+            "\(method) \(url): \(TransportResponse.proxyDemand)"
         case .status(let code, let method, let url, let message):
             "\(method) \(url): the server returned \(code)\(message.isEmpty ? "" : ": \(message)")"
         case .response(let error, let method, let url, let place):

@@ -4,6 +4,13 @@ import Foundation
 import TarnHTTP
 
 extension TransportResponse {
+    /// The reason of a proxy that returns 407 (RFC 9110 §15.5.8), and the way out.
+    ///
+    /// A `proxy` of the description has precedence over the variable, and may have no password.
+    static let proxyDemand =
+        "the proxy demands a user and a password, or other ones (407): write SCHEME://USER:PASSWORD@HOST:PORT in "
+        + "`http_proxy`, and remove `proxy` under `transport` if it is there"
+
     /// The server's message about a refusal, on one line.
     ///
     /// It is one of the usual members of a JSON body, else the beginning of the text.

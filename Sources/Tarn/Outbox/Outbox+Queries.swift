@@ -32,9 +32,7 @@ extension Outbox {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
         let (matched, operations) = try await queue(query, step, isDryRun: isDryRun) { record, writer -> [UInt64]? in
             var operations: [UInt64] = []
-            if !fields.isEmpty, let update = try update(record.entity, record.key, fields, in: &writer) {
-                operations.append(update)
-            }
+            if !fields.isEmpty { operations += try queueUpdates(record.entity, record.key, fields, &writer) }
             for edit in members {
                 operations += try change(
                     edit.isAddition ? .add : .remove, edit.members, edit.relationship, record.entity, record.key,

@@ -94,11 +94,74 @@ extension Outbox {
     public func update(
         _ entity: String, _ key: RecordKey, _ fields: [Record.Field], in writer: inout StoreWriter
     ) throws -> UInt64? {
+        try queueUpdates(entity, key, fields, &writer).last
+    }
+
+    /// Changes fields of a record within a write, and returns the operations that have the changes:
+    /// each field with a request of its own has one.
+    func queueUpdates(
+        _ entity: String, _ key: RecordKey, _ fields: [Record.Field], _ writer: inout StoreWriter
+    ) throws -> [UInt64] {
+        let own = writes(of: entity, writer.access)?.fields ?? [:]
+        guard fields.contains(where: { own[$0.name] != nil }) else {
+            return try updateTogether(entity, key, fields, apart: Set(own.keys), &writer).map { [$0] } ?? []
+        }
+        let fields = try fitting(fields, entity, writer.access)
+        var apart = fields.filter { own[$0.name] != nil }
+        let isNew = try writer.outbox.endsWithOpenCreation(entity, key)
+        if isNew {
+            // The creation has those that its request sends.
+            let late = Set(try unsent(.create, entity, apart.map(\.name), writer.access).map(\.name))
+            apart.removeAll { !late.contains($0.name) }
+        }
+        let names = Set(apart.map(\.name)), together = fields.filter { !names.contains($0.name) }
+        // Before the first change.
+        let requests = try apart.map { try request(for: $0, own[$0.name], entity, key, writer) }
+        var operations: [UInt64] = []
+        if !together.isEmpty {
+            operations += try updateTogether(entity, key, together, apart: Set(own.keys), &writer).map { [$0] } ?? []
+        }
+        for (field, request) in zip(apart, requests) {
+            var queued = OutboxRequest(related: try related(request, entity, key, writer.access))
+            (queued.staysSeparate, queued.apart) = (isNew, Set(own.keys))
+            operations += try writer.enqueueUpdate(entity, key, [field], queued).operation.map { [$0] } ?? []
+        }
+        return operations
+    }
+
+    /// The request for the new value of a field that has requests of its own.
+    ///
+    /// - Throws: `WriteError.noRequest`, `.request`.
+    private func request(
+        for field: Record.Field, _ requests: FieldRequests?, _ entity: String, _ key: RecordKey,
+        _ writer: borrowing StoreWriter
+    ) throws -> WriteRequest {
+        guard let request = requests?.request(for: field.value) else {
+            throw WriteError.noRequest(
+                entity: entity, operation: WriteRequests.declaration(ofField: field.name, field.value))
+        }
+        let builder = builder(writer.access)
+        if let found = writer.access.catalog.entity(entity),
+            let unsent = try builder.unsent([field.name], .update, request, found).first
+        {
+            throw unsent.error(entity, request)
+        }
+        try builder.checkURL(request, entity, writer.outbox.resolvedKey(entity, key))
+        return request
+    }
+
+    /// Changes the fields that one request sends.
+    ///
+    /// - Parameter apart: the fields that have requests of their own.
+    private func updateTogether(
+        _ entity: String, _ key: RecordKey, _ fields: [Record.Field], apart: Set<String>, _ writer: inout StoreWriter
+    ) throws -> UInt64? {
         let request = try request(.update, entity, nil, writer.access)
         let names = fields.map(\.name), unsent = try unsent(.update, entity, names, writer.access)
         let fields = try fitting(fields, entity, writer.access)
         let related = try related(.update, nil, entity, key, writer.access)
         var queued = OutboxRequest(related: related), operation: UInt64?, left = Set(unsent.map(\.name))
+        queued.apart = apart
         if try writer.outbox.endsWithOpenCreation(entity, key) {
             // A change that only the creation can send is folded into it, and any other one is not.
             let late = Set(try self.unsent(.create, entity, names, writer.access).map(\.name))
@@ -189,7 +252,22 @@ extension Outbox {
         _ kind: OutboxOperation.Kind, _ name: String, _ fields: [String], _ access: StoreAccess
     ) throws -> [UnsentField] {
         guard let entity = access.catalog.entity(name) else { return [] }
-        return try builder(access).unsent(fields, kind, request(kind, name, nil, access), entity)
+        let own = kind == .update ? writes(of: name, access)?.fields ?? [:] : [:], builder = builder(access)
+        let together = fields.filter { own[$0] == nil }
+        guard together.count < fields.count else {
+            return try builder.unsent(fields, kind, request(kind, name, nil, access), entity)
+        }
+        let unsent =
+            try together.isEmpty ? [] : builder.unsent(together, kind, request(kind, name, nil, access), entity)
+        return try unsent
+            + fields.compactMap { field in
+                try own[field]?.all.lazy.compactMap { try builder.unsent([field], kind, $0, entity).first }.first
+            }
+    }
+
+    /// The declared requests of an entity.
+    private func writes(of name: String, _ access: StoreAccess) -> WriteRequests? {
+        access.catalog.entity(name).flatMap { client.description.writes(of: $0, in: access.catalog) }
     }
 
     /// The version of a record to delete: the validators of the newest response to its URL,
@@ -229,11 +307,17 @@ extension Outbox {
     private func related(
         _ kind: OutboxOperation.Kind, _ relationship: String?, _ name: String, _ key: RecordKey, _ access: StoreAccess
     ) throws -> [OutboxRecord] {
-        guard let entity = access.catalog.entity(name),
-            let url = client.description.writes(of: entity, in: access.catalog)?.request(
-                for: kind, relationship: relationship)?.request.url, try builder(access).leadsToRecords(url),
+        let request = writes(of: name, access)?.request(for: kind, relationship: relationship)?.request
+        return try request.map { try related($0, name, key, access) } ?? []
+    }
+
+    /// The records that the URL of a request for a stored record refers to.
+    private func related(
+        _ request: WriteRequest, _ name: String, _ key: RecordKey, _ access: StoreAccess
+    ) throws -> [OutboxRecord] {
+        guard let entity = access.catalog.entity(name), try builder(access).leadsToRecords(request.url),
             let record = try access.storedRecord(entity, try access.outbox.resolvedKey(name, key))
         else { return [] }
-        return try builder(access).related(kind, relationship, of: record)
+        return try builder(access).related(request, of: record)
     }
 }

@@ -144,8 +144,8 @@ extension OutboxDrain {
         // The operations of another API in the same store are not this outbox's.
         let builder = outbox.builder(writer.access)
         guard let requests = builder.requests(of: operation.entity) else { return nil }
-        guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
-            let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
+        guard requests.request(for: operation) != nil else {
+            let error = WriteError.noRequest(entity: operation.entity, operation: requests.declaration(of: operation))
             let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
             try refuse(operation, failure, &effects, &writer)
             return nil
@@ -209,8 +209,8 @@ extension OutboxDrain {
         // A record that the server has created is only read.
         guard operation.kind == .create || operation.kind == .update, operation.location == nil,
             let entity = writer.access.catalog.entity(operation.entity),
-            var request = builder.requests(of: operation.entity)?.request(for: operation.kind, relationship: nil)?
-                .request, request.content(for: operation.kind) != .none
+            var request = builder.requests(of: operation.entity)?.request(for: operation)?.request,
+            request.content(for: operation.kind) != .none
         else { return }
         // The sender of an operation that is `sending` was killed.
         if operation.mayHaveArrived || operation.state == .sending { request = request.repeating(operation) }
@@ -273,9 +273,10 @@ extension OutboxDrain {
         case .send: return operation
         case .replace(let changes):
             var isAtServer = false
+            let server = try serverValues(of: operation, &writer)
+            let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
+            noteWithdrawal(of: operation, keeping: changes, server, unordered, &effects)
             if changes.isEmpty {
-                let server = try serverValues(of: operation, &writer)
-                let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
                 isAtServer = isSettled(operation, server, unordered)
                 if isAtServer { try writer.dropOvertakenChanges(by: id) }
             }
@@ -286,6 +287,8 @@ extension OutboxDrain {
             }
             return operation.state == .sending ? try writer.claimOperations([next.id], at: client.now).first : next
         case .withdraw:
+            let server = try serverValues(of: operation, &writer)
+            noteWithdrawal(of: operation, server, writer.access.catalog.unorderedLists(of: operation.entity), &effects)
             try writer.discardOperation(id, evenIfSending: true)
             effects.ended.insert(id)
             effects.report.withdrawn += 1

@@ -49,6 +49,8 @@ extension OutboxDrain {
                 effects.ended.insert(id)
                 effects.report.withdrawn += 1
                 effects.report.conflicts += 1
+                effects.report.note(
+                    operation, withdrawn: "withdrawn by the policy: the server has deleted the record", at: client.now)
             } else {
                 try refuse(operation, failure, &effects, &writer)
             }
@@ -176,7 +178,8 @@ extension OutboxDrain {
             return try later(sent, after: nil, failure, &effects, &writer)
         }
         let isChanged = try isChanged(operation, since: before, &writer)
-        if !isChanged, isSameVersion, !isAnotherRequest(sent, writer) {
+        let difference: Difference = !isChanged && isSameVersion ? difference(sent, writer) : .version
+        if difference == .nothing {
             // The refusal has another reason: sending it again would not help.
             guard sent.isReplayed, countRefusal(of: operation.id) < OutboxDrain.refusalLimit else {
                 return try refuse(operation, failure, &effects, &writer)
@@ -190,17 +193,35 @@ extension OutboxDrain {
         }
         // After a 428, the version is only known now: without other values there is no conflict.
         try refreshed(
-            operation, failure, validators, isConflict: failure.status != 428 || isChanged, &effects, &writer)
+            operation, failure, validators, isConflict: failure.status != 428 || isChanged,
+            mayWithdraw: failure.status != 409 || difference == .version, &effects, &writer)
     }
 
-    /// Whether the request of an operation has other values now that the record was read: the
-    /// version in one of its header fields, its body or its URL.
-    private func isAnotherRequest(_ sent: SentOperation, _ writer: borrowing StoreWriter) -> Bool {
-        guard let refused = sent.refusedRequest else { return false }
+    /// The values that a request has, now that the record was read, other than the refused one.
+    private enum Difference {
+        case nothing
+        /// Fields that the operation does not change, in the body: a 409 may have any reason. Sent
+        /// again, the request has no other values, and a refusal for such a reason is final.
+        case fields
+        /// The version: in a header field, in the URL, or among the forced values of the body.
+        case version
+    }
+
+    private func difference(_ sent: SentOperation, _ writer: borrowing StoreWriter) -> Difference {
+        guard let refused = sent.refusedRequest?.message else { return .nothing }
         // Of a request that cannot be made any more, the refusal is the outcome.
         let message = try? lane(of: sent.operation.entity).builder(writer.access).message(for: sent.operation)
-        guard let next = message?.message else { return false }
-        return next.url != refused.url || next.body != refused.body || next.headers != refused.headers
+        guard let message else { return .nothing }
+        var next = message.message, known = refused.message
+        if let name = refused.idempotencyField {
+            // It may follow from the body.
+            next.headers[name] = nil
+            known.headers[name] = nil
+        }
+        guard next.url == known.url, next.headers == known.headers, message.forced == refused.forced else {
+            return .version
+        }
+        return next.body == known.body ? .nothing : .fields
     }
 
     /// The records whose operations have reached the server since the request of an answer.
@@ -283,17 +304,20 @@ extension OutboxDrain {
 
     /// Continues after the server's record was read because of a conflict, and is another version.
     ///
-    /// - Parameter isConflict: whether a policy decides; otherwise the operation is sent with the
-    ///   version that was read.
+    /// - Parameters:
+    ///   - isConflict: whether a policy decides; otherwise the operation is sent with the version
+    ///     that was read.
+    ///   - mayWithdraw: whether the server has refused the version.
     private func refreshed(
         _ operation: OutboxOperation, _ known: OutboxFailure, _ validators: Validators, isConflict: Bool,
-        _ effects: inout Effects, _ writer: inout StoreWriter
+        mayWithdraw: Bool, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws {
         var failure = known
         if !isConflict { failure.kind = "temporary" }
         let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
         let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
-        if isConflict, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
+        if isConflict, mayWithdraw, case .rule(.server) = rule, !isSettled(operation, server, unordered) {
+            noteWithdrawal(of: operation, server, unordered, &effects)
             try writer.discardOperation(operation.id, evenIfSending: true)
             effects.ended.insert(operation.id)
             effects.report.withdrawn += 1

@@ -25,7 +25,7 @@ extension OutboxDrain {
         guard !untaken.isEmpty else { return }
         // The server cannot take what the request does not send.
         let builder = outbox.builder(writer.access)
-        let request = builder.requests(of: done.entity)?.request(for: done.kind, relationship: nil)?.request
+        let request = builder.requests(of: done.entity)?.request(for: done)?.request
         var left = Set(try request.map { try builder.unsent(untaken, done.kind, $0, entity).map(\.name) } ?? [])
         left.formUnion(done.unsent)
         left.formUnion(done.serverFields ?? [])

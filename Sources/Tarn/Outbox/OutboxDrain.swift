@@ -395,6 +395,7 @@ extension OutboxReport {
         merged += other.merged
         unsentFields += other.unsentFields
         untakenFields += other.untakenFields
+        withdrawnParts += other.withdrawnParts
         warnings += other.warnings.prefix(max(0, OutboxReport.problemLimit - warnings.count))
         problems += other.problems.prefix(max(0, OutboxReport.problemLimit - problems.count))
     }

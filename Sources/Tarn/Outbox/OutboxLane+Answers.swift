@@ -48,7 +48,8 @@ extension OutboxLane {
             // Perhaps from a server that answers every request like this.
             sent.unread = unread("it is \(response.markupText)", response, request)
         }
-        note(Validators(response.headers), of: message, &sent)
+        // Those of a request for one field are of another resource.
+        note(message.isOfField ? Validators() : Validators(response.headers), of: message, &sent)
         guard operation.kind == .create else { return sent }
         // With a key of its own, nothing else would tell that the server has the record.
         let mustSee = response.status == 303 && !operation.hasTemporaryKey && !isIgnored

@@ -23,6 +23,8 @@ extension OutboxLane {
     }
 
     /// Reads the record after a conflict.
+    ///
+    /// - Parameter message: the request that was refused, without preconditions.
     func refreshed(
         _ operation: OutboxOperation, _ message: WriteMessage, _ sentWith: Validators, _ failure: OutboxFailure
     ) async -> SentOperation {
@@ -42,7 +44,7 @@ extension OutboxLane {
                 failure.status == 409 && !sentWith.areRequired || failure.status == 428 && !validators.areRequired
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
             sent.isReplayed = operation.mayHaveArrived && (sentWith.areRequired || failure.status == 409)
-            sent.refusedRequest = message.message
+            sent.refusedRequest = SentOperation.RefusedRequest(message)
             sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
         case _ where isGone(response, url):
             sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)

@@ -57,26 +57,29 @@ struct OutboxLane: Sendable {
                 operation: operation, outcome: decision.map { .decided($0, seen: claimed.seen) } ?? .unsent)
         }
         // One snapshot for the message and for what it depends on.
-        let message: WriteMessage, known: Result<Validators, any Error>
+        let message: WriteMessage, known: Result<Validators, any Error>, isLacking: Bool
         do {
-            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>)? in
+            let found = try client.store.read { reader -> (WriteMessage, Result<Validators, any Error>, Bool)? in
                 // The precondition would be that of a response whose values are not decided about.
                 guard
                     try operation.kind != .update
                         || reader.outbox.conflictingValues(of: operation) == claimed.seen
                 else { return nil }
                 let message = try builder(reader.access).message(for: operation)
-                return (message, Result { try self.known(message.recordURL, of: operation, reader) })
+                // A precondition is one of the URL of the request (RFC 9110 §13.1.1).
+                let url = message.isOfField ? nil : message.recordURL
+                let known = Result { try self.known(url, of: operation, reader) }
+                return (message, known, try !claimed.wasRead && lacksValues(message, reader))
             }
             guard let found else { return SentOperation(operation: operation, outcome: .unsent) }
-            (message, known) = found
+            (message, known, isLacking) = found
         } catch {
             return SentOperation(operation: operation, outcome: outcome(ofBuilding: error))
         }
         if case .failure(let error) = authScope {
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
-        if let incomplete = message.isIncomplete {
+        if let incomplete = message.isIncomplete ?? (isLacking ? message.lacking : nil) {
             return await completed(operation, message, incomplete, wasRead: claimed.wasRead)
         }
         // The server has created the record already.
@@ -185,12 +188,12 @@ struct OutboxLane: Sendable {
     }
 
     /// The URLs whose stored responses an answer makes invalid, as they are sent and as the API
-    /// names them: also the record's, which a request with a mask does not have.
+    /// names them: also the record's, if the request has another one.
     func invalidated(
         by request: TransportRequest, _ response: TransportResponse, _ declared: WriteMessage
     ) -> [String] {
         var urls = CacheRules.invalidated(by: request, response)
-        if declared.isMasked, !urls.isEmpty, let url = declared.recordURL { urls.append(url) }
+        if declared.isMasked || declared.isOfField, !urls.isEmpty, let url = declared.recordURL { urls.append(url) }
         return urls + urls.map(client.canonicalURL).filter { !urls.contains($0) }
     }
 
@@ -218,6 +221,15 @@ struct OutboxLane: Sendable {
             return written.validators
         }
         return newest?.validators ?? Validators()
+    }
+
+    /// Whether the server may have values of the record that are not known here: none of the
+    /// responses is that of its own URL.
+    private func lacksValues(_ message: WriteMessage, _ reader: StoreReader) throws -> Bool {
+        guard message.lacking != nil, let url = message.recordURL, case .success(let scope) = authScope else {
+            return false
+        }
+        return try client.newestResponse(to: url, scopes: [scope], reader.access) == nil
     }
 
     /// The validators that a deletion behind an update has noted when it was queued: it has removed
@@ -282,9 +294,11 @@ extension TransportResponse {
     /// The failure of a request that was refused.
     func failure(of request: TransportRequest, at now: Timestamp) -> OutboxFailure {
         let refusal = refusalMessage
-        let message =
-            "\(request.method) \(Redaction.shown(request.url)): the server returned \(status)"
-            + (refusal.isEmpty ? "" : ": \(refusal)")
+        let reason =
+            status == 407
+            ? TransportResponse.proxyDemand
+            : "the server returned \(status)" + (refusal.isEmpty ? "" : ": \(refusal)")
+        let message = "\(request.method) \(Redaction.shown(request.url)): \(reason)"
         return OutboxFailure(
             kind: "refused", status: status, message: message.printable(OutboxFailure.longestText),
             excerpt: body.isEmpty ? nil : String(decoding: shownBody.prefix(4096), as: UTF8.self).printable(4096),

@@ -19,7 +19,8 @@ public struct OutboxReport: Sendable, Hashable {
     /// They are also counted in ``sent``.
     public var unread = 0
     /// The first ``problemLimit`` answers that could not be read, fields that were not sent or that
-    /// the server has not taken, and created records that were merged into other ones.
+    /// the server has not taken, changes that a policy has withdrawn, and created records that were
+    /// merged into other ones.
     ///
     /// The server has the changes whose answers could not be read; what it has made of them is
     /// unknown until the records are fetched. Stored responses with the records are not used before
@@ -46,6 +47,9 @@ public struct OutboxReport: Sendable, Hashable {
     package var unsentFields = 0
     /// The number of fields of which an answer has the value from before the change.
     package var untakenFields = 0
+    /// The number of changes that a conflict policy has withdrawn, or of which it has withdrawn
+    /// fields.
+    package var withdrawnParts = 0
     /// The number of operations that wait for a dead one; of the first 1,000 in `Outbox.run`.
     package var blocked = 0
     /// The entities of operations for which the description declares no requests, with the numbers
@@ -147,6 +151,16 @@ public struct OutboxReport: Sendable, Hashable {
             OutboxFailure(kind: OutboxReport.untaken, message: text.printable(OutboxFailure.longestText), at: time))
     }
 
+    /// Notes a change, or a part of one, that a conflict policy has withdrawn: no operation has it
+    /// any more.
+    mutating func note(_ operation: OutboxOperation, withdrawn reason: String, at time: Timestamp) {
+        withdrawnParts += 1
+        let text = reason.printable(OutboxFailure.longestText)
+        warn(operation, operation.record, OutboxFailure(kind: OutboxReport.withdrawal, message: text, at: time))
+    }
+
+    /// The kind of the warnings of changes that a policy has withdrawn.
+    package static let withdrawal = "withdrawn"
     /// The kind of the failures of fields that the server has not taken.
     package static let untaken = "untaken"
     /// The kind of the failures of fields that are not sent.

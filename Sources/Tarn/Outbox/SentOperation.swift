@@ -91,9 +91,17 @@ struct SentOperation: Sendable {
         var at: Timestamp
     }
 
-    /// The request that was refused as one of another version: a request that has other values once
-    /// the record was read, such as its version in a header field, is not refused for the same one.
-    var refusedRequest: TransportRequest?
+    /// The request that was refused as one of another version, without preconditions: one that has
+    /// other values once the record was read, such as its version in a header field, is not refused
+    /// for the same one.
+    var refusedRequest: RefusedRequest?
+
+    /// A reference: few operations have one.
+    final class RefusedRequest: Sendable {
+        let message: WriteMessage
+
+        init(_ message: WriteMessage) { self.message = message }
+    }
 
     /// Whether the answer may be that to an earlier attempt, repeated by the server.
     ///

@@ -9,10 +9,14 @@ struct WriteMessage: Sendable {
     var message: TransportRequest
     /// The body before its encoding; nil without one.
     var body: JSONValue?
+    /// The values of variables that the request declares for its body, such as a version.
+    var forced: [JSONValue] = []
     /// The URL of the record, as the API names it; nil if the operation has none of its own.
     var recordURL: String?
     /// Whether the URL of the request has the names of changed fields, which the record's lacks.
     var isMasked = false
+    /// Whether the request changes one field at a URL that is not the record's.
+    var isOfField = false
     /// Whether the description declares where the record is read.
     var isReadDeclared = false
     /// The key path of the record in the answer.
@@ -22,6 +26,9 @@ struct WriteMessage: Sendable {
     /// The reason why the body would replace values that are not known here; nil if it has
     /// everything that the server has.
     var isIncomplete: WriteError?
+    /// The reason why the body may replace values of the server: optional fields have no value here,
+    /// as if a response had left them out. Nil if the record cannot be read first.
+    var lacking: WriteError?
 
     /// Whether the body is a mutation of GraphQL.
     var isMutation: Bool {
@@ -54,13 +61,17 @@ struct WriteMessageBuilder {
         try description.waits(of: id, access, plans)
     }
 
+    private func declaration(of operation: OutboxOperation) -> String {
+        requests(of: operation.entity)?.declaration(of: operation) ?? operation.declaration
+    }
+
     /// Builds the request of an operation.
     ///
     /// - Throws: `WriteError` with the location of the declaration.
     func message(for operation: OutboxOperation) throws -> WriteMessage {
         guard let entity = catalog.entity(operation.entity), let requests = requests(of: operation.entity),
-            let declared = requests.request(for: operation.kind, relationship: operation.relationship)
-        else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
+            let declared = requests.request(for: operation)
+        else { throw WriteError.noRequest(entity: operation.entity, operation: declaration(of: operation)) }
         var request = declared.request
         let base = declared.base
         do {
@@ -88,16 +99,17 @@ struct WriteMessageBuilder {
             var recordURL: String?
             switch operation.kind {
             case .update, .delete:
-                let read = requests.read ?? requests.update?.url ?? request.url
-                let isSame = read == request.url && requests.base == base
-                if !isSame { try checkKeys(in: read, urls) }
-                recordURL = isSame ? url : try expanded(read, urls, requests.base, known)
+                let read = requests.readURL(after: request), isSame = read == request.url && requests.base == base
+                if let read, !isSame { try checkKeys(in: read, urls) }
+                recordURL = isSame ? url : try read.map { try expanded($0, urls, requests.base, known) }
             case .create, .add, .remove: break
             }
             return WriteMessage(
-                message: message, body: content.body, recordURL: recordURL, isMasked: target != url,
-                isReadDeclared: requests.read != nil, records: request.records, idempotencyField: requests.idempotency,
-                isIncomplete: try incomplete(operation, request, known, entity))
+                message: message, body: content.body, forced: try forced(request, urls), recordURL: recordURL,
+                isMasked: target != url, isOfField: request.field != nil, isReadDeclared: requests.read != nil,
+                records: request.records, idempotencyField: requests.idempotency,
+                isIncomplete: try incomplete(operation, request, known, entity),
+                lacking: requests.read == nil ? nil : try lacking(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
             throw error
         } catch WriteError.request(let place, let reason) {
@@ -180,6 +192,11 @@ struct WriteMessageBuilder {
         guard let requests = requests(of: record.entity),
             let (request, _) = requests.request(for: kind, relationship: relationship)
         else { return [] }
+        return try related(request, of: record)
+    }
+
+    /// The records that the URL of a request for a record refers to.
+    func related(_ request: WriteRequest, of record: Record) throws -> [OutboxRecord] {
         let variables = variables(record)
         var found: [OutboxRecord] = []
         for name in try plans.template(request.url).variables {
@@ -293,8 +310,25 @@ struct WriteMessageBuilder {
     /// The fields of a stored entity that the description does not declare.
     func undeclared(of entity: String) -> Set<String> { plans.undeclared(of: entity, catalog, description) }
 
-    /// Returns the fields among the given ones that a request does not send.
+    private static let ownRequest = "it has a request of its own now: queue the change again, by itself"
+
+    /// Returns the fields among the given ones whose changes a request does not send.
     func unsent(
+        _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> [UnsentField] {
+        let apart = kind == .update && request.field == nil ? requests(of: entity.name)?.fields ?? [:] : [:]
+        guard !apart.isEmpty, request.content(for: kind) != .none else {
+            return try leftOut(names, kind, request, entity)
+        }
+        return try names.filter { apart[$0] != nil }
+            .map { UnsentField(name: $0, reason: WriteMessageBuilder.ownRequest) }
+            + leftOut(names.filter { apart[$0] == nil }, kind, request, entity)
+    }
+
+    /// Returns the fields among the given ones that the body of a request does not have.
+    ///
+    /// A body with the whole record also has fields whose changes it does not send.
+    func leftOut(
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
         guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
@@ -345,16 +379,9 @@ struct WriteMessageBuilder {
     private func incomplete(
         _ operation: OutboxOperation, _ request: WriteRequest, _ known: ServerRecord, _ entity: Catalog.Entity
     ) throws -> WriteError? {
-        let content = request.content(for: .update)
-        guard operation.kind == .update, content != .none else { return nil }
-        let changed = Set(operation.changes.map(\.name))
-        var fields = request.fields, replaced = "the whole record"
-        if content == .changed {
-            let beside = try changedFields(operation, request, entity).subtracting(changed)
-            guard !beside.isEmpty else { return nil }
-            (fields, replaced) = (beside, "a list with several fields")
-        }
-        let unsent = try unsent(known.unknown.sorted(), .update, request, entity).map(\.name)
+        guard let (fields, replaced) = try replaced(by: operation, request, entity) else { return nil }
+        let content = request.content(for: .update), changed = Set(operation.changes.map(\.name))
+        let unsent = try leftOut(known.unknown.sorted(), .update, request, entity).map(\.name)
         let unknown = known.unknown.subtracting(changed).subtracting(unsent).sorted()
         let wayOut = "fetch the record, or declare entities.\(entity.name).write.read"
         if let first = unknown.first(where: { content == .all || fields?.contains($0) ?? true }) {

@@ -59,6 +59,11 @@ extension WriteMessageBuilder {
         return body
     }
 
+    /// The forced values of a body that are variables of the record, such as its version.
+    func forced(_ request: WriteRequest, _ variables: RecordVariables) throws -> [JSONValue] {
+        try request.values.filter { !$0.value.placeholders.isEmpty }.map { try filled($0.value, variables, "") }
+    }
+
     /// Returns the header fields of a request, with the values of variables.
     func headers(
         of request: WriteRequest, _ idempotencyKey: String, _ variables: RecordVariables

@@ -49,6 +49,8 @@ public struct WriteRequest: Sendable, Hashable {
     ///
     /// A value that is `{variable}` as a whole is replaced by the variable's value.
     public var headers: [TransportHeaders.Field] = []
+    /// The field whose change this request sends by itself; nil for all other requests.
+    package var field: String?
     /// The location of the declaration, for error texts: `forge.yaml:41`.
     package var place = ""
 

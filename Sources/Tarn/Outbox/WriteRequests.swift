@@ -10,6 +10,9 @@ public struct WriteRequests: Sendable, Hashable {
     public var update: WriteRequest?
     /// The request that deletes a record.
     public var delete: WriteRequest?
+    /// The requests for the changes of single fields, by the field's name: other requests do not
+    /// change these fields.
+    package var fields: [String: FieldRequests] = [:]
     /// The requests for members of to-many relationships, by the relationship's name.
     public var relationships: [String: MemberRequests] = [:]
     /// The URL template that reads a record after a conflict; nil for that of ``update``.
@@ -53,6 +56,7 @@ public struct WriteRequests: Sendable, Hashable {
     /// The URLs of all requests, without their bases.
     var urls: [String] {
         ([create, update, delete] + relationships.values.flatMap { [$0.add, $0.remove] }).compactMap { $0?.url }
+            + fields.values.flatMap(\.all).map(\.url)
     }
 
     /// The request of an operation, and its base URL; nil if it is not declared.

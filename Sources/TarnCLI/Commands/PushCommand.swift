@@ -67,7 +67,7 @@ struct PushCommand: AsyncParsableCommand {
             let attempts = report.sent + report.failed + report.dead + report.withdrawn
             guard attempts > 0 || report.stop != nil || !report.warnings.isEmpty else { return }
             report.show(isJSON: isJSON)
-            if let stop = report.stop { Output.note(stop.message) }
+            if let stop = report.stop, !report.hasShown(stop) { Output.note(stop.message) }
         }
     }
 

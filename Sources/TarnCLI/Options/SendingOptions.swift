@@ -160,7 +160,7 @@ extension OutboxReport {
         for problem in problems { Output.error(problem.description) }
         for warning in warnings { Output.note("warning: \(warning)") }
         let isMerged = { (warning: Problem) in warning.failure.kind == OutboxReport.merged }
-        let others = [OutboxReport.unsent, OutboxReport.untaken]
+        let others = [OutboxReport.unsent, OutboxReport.untaken, OutboxReport.withdrawal]
         let shown = warnings.count { !isMerged($0) && !others.contains($0.failure.kind) }
         if unread > shown { Output.note("warning: \(countText(unread - shown, "more answer")) could not be read") }
         let left = merged - warnings.count(where: isMerged)
@@ -181,6 +181,8 @@ extension OutboxReport {
         }
         let hidden = untakenFields > 0 && warnings.count >= OutboxReport.problemLimit
         if hidden { Output.note("warning: \(countText(untakenFields, "field")) in all have their earlier values") }
+        let more = withdrawnParts - warnings.count { $0.failure.kind == OutboxReport.withdrawal }
+        if more > 0 { Output.note("warning: \(countText(more, "more change")) withdrawn by the policy") }
         for (entity, count) in undeclared.sorted(by: { $0.key < $1.key }) {
             Output.note(
                 "warning: \(countText(count, "change")) of \(entity) cannot be sent: the description declares no requests "
@@ -189,6 +191,12 @@ extension OutboxReport {
         for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {
             Output.note("the changes of \(api) wait: \(stop.message)")
         }
+    }
+
+    /// Whether ``show(isJSON:)`` prints the reason for which operations wait: that of an API with a
+    /// name, or the failure of an operation.
+    func hasShown(_ stop: Stop) -> Bool {
+        stops.keys.contains { !$0.isEmpty } || problems.contains { $0.failure.message == stop.message }
     }
 
     /// `3 sent, 1 failed; 3 left; 2 dead (tarn outbox list)`

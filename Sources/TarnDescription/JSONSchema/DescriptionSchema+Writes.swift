@@ -11,6 +11,8 @@ extension DescriptionSchema {
                 Property(name: "update", about: "The request that changes a record.", node: .reference("request")),
                 Property(name: "delete", about: "The request that deletes a record.", node: .reference("request")),
                 Property(
+                    name: "fields", about: "From fields to the requests for their changes.", node: .map(fieldRequests)),
+                Property(
                     name: "relationships", about: "From to-many relationships to the requests for their members.",
                     node: .map(memberRequests)),
                 Property(name: "read", about: "The URL that reads a record after a conflict.", node: .text),
@@ -24,6 +26,20 @@ extension DescriptionSchema {
                     name: "overlap", about: "The rule for fields that both sides have changed.",
                     node: words(ConflictRule.Overlap.self)),
             ], required: [])
+    }
+
+    /// A request, or one for each value.
+    private static var fieldRequests: SchemaNode {
+        .either([
+            .reference("request"),
+            .object(
+                [
+                    Property(
+                        name: "values", about: "From values to their requests.", node: .map(.reference("request"))),
+                    Property(
+                        name: "otherwise", about: "The request for other values.", node: .reference("request")),
+                ], required: ["values"]),
+        ])
     }
 
     private static var memberRequests: SchemaNode {

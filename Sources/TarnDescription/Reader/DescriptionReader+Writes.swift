@@ -11,14 +11,15 @@ extension DescriptionReader {
             let section = section(
                 value, entity.path("write"),
                 keys: [
-                    "create", "update", "delete", "relationships", "read", "base", "idempotency", "conflicts",
-                    "overlap",
+                    "create", "update", "delete", "fields", "relationships", "read", "base", "idempotency",
+                    "conflicts", "overlap",
                 ])
         else { return nil }
         var writes = WriteRequests()
         writes.create = writeRequest(section, "create", example: "POST /issues")
         writes.update = writeRequest(section, "update", example: "PATCH /issues/{id}")
         writes.delete = writeRequest(section, "delete", example: "DELETE /issues/{id}")
+        writes.fields = fieldRequests(section)
         for entry in entries(section, "relationships", of: "to-many relationships to requests") {
             let field = "\(section.path("relationships")).\(entry.key)"
             guard let inner = self.section(entry.value, field, keys: ["add", "remove", "base"]) else { continue }
@@ -79,7 +80,7 @@ extension DescriptionReader {
     ]
 
     /// Reads `POST /issues`, or the same with options.
-    private mutating func writeRequest(_ owner: Section, _ key: String, example: String) -> WriteRequest? {
+    mutating func writeRequest(_ owner: Section, _ key: String, example: String) -> WriteRequest? {
         guard let value = owner[key] else { return nil }
         let field = owner.path(key)
         guard case .mapping = value.content else { return requestLine(owner, key, example) }
@@ -95,6 +96,7 @@ extension DescriptionReader {
             let path = place(text, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
         {
             request.envelope = path
+            checkPatch(path, request, section.path("envelope"), section["envelope"]?.mark ?? section.mark)
             // An answer has the record where the body has it, unless `records` names another place.
             if path.isPlain { request.records = path }
         }
@@ -106,6 +108,7 @@ extension DescriptionReader {
         for entry in entries(section, "set", of: "key paths to values") {
             let inner = "\(section.path("set")).\(entry.key)"
             guard let path = place(entry.key, inner, entry.keyMark) else { continue }
+            checkPatch(path, request, inner, entry.keyMark)
             // A plain word that is no JSON is a text.
             var json = DescriptionReader.json(entry.value)
             if json == nil, case .scalar(let text, _) = entry.value.content { json = .string(text) }
@@ -186,6 +189,12 @@ extension DescriptionReader {
         return path
     }
 
+    /// Reports a place in a list of a JSON patch, whose pointers cannot create the list.
+    private mutating func checkPatch(_ path: JSONPath, _ request: WriteRequest, _ field: String, _ mark: Mark) {
+        guard request.format == .jsonPatch, !path.isPlain else { return }
+        report(field, mark, "a json_patch creates no list: write keys only, or another format")
+    }
+
     /// Reads a method and a URL template.
     private mutating func requestLine(_ section: Section, _ key: String, _ example: String) -> WriteRequest? {
         guard let line = text(section, key) else { return nil }
@@ -227,6 +236,7 @@ extension DescriptionReader {
             for (key, request) in [("create", writes.create), ("update", writes.update), ("delete", writes.delete)] {
                 if let request { check(request, "\(field).\(key)", name, nil, schema) }
             }
+            checkFields(writes.fields, "\(field).fields", name, schema)
             if let read = writes.read { check(read, "\(field).read", name, nil, schema) }
             for (relationship, requests) in writes.relationships.sorted(by: { $0.key < $1.key }) {
                 let inner = "\(field).relationships.\(relationship)"
@@ -242,7 +252,7 @@ extension DescriptionReader {
         }
     }
 
-    private mutating func check(
+    mutating func check(
         _ request: WriteRequest, _ field: String, _ entity: String, _ member: String?, _ schema: Schema
     ) {
         let line = isRecorded("\(field).request") ? "\(field).request" : field
@@ -321,18 +331,20 @@ extension DescriptionReader {
     }
 
     /// A field of an entity.
-    private struct KnownField {
+    struct KnownField {
         /// The entity of a relationship; nil for an attribute.
         var destination: String?
         var isToMany = false
+        /// The type of an attribute; nil for a relationship.
+        var type: AttributeType?
     }
 
     /// The fields of an entity and of its ancestors.
-    private static func fields(of entity: String, _ schema: Schema) -> [String: KnownField] {
+    static func fields(of entity: String, _ schema: Schema) -> [String: KnownField] {
         var fields: [String: KnownField] = [:], name: String? = entity, seen: Set<String> = []
         while let next = name, seen.insert(next).inserted, let found = schema.entities.first(where: { $0.name == next })
         {
-            for attribute in found.attributes { fields[attribute.name] = KnownField() }
+            for attribute in found.attributes { fields[attribute.name] = KnownField(type: attribute.type) }
             for relationship in found.relationships {
                 fields[relationship.name] = KnownField(
                     destination: relationship.destination, isToMany: relationship.isToMany)

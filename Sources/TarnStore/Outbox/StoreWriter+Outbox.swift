@@ -162,7 +162,8 @@ extension StoreWriter {
     ) throws -> OutboxReceipt? {
         guard let known = try outbox.stored(id), known.isUntouched || known.isCorrectable,
             known.kind == .update || (known.kind == .create && !request.staysSeparate),
-            known.options == update.options
+            known.options == update.options,
+            known.kind == .create || request.apart.isEmpty || isSent(known, with: update, apart: request.apart)
         else { return nil }
         // Another record's operation may have changed the same fields since.
         let fields = update.touchedFields(record)
@@ -184,6 +185,17 @@ extension StoreWriter {
         if known.kind == .create, known.hasTemporaryKey, update.refersToItself(access.state.outboxSchema) { return nil }
         return try fold(
             update, into: releaseOwners(of: known, Set(update.changes.map(\.field))), record)
+    }
+
+    /// Whether two updates of a record change the same fields among those that have requests of
+    /// their own.
+    private func isSent(_ known: StoredOperation, with update: StoredOperation, apart: Set<String>) -> Bool {
+        let entity = access.catalog.entity(id: update.entity)
+        let ids = Set(apart.compactMap { entity?.field($0)?.id })
+        func own(_ operation: StoredOperation) -> Set<UInt16> {
+            Set(operation.changes.filter { $0.record == nil }.map(\.field)).intersection(ids)
+        }
+        return own(known) == own(update)
     }
 
     private mutating func fold(

@@ -83,6 +83,22 @@ struct PushWatchTests {
         try await place.expectLast("PATCH item 7 title=second", of: process)
     }
 
+    @Test("push --watch tells once that a server cannot be reached")
+    func unreachable() async throws {
+        let place = try await Place(), dead = DeadPort()
+        try await place.update("title=first")
+        let process = try TarnProcess([
+            "push", "--watch", "--file", place.file, "--base", "http://127.0.0.1:\(dead.port)",
+        ])
+        try await eventually("told") { process.error.contains("could not connect") }
+        // A second line would follow at once.
+        try await Task.sleep(for: .milliseconds(200))
+        process.send(SIGINT)
+        let result = await process.end(), lines = result.errorLines.filter { $0.contains("could not connect") }
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.contains("operation 1, update Item 7") }, "\(result.error)")
+        #expect(result.output.contains("0 sent, 1 failed; 1 left"), "\(result.output)")
+    }
+
     @Test("push --watch goes on if the description is invalid for a moment, while it is edited and the push begins")
     func editedAtTheBeginning() async throws {
         let place = try await Place(), path = place.folder("edited.yaml")

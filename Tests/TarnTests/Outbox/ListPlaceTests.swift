@@ -12,7 +12,8 @@ struct ListPlaceTests {
 
     /// A server that takes every change with 204.
     private func place(
-        _ update: String, issue: String = ListPlaceTests.ada, family: String = "string?", syncs: Bool = true
+        _ update: String, issue: String = ListPlaceTests.ada, listed: String? = nil, family: String = "string?",
+        syncs: Bool = true
     ) async throws -> ScriptedOutbox {
         let place = try ScriptedOutbox(
             """
@@ -32,7 +33,7 @@ struct ListPlaceTests {
             """
         ) { request in
             guard request.method == "GET" else { return Answer(status: "204 No Content") }
-            return Answer(body: request.target == "/issues" ? "[\(issue)]" : issue)
+            return Answer(body: request.target == "/issues" ? "[\(listed ?? issue)]" : issue)
         }
         if syncs { try await place.sync(["issues"]) }
         return place
@@ -104,6 +105,27 @@ struct ListPlaceTests {
             try await body(of: place, after: [.init("given", .string("Augusta"))])
                 == JSONValue(#"{"name":[{"family":"Lovelace","given":["Augusta"]}]}"#).normalForm)
         #expect(place.server.requests.map(\.method) == ["PATCH", "GET", "PATCH"])
+    }
+
+    @Test("a field of a list that has no value here is read before the list is replaced")
+    func optionalField() async throws {
+        let place = try await place(
+            "request: 'PATCH /issues/{id}'", listed: #"{"id":1,"active":true,"name":[{"family":"Lovelace"}]}"#)
+        let count = place.server.requests.count
+        #expect(
+            try await body(of: place, after: [.init("family", .string("King"))])
+                == JSONValue(#"{"name":[{"family":"King","given":["Ada"]}]}"#).normalForm)
+        // A field of its own needs nothing else.
+        #expect(
+            try await body(of: place, after: [.init("active", .bool(false))])
+                == JSONValue(#"{"active":false}"#).normalForm)
+        #expect(place.server.requests.dropFirst(count).map(\.method) == ["GET", "PATCH", "PATCH"])
+        // The server has none: what was read says so, and the change is sent.
+        let without = try await self.place(
+            "request: 'PATCH /issues/{id}'", issue: #"{"id":1,"name":[{"family":"Lovelace"}]}"#)
+        #expect(
+            try await body(of: without, after: [.init("family", .string("King"))])
+                == JSONValue(#"{"name":[{"family":"King"}]}"#).normalForm)
     }
 
     @Test("an envelope and forced values may be in the element of a list")

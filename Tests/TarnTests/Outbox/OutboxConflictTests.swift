@@ -182,6 +182,23 @@ struct OutboxConflictTests {
         #expect(try fixture.store.read { try $0.localChange("Item", Self.key) } == nil)
     }
 
+    @Test("a field that a policy takes from the server is named, and so is a whole change")
+    func named() async throws {
+        for isWhole in [false, true] {
+            let (fixture, _) = try await fixture(tags: false) { _ in }
+            let outbox = fixture.outbox(isWhole ? .server : .perField(overlap: .server))
+            try await outbox.update("Item", Self.key, [.init("title", .string("mine")), .init("votes", .int(9))])
+            change(fixture) { $0.title = "theirs" }
+            try await fixture.sync()
+            let report = try await outbox.drain()
+            #expect(report.withdrawn == (isWhole ? 1 : 0) && report.sent == (isWhole ? 0 : 1), "\(report)")
+            #expect(report.warnings.map(\.failure.kind) == ["withdrawn"], "\(report)")
+            let message = report.warnings.first?.description ?? ""
+            let fields = isWhole ? "title, votes" : "title"
+            #expect(message.contains("update Item 7: the change of \(fields) is withdrawn"), "\(message)")
+        }
+    }
+
     @Test("code sees base, local and remote, and decides about the values")
     func code() async throws {
         let seen = Mutex<[[Value?]]>([])

@@ -305,6 +305,30 @@ struct SentValuesTests {
         }
     }
 
+    @Test("a PUT reads a record first if an optional field has no value here, unless its own URL was read before")
+    func optionalFields() async throws {
+        for (isKnown, write) in [
+            (false, "update: 'PUT /issues/{id}', read: '/issues/{id}'"), (false, "update: 'PUT /issues/{id}'"),
+            (true, "update: 'PUT /issues/{id}', read: '/issues/{id}'"),
+        ] {
+            // Some servers leave fields out of lists.
+            let whole = #"{"id":1,"number":11,"title":"a","body":"theirs"}"#
+            let place = try ScriptedOutbox(Self.entities(write)) { request in
+                guard request.method == "GET" else { return Answer(status: "204 No Content") }
+                return Answer(body: request.target == "/issues" ? #"[{"id":1,"number":11,"title":"a"}]"# : whole)
+            }
+            try await place.sync(isKnown ? nil : ["issues"])
+            let count = place.server.requests.count, isRead = write.contains("read")
+            let outbox = place.outbox()
+            try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+            #expect(try await outbox.drain().sent == 1)
+            let methods = place.server.requests.dropFirst(count).map(\.method)
+            #expect(methods == (isRead && !isKnown ? ["GET", "PUT"] : ["PUT"]), "\(write)")
+            // Without `read`, the server's value is not known.
+            #expect(try json(place.changes.first)["body"] == (isRead ? .string("theirs") : nil))
+        }
+    }
+
     // MARK: Local changes that are queued later
 
     @Test("a change that was made without an operation is queued by repeating it")

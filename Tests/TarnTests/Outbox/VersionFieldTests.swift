@@ -1,5 +1,6 @@
 // Versions of records that are fields, as `X-Version: 4`, `_rev` or an entity tag in the record.
 
+import TarnImport
 import TestSupport
 import Testing
 
@@ -100,6 +101,53 @@ struct VersionFieldTests {
         try await second.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
         #expect(try await second.drain().dead == 1)
         #expect(locked.changes.count == 1)
+    }
+
+    @Test(
+        "the policy server withdraws a change that is refused because of the version in a field",
+        arguments: 0..<4, ["409 Conflict", "412 Precondition Failed"])
+    func withdrawn(form: Int, status: String) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","other":"x","rev":REV}"#), form = Self.forms[form]
+        let place = try await place(form.0, record, status: status, form.1), outbox = place.outbox(.server)
+        record.change(#"{"id":1,"title":"a","other":"theirs","rev":REV}"#)
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 1 && report.sent == 0 && report.remaining.isEmpty, "\(report)")
+        let warning = report.warnings.first?.failure.message ?? ""
+        #expect(warning.contains("the change of title is withdrawn"), "\(report)")
+        #expect(try place.field("other") == .string("theirs") && place.field("title") == .string("a"))
+    }
+
+    @Test(
+        "the policy server keeps a change that is refused for another reason while another field was changed",
+        arguments: [true, false])
+    func otherReason(isTaken: Bool) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","other":"x"}"#), count = CallCounter()
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string, other: string }
+              write: { update: 'PUT /issues/{id}' }
+            """
+        ) { request in
+            let body = record.state.withLock(\.body)
+            if request.method == "GET" { return Answer(body: request.target == "/issues" ? "[\(body)]" : body) }
+            guard isTaken || count.next() == 1 else { return Answer(status: "204 No Content") }
+            return Answer(status: "409 Conflict", body: #"{"message":"the title is taken"}"#)
+        }
+        try await place.sync(["issues"])
+        let outbox = place.outbox(.server)
+        record.change(#"{"id":1,"title":"a","other":"theirs"}"#)
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 0 && report.dead == (isTaken ? 1 : 0), "\(report)")
+        #expect(report.sent == (isTaken ? 0 : 1), "\(report)")
+        // Sent again with the newer value, which the body repeats: once.
+        #expect(try place.changes.map { try JSONValue($0.body)["other"] } == [.string("x"), .string("theirs")])
+        #expect(try place.field("title") == .string("mine") && place.field("other") == .string("theirs"))
+        let message = try outbox.operations().first?.failure?.message
+        #expect(message?.contains("the title is taken") ?? false == isTaken, "\(message ?? "")")
     }
 
     @Test("a declared precondition has precedence over the entity tag of a response")

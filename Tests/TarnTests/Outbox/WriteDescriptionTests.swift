@@ -104,6 +104,14 @@ struct WriteDescriptionTests {
             ("create: { request: POST /i, body: every }", "a.yaml:10:41: ", "unknown content of a body"),
             ("create: { request: POST /i, references: { repo: link } }", "a.yaml:10:55: ", "form of references"),
             ("create: { body: all }", "a.yaml:10:7: ", "missing: write request: POST /issues"),
+            (
+                "update: { request: PATCH /i, format: json_patch, envelope: 'items[0]' }", "a.yaml:10:66: ",
+                "a json_patch creates no list"
+            ),
+            (
+                "update: { request: PATCH /i, set: { 'a[0].id': 1 }, format: json_patch }", "a.yaml:10:43: ",
+                "a json_patch creates no list"
+            ),
             ("conflicts: perfield", "a.yaml:10:18: ", "did you mean \"per_field\"?"),
             ("overlap: hold", "a.yaml:10:16: ", "add conflicts: per_field"),
             ("base: /v2", "a.yaml:10:13: ", "http"),

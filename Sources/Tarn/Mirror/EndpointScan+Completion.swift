@@ -13,7 +13,9 @@ extension EndpointScan {
     ///   the next scan begins anew, with the same value.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
         try checkPartialError(of: list)
-        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
+        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0, !list.pages.repeatsRecords {
+            report.repeated = repeated
+        }
         countsPages = list.pages.choice?.pagination.isCounted
         complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }

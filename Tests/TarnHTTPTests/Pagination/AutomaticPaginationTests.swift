@@ -232,7 +232,11 @@ struct AutomaticPaginationTests {
             name: "MediaWiki", page: page(10, ["continue.apcontinue": "Ab", "batchcomplete": "true"]),
             pagination: .cursor(path: "continue.apcontinue", sends: .query("apcontinue"))),
         Row(
-            name: "MediaWiki with two cursors, which no style sends",
+            name: "MediaWiki, all parameters of the next request",
+            page: page(10, ["continue.gapcontinue": "Ab", "continue.excontinue": "10", "continue.continue": "||"]),
+            pagination: .parameters(path: "continue")),
+        Row(
+            name: "two cursors of other servers, which no style sends",
             page: page(10, ["continue.apcontinue": "Ab", "continue.sroffset": "10"]), pagination: .singlePage),
         Row(
             name: "Kubernetes", page: page(10, ["metadata.continue": "eyJ2"]),
@@ -265,7 +269,8 @@ struct AutomaticPaginationTests {
             #expect(
                 PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
                     || path.contains("[") && PageEvidence.memberNames.nested.contains(name)
-                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults", "batchcomplete"].contains(name))
+                    || PageEvidence.meaning(of: path) != nil
+                    || ["first", "maxResults", "batchcomplete", "continue"].contains(name))
         }
     }
 

@@ -221,7 +221,7 @@ struct MirrorTreeTests {
         for level in 0..<depth { children["n\(level)"] = ["n\(level + 1)"] }
         for trimmed in [false, true] {
             let tree = Tree(children), store = try store()
-            if trimmed { try await store.open().setChangeRetention(.nothing) }
+            if trimmed { try store.open().setChangeRetention(.nothing) }
             let report = try await store.sync(nil, transport: tree.transport)
             #expect(report.failures.isEmpty && report.endpoint("below")?.newParents == 0, "\(report.texts)")
             #expect(tree.requested == ["root"] + (0...depth).map { "n\($0)" })

@@ -54,11 +54,14 @@ struct PageImporter {
                 }
                 return path
             }
-            questions = DocumentQuestions(
+            var questions = DocumentQuestions(
                 values: try wants.values.map(path), record: try wants.record.map(path),
                 increment: rule?.field,
                 documents: try request.endpoint.metadata.map(\.path) + wants.composites.map(path),
                 members: PageImporter.members)
+            questions.containers = ListContainers(
+                request.endpoint.listedEntities.map { request.client.description.containers(ofListsIn: $0) })
+            self.questions = questions
         }
 
     }

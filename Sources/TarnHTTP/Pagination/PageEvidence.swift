@@ -38,8 +38,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     ]
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
     static let nextFields = [
-        "X-Next-Page", "X-Next-Cursor", "X-Next-Token", "X-MS-ContinuationToken", "X-MS-Continuation",
-        "X-MS-Continuation-NextPartitionKey", "X-MS-Continuation-NextRowKey", "OPC-Next-Page", "Next-Range",
+        "X-Next-Page", "X-Next-Cursor", "X-Next-Token", "X-MS-ContinuationToken", "X-MS-Continuation", "Next-Range",
+        "X-MS-Continuation-NextPartitionKey", "X-MS-Continuation-NextRowKey", "OPC-Next-Page", "X-Next-Row-Number",
     ]
 
     /// The names of members that are read around the list of records.

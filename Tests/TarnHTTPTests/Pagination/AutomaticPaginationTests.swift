@@ -236,6 +236,12 @@ struct AutomaticPaginationTests {
             page: page(10, ["continue.gapcontinue": "Ab", "continue.excontinue": "10", "continue.continue": "||"]),
             pagination: .parameters(path: "continue")),
         Row(
+            name: "Europe PMC", page: page(10, ["nextCursorMark": "AoI", "hitCount": "57"]),
+            pagination: .cursor(path: "nextCursorMark", sends: .query("cursorMark"))),
+        Row(
+            name: "Matrix", page: page(10, ["next_batch": "p20"]),
+            pagination: .cursor(path: "next_batch", sends: .query("since"))),
+        Row(
             name: "two cursors of other servers, which no style sends",
             page: page(10, ["continue.apcontinue": "Ab", "continue.sroffset": "10"]), pagination: .singlePage),
         Row(

@@ -52,6 +52,8 @@ struct AutomaticPagination: PaginationStyle {
         ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"),
         ("continuation_token", "continuation_token"),
         ("continuationToken", "continuationToken"), ("meta.next_token", "pagination_token"),
+        ("paginationToken", "paginationToken"), ("resumptionToken", "resumptionToken"),
+        ("nextPageKey", "nextPageKey"), ("nextCursorMark", "cursorMark"), ("next_batch", "since"),
     ]
 
     /// Common paths of the number of pages in a body.

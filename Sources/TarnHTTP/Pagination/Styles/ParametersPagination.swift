@@ -79,8 +79,8 @@ extension Pagination {
     /// They replace those of the same names in the first request. A request with a body gets them
     /// there, other requests in the query.
     ///
-    /// - Parameter path: the path of the object in the body. The scan ends if it is missing, null or
-    ///   empty.
+    /// - Parameter path: the path of the object in the body. The scan ends if it is missing, null
+    ///   or empty.
     package static func parameters(path: String) -> Pagination { Pagination(ParametersPagination(path: path)) }
 
     /// Whether pages list records again, with further parts of them.

@@ -211,7 +211,7 @@ struct ExtendingTarnTests {
             let text = try Self.text("\(folder)/\(file)")
             #expect(["PaginationStyle", "LastingStyle"].contains { text.contains("struct \(type): \($0)") }, "\(file)")
         }
-        #expect(files.count == 10)
+        #expect(files.count == 11)
     }
 
     @Test("every attribute type has a descriptor in a file of its own, and a line of registration")

@@ -180,7 +180,7 @@ struct SamplerTests {
                 let next = $0 < 15 ? #","continue":{"apcontinue":"\#($0 + 10)","continue":"-||"}"# : ""
                 return #"{"query":{"allpages":\#($1)}\#(next)}"#
             },
-            style: "{ cursor: { path: continue.apcontinue, param: apcontinue } }"),
+            style: "{ parameters: { path: continue } }"),
         Form(
             name: "Reddit", parameter: ("after", 0), step: 1,
             body: {

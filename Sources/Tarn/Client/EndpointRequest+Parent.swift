@@ -10,40 +10,36 @@ extension EndpointRequest {
     ///
     /// Records that were created here and are not at the server yet have no lists there. Others
     /// have the values that the server knows.
-    func parents(
-        _ forEach: Endpoint.ForEach
-    ) throws -> (parents: [ParentRecord], skipped: [SkippedParents], lacking: [RecordKey]) {
-        let names = parentVariables(forEach), included = includedVariables(forEach)
-        // Without a reference to the parent, requests for equal values have equal results.
-        var requested: Set<[ExactText]> = []
-        return try client.store.read { reader in
-            var parents: [ParentRecord] = [], skipped: [SkippedParents] = [], lacking: [RecordKey] = []
-            let hasMarks = try reader.access.localChanges.hasMarks
+    func parents(_ forEach: Endpoint.ForEach) throws -> FoundParents {
+        try client.store.read { reader in
+            var search = try ParentSearch(self, forEach, reader)
             try reader.forEach(forEach.entity) { record in
-                guard let record = hasMarks ? try reader.known(record) : record else { return true }
-                var parent = ParentRecord(
-                    key: record.key, values: [:], version: record.version, isPartial: record.isPartial)
-                for name in names {
-                    // A partial record may lack a value for the path; a later sync will have it.
-                    guard let value = try reader.text(at: keys(name, forEach), of: record) else {
-                        if let known = skipped.firstIndex(where: { $0.name == name }) {
-                            skipped[known].count += 1
-                        } else {
-                            skipped.append(
-                                SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
-                        }
-                        lacking.append(record.key)
-                        return true
-                    }
-                    parent.values[name] = value
-                }
-                let isNew = forEach.parent != nil || requested.insert(identity(of: parent, names)).inserted
-                guard isNew else { return true }
-                for name in included { parent.values[name] = try reader.text(at: keys(name, forEach), of: record) }
-                parents.append(parent)
+                try search.add(record, reader)
                 return true
             }
-            return (parents, skipped, lacking)
+            return search.found
+        }
+    }
+
+    /// The parents among the records that have changed since a position in the log of changes.
+    ///
+    /// A record that refers to another one for a value may be missing: ``parents(_:)`` finds it.
+    ///
+    /// - Returns: nil if the log does not reach back to the position.
+    func parents(_ forEach: Endpoint.ForEach, since token: ChangeToken) throws -> FoundParents? {
+        do {
+            return try client.store.read { reader in
+                var search = try ParentSearch(self, forEach, reader)
+                let changes = try reader.netChanges(since: token, of: [forEach.entity]).changes
+                let keys = changes.filter { $0.operation != .deleted }.map(\.key)
+                // In the order of a search through all records.
+                for key in keys.sorted(by: { $0.storageKey.lexicographicallyPrecedes($1.storageKey) }) {
+                    if let record = try reader.record(forEach.entity, key) { try search.add(record, reader) }
+                }
+                return search.found
+            }
+        } catch is ChangeLogError {
+            return nil
         }
     }
 
@@ -131,12 +127,12 @@ extension EndpointRequest {
     }
 
     /// The variables that name values of the parent record.
-    private func parentVariables(_ forEach: Endpoint.ForEach) -> [String] {
+    fileprivate func parentVariables(_ forEach: Endpoint.ForEach) -> [String] {
         endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
     }
 
     /// The values that distinguish the request for a parent from those for others.
-    private func identity(of parent: ParentRecord, _ names: [String]) -> [ExactText] {
+    fileprivate func identity(of parent: ParentRecord, _ names: [String]) -> [ExactText] {
         names.map { name in
             let text = parent.values[name] ?? ""
             return ExactText(endpoint.followsURL ? (try? followedURL(text, of: name)) ?? text : text)
@@ -145,14 +141,14 @@ extension EndpointRequest {
 
     /// The values of the parent record that the mapping takes from `@param`, besides those of the
     /// path.
-    private func includedVariables(_ forEach: Endpoint.ForEach) -> [String] {
+    fileprivate func includedVariables(_ forEach: Endpoint.ForEach) -> [String] {
         let known = parentVariables(forEach)
         let sources = client.description.mapping.entities.values.flatMap { $0.paths.values.flatMap(\.self) }
         let names = sources.flatMap(\.paths).filter { $0.origin == .parameter }.flatMap(\.keys)
         return Set(names).filter { $0.hasPrefix(forEach.variable + ".") && !known.contains($0) }.sorted()
     }
 
-    private func keys(_ variable: String, _ forEach: Endpoint.ForEach) -> ArraySlice<String> {
+    fileprivate func keys(_ variable: String, _ forEach: Endpoint.ForEach) -> ArraySlice<String> {
         variable.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)[...]
     }
 
@@ -224,6 +220,59 @@ extension EndpointRequest {
             values[name] = sent.value
         }
         return values
+    }
+}
+
+/// The stored records that an endpoint is requested for, and those that lack a value.
+struct FoundParents: Sendable {
+    var parents: [ParentRecord] = []
+    var skipped: [SkippedParents] = []
+    var lacking: [RecordKey] = []
+    /// The position in the log of changes behind the snapshot in which they were found.
+    var token: ChangeToken
+}
+
+/// A search for the parents of an endpoint's lists among records.
+private struct ParentSearch {
+    private let request: EndpointRequest
+    private let forEach: Endpoint.ForEach
+    private let names: [String], included: [String]
+    private let hasMarks: Bool
+    /// Without a reference to the parent, requests for equal values have equal results.
+    private var requested: Set<[ExactText]> = []
+    private(set) var found: FoundParents
+
+    init(_ request: EndpointRequest, _ forEach: Endpoint.ForEach, _ reader: StoreReader) throws {
+        (self.request, self.forEach) = (request, forEach)
+        (names, included) = (request.parentVariables(forEach), request.includedVariables(forEach))
+        hasMarks = try reader.access.localChanges.hasMarks
+        found = FoundParents(token: try reader.changeToken)
+    }
+
+    mutating func add(_ record: Record, _ reader: StoreReader) throws {
+        guard let record = hasMarks ? try reader.known(record) : record else { return }
+        var parent = ParentRecord(key: record.key, values: [:], version: record.version, isPartial: record.isPartial)
+        for name in names {
+            // A partial record may lack a value for the path; a later sync will have it.
+            guard let value = try reader.text(at: request.keys(name, forEach), of: record) else {
+                return lack(name, record.key)
+            }
+            parent.values[name] = value
+        }
+        guard forEach.parent != nil || requested.insert(request.identity(of: parent, names)).inserted else { return }
+        for name in included {
+            parent.values[name] = try reader.text(at: request.keys(name, forEach), of: record)
+        }
+        found.parents.append(parent)
+    }
+
+    private mutating func lack(_ name: String, _ key: RecordKey) {
+        if let known = found.skipped.firstIndex(where: { $0.name == name }) {
+            found.skipped[known].count += 1
+        } else {
+            found.skipped.append(SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(key)"))
+        }
+        found.lacking.append(key)
     }
 }
 

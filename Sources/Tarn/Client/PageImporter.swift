@@ -54,11 +54,14 @@ struct PageImporter {
                 }
                 return path
             }
-            questions = DocumentQuestions(
+            var questions = DocumentQuestions(
                 values: try wants.values.map(path), record: try wants.record.map(path),
                 increment: rule?.field,
                 documents: try request.endpoint.metadata.map(\.path) + wants.composites.map(path),
                 members: PageImporter.members)
+            questions.containers = ListContainers(
+                request.endpoint.listedEntities.map { request.client.description.containers(ofListsIn: $0) })
+            self.questions = questions
         }
 
     }
@@ -140,8 +143,11 @@ struct PageImporter {
     }
 
     /// The error that an answer states beside its records; nil if it states none.
-    func partialError(_ response: TransportResponse, _ page: Page) -> MirrorError? {
-        partial(response).map { stated($0, response, page, lists: "records") }
+    func partialError(_ response: TransportResponse, _ page: Page) -> Checkpoint.PartialError? {
+        partial(response).map { error in
+            Checkpoint.PartialError(
+                status: response.status, url: page.shownURL, message: message(error, response, lists: "records"))
+        }
     }
 
     private func partial(_ response: TransportResponse) -> StatedError? {
@@ -192,12 +198,17 @@ struct PageImporter {
     private func stated(
         _ error: StatedError, _ response: TransportResponse, _ page: Page, lists listed: String
     ) -> MirrorError {
+        MirrorError.status(
+            code: response.status, method: request.endpoint.method, url: page.shownURL,
+            message: message(error, response, lists: listed))
+    }
+
+    /// The message about an error that an answer states.
+    private func message(_ error: StatedError, _ response: TransportResponse, lists listed: String) -> String {
         let text = response.secrets?.conceal(error.text) ?? error.text
         let said = text.isEmpty ? "states an error" : "says \"\(text)\""
-        return MirrorError.status(
-            code: response.status, method: request.endpoint.method, url: page.shownURL,
-            message: "it lists \(listed), and `\(error.path)` \(said); sync again later, or, if that is no error, "
-                + "write more: { ignore: ['\(error.path)'] }")
+        return "it lists \(listed), and `\(error.path)` \(said); sync again later, or, if that is no error, "
+            + "write more: { ignore: ['\(error.path)'] }"
     }
 
     /// The relationship of listed records to the parent record.

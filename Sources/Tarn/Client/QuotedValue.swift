@@ -15,7 +15,8 @@ struct QuotedValue {
     /// - Parameters:
     ///   - text: the text with names in braces.
     ///   - values: the values of records and responses, by their names.
-    init?(in text: String, _ values: [String: String]) {
+    ///   - escapes: whether a backslash may begin an escape; if not, it is a character as others.
+    init?(in text: String, _ values: [String: String], escapes: Bool) {
         let bytes = Array(text.utf8)
         guard bytes.contains(UInt8(ascii: "{")), values.values.contains(where: QuotedValue.mayEndQuotes) else {
             return nil
@@ -23,7 +24,7 @@ struct QuotedValue {
         var quote: UInt8?, index = 0
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "\\"), quote != nil {
+            if byte == UInt8(ascii: "\\"), escapes, quote != nil {
                 index += 1
             } else if byte == quote {
                 quote = nil
@@ -31,7 +32,8 @@ struct QuotedValue {
                 quote = byte
             } else if byte == UInt8(ascii: "{"), let open = quote {
                 let name = String(decoding: bytes[(index + 1)...].prefix { $0 != UInt8(ascii: "}") }, as: UTF8.self)
-                if let value = values[name], value.utf8.contains(where: { $0 == open || $0 == UInt8(ascii: "\\") }) {
+                let ends = [open] + (escapes ? [UInt8(ascii: "\\")] : [])
+                if let value = values[name], value.utf8.contains(where: ends.contains) {
                     self.name = name
                     return
                 }
@@ -44,6 +46,11 @@ struct QuotedValue {
     private static func mayEndQuotes(_ value: String) -> Bool {
         value.utf8.contains { [UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\")].contains($0) }
     }
+
+    /// Whether a backslash may begin an escape in the query that a parameter sends.
+    ///
+    /// OData 4.01 ABNF: `$filter` doubles a quote, and has no other escapes.
+    static func mayEscape(in parameter: String?) -> Bool { parameter != "$filter" }
 
     /// Whether a byte opens quotes: an apostrophe within a word does not.
     private static func opens(_ byte: UInt8, behind last: UInt8?) -> Bool {
@@ -58,17 +65,22 @@ extension EndpointRequest {
     /// Checks that no value of a record, or of a response, ends the quotes of a query.
     func checkQuotes() throws(MirrorError) {
         let found = parent.map(\.values) ?? [:]
-        var texts: [(place: String, text: String, values: [String: String])] = []
+        var texts: [(place: String, text: String, values: [String: String], escapes: Bool)] = []
         if !found.isEmpty, endpoint.forEach != nil {
-            texts = endpoint.parameters.map { ("with.\($0.name)", $0.value, found) }
+            texts = endpoint.parameters.map {
+                ("with.\($0.name)", $0.value, found, QuotedValue.mayEscape(in: $0.name))
+            }
         }
         if let rule = endpoint.incremental, let text = rule.text {
             var values = found
             if let since, since != rule.initial { values[Incremental.variable] = since }
-            texts.append(("since.text", text, values))
+            let name: String? = if case .query(let name)? = rule.sends { name } else { nil }
+            texts.append(("since.text", text, values, QuotedValue.mayEscape(in: name)))
         }
-        for (place, text, values) in texts {
-            guard let quoted = QuotedValue(in: text, values), let value = values[quoted.name] else { continue }
+        for (place, text, values, escapes) in texts {
+            guard let quoted = QuotedValue(in: text, values, escapes: escapes), let value = values[quoted.name] else {
+                continue
+            }
             throw .endpoint(
                 place: endpoint.place,
                 message: "\(place): the value \(value.excerpt) of {\(quoted.name)} has a quote or a backslash: in the "

@@ -63,8 +63,8 @@ package struct Incremental: Sendable, Hashable {
     package var format: DateFormat?
     /// The status codes of a refusal after which everything is requested: the token has expired.
     ///
-    /// Empty for those of ``refusals``.
-    package var expired: [ClosedRange<Int>] = []
+    /// Nil for the usual ones of ``refusals``, empty for none.
+    package var expired: [ClosedRange<Int>]?
 
     /// Creates a rule.
     package init(_ source: Source, sends: Pagination.ParameterPlace?) {
@@ -84,7 +84,7 @@ package struct Incremental: Sendable, Hashable {
     ///
     /// Servers forget their tokens: Google Calendar and Microsoft Graph answer 410 then, Asana 412.
     /// A value of a record is not one of the server's.
-    var refusals: [ClosedRange<Int>] { expired.isEmpty && field == nil ? [410...410, 412...412] : expired }
+    var refusals: [ClosedRange<Int>] { expired ?? (field == nil ? [410...410, 412...412] : []) }
 
     /// The path of the value in a listed record; nil if it belongs to the response.
     var field: JSONPath? { if case .field(let path) = source { path } else { nil } }

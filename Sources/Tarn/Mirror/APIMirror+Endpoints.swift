@@ -48,20 +48,24 @@ extension APIMirror {
         }
         pending.isShared = options.hooks != nil
         var reports = [SyncReport.Endpoint?](repeating: nil, count: requests.count)
+        var ended = BitSet(bound: requests.count), before = requests.map { _ in ended }
         await withTaskGroup(of: (Int, SyncReport.Endpoint).self) { group in
             while true {
                 while let index = pending.take(unless: { stops[$0]?.holdsOthers ?? false }) {
+                    before[index] = ended
                     let request = requests[index], run = runs.count == 1 ? runs[0] : runs[index]
                     let stop = stops[request.client.apiName] ?? SyncStop()
                     group.addTask { (index, await scan(request, run, stop, progress: serialized)) }
                 }
                 guard let (index, report) = await group.next() else { break }
                 pending.ended(index)
+                ended.insert(index)
                 if report.failures.contains(where: \.endsSync) { stops.values.forEach { $0.request() } }
                 reports[index] = report
             }
         }
         isCutShort = reports.contains { $0?.wasStopped ?? true }
+        noteLaterParents(requests, endedBefore: before, in: &reports)
         return APIMirror.withoutRepetitions(reports.compactMap(\.self))
     }
 

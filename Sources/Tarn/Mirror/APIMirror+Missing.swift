@@ -124,6 +124,7 @@ extension SyncReport {
         endpoints[index].ignored += report.ignored
         endpoints[index].cutOff += report.cutOff
         endpoints[index].doubts.merge(report.doubts, uniquingKeysWith: +)
+        endpoints[index].cutLists.merge(report.cutLists, uniquingKeysWith: +)
         if let others = report.otherRecords {
             if endpoints[index].otherRecords == nil {
                 endpoints[index].otherRecords = others

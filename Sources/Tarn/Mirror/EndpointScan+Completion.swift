@@ -12,14 +12,29 @@ extension EndpointScan {
     /// - Throws: the error that a page has stated beside its records. What has failed is unknown:
     ///   the next scan begins anew, with the same value.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
-        if let error = list.partialError {
-            list.target.checkpoint.nextURL = nil
-            batch.add(list.target.checkpoint, list.target.name, of: list.index)
-            throw error
+        try checkPartialError(of: list)
+        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0, !list.pages.repeatsRecords {
+            report.repeated = repeated
         }
-        if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0 { report.repeated = repeated }
         countsPages = list.pages.choice?.pagination.isCounted
         complete(&list.target, isCutOff: isCutOff, doubt: doubt)
+    }
+
+    /// Ends a list of which a page has stated an error beside its records, in this run or before.
+    ///
+    /// - Throws: the error.
+    func checkPartialError(of list: ListScan) throws {
+        guard let error = partialError(of: list) else { return }
+        list.target.checkpoint.nextURL = nil
+        batch.add(list.target.checkpoint, list.target.name, of: list.index)
+        throw error
+    }
+
+    /// The first error that a page of a list has stated beside its records; nil if none has.
+    func partialError(of list: ListScan) -> MirrorError? {
+        list.target.checkpoint.partialError.map {
+            .status(code: $0.status, method: endpoint.method, url: $0.url, message: $0.message)
+        }
     }
 
     private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {

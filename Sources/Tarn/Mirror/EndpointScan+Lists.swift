@@ -272,6 +272,7 @@ extension EndpointScan {
     /// known as a whole: the records that the others miss may be there. As with failures, a list
     /// that is gone or that was ignored alike before does not count.
     func noteIgnored(_ list: ListScan, status: Int) throws {
+        try checkPartialError(of: list)
         var checkpoint = list.target.checkpoint
         let mayGoOn = list.pages.ordinal > 1 && list.pages.refusedEnd != .end
         note(EndCounts(ignored: 1, doubt: mayGoOn ? .ignored(status: status) : nil), ofList: list.index)

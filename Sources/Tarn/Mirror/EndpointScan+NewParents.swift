@@ -21,13 +21,10 @@ extension EndpointScan {
     ///
     /// - Returns: false if there are none, or none is to be requested.
     func addNewParents() async -> Bool {
-        guard report.failures.isEmpty, report.leftOut == 0, let found = await newParents() else {
+        guard report.failures.isEmpty, report.leftOut == 0, let found = changedParents() ?? newParents() else {
             return false
         }
-        let new = found.filter { !$0.isPartial || endpoint.listsExcerpts }
-        let room = min(
-            max(0, EndpointScan.mostNewParents - (parents.all.count - storedParents)),
-            (options.mostLists - queue.count) / max(1, parents.listsOfEach))
+        let new = found.filter(hasList), room = roomForParents
         let next = new.prefix(room), rest = new.count - next.count
         report.newParents = found.count - new.count + (options.limit == nil ? rest : 0)
         if options.limit != nil { report.leftOut += rest * parents.listsOfEach }
@@ -38,21 +35,54 @@ extension EndpointScan {
         return !next.isEmpty
     }
 
+    /// Whether the list of a record is requested in the sync that has found the record.
+    private func hasList(_ parent: ParentRecord) -> Bool { !parent.isPartial || endpoint.listsExcerpts }
+
+    /// The number of further records whose lists this sync requests.
+    private var roomForParents: Int {
+        min(
+            max(0, EndpointScan.mostNewParents - (parents.all.count - storedParents)),
+            (options.mostLists - queue.count) / max(1, parents.listsOfEach))
+    }
+
     /// Counts the records whose lists this scan has not requested, because it has ended before.
     func noteNewParents() async {
-        guard !report.wasStopped, report.leftOut == 0, let new = await newParents() else { return }
+        guard !report.wasStopped, report.leftOut == 0, let new = newParents() else { return }
         report.newParents = new.count
+    }
+
+    /// The number of created and updated records, if it has grown since new records were looked
+    /// for; else nil.
+    ///
+    /// An update may complete a partial record, or bring a value for the path.
+    private var changed: Int? {
+        let changed = report.report.created + report.report.updated
+        return changed > changedBefore && mayBringParents ? changed : nil
+    }
+
+    /// The records of the next round, if the log of changes has them: a deep tree does not read all
+    /// stored records for each of its levels.
+    ///
+    /// - Returns: nil if ``newParents()`` has to look: the log does not tell, or it has none, or
+    ///   more than one sync requests.
+    private func changedParents() -> [ParentRecord]? {
+        guard let changed, let forEach = endpoint.forEach, let token = parentsToken else { return nil }
+        guard let found = try? request.parents(forEach, since: token) else { return nil }
+        let new = parents.others(in: found.parents, isByKey: forEach.parent != nil), count = new.count(where: hasList)
+        guard count > 0, count < roomForParents else { return nil }
+        (changedBefore, parentsToken, hasToLookAgain) = (changed, found.token, true)
+        return new
     }
 
     /// The stored records that the scan is not requested for; nil if it has changed none since it
     /// has looked for them last.
-    private func newParents() async -> [ParentRecord]? {
-        // An update may complete a partial record, or bring a value for the path.
-        let changed = report.report.created + report.report.updated
-        guard changed > changedBefore, mayBringParents, let forEach = endpoint.forEach else { return nil }
-        changedBefore = changed
+    private func newParents() -> [ParentRecord]? {
+        guard changed != nil || hasToLookAgain, let forEach = endpoint.forEach else { return nil }
+        changedBefore = changed ?? changedBefore
+        hasToLookAgain = false
         do {
             let found = try request.parents(forEach)
+            parentsToken = found.token
             report.skippedParents = found.skipped
             scannedLists.formUnion(request.lists(of: found.lacking))
             lackingParents = found.lacking

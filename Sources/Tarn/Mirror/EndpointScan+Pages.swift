@@ -301,7 +301,10 @@ extension EndpointScan {
         let behindPart = list.pages.positionBehindPart
         if !hasNext, behindPart != nil || list.pages.isCutOff && options.isDryRun {
             report.wasLimited = true
-            if let error = list.partialError { report.failures.append(error) }
+            // The next part goes on with the error: only the run that has met it reports it.
+            if list.target.beginning.partialError == nil, let error = partialError(of: list) {
+                report.failures.append(error)
+            }
             checkpoint.nextURL = behindPart
             batch.add(page, checkpoint, list.target.name)
             return false
@@ -382,13 +385,15 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
+        for (flag, count) in added.facts.cutLists where !endpoint.more.ignores(flag) {
+            report.cutLists[flag, default: 0] += count
+        }
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
         if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
-            list.partialError = list.partialError ?? error
-            // A continued scan does not know the error; a 304 would confirm the page without it.
-            list.target.checkpoint.skipped += 1
+            if list.target.checkpoint.partialError == nil { list.target.checkpoint.partialError = error }
+            // A 304 would confirm the page without it.
             entry.validation.removeValidators()
         }
         // Endpoints of a description that differ in header fields follow one another in each sync.

@@ -71,6 +71,10 @@ final class EndpointScan {
     var leavesNewParents = false
     /// The created and updated records of the report when new parents were looked for.
     var changedBefore = 0
+    /// The position in the log of changes up to which parents were looked for.
+    var parentsToken: ChangeToken?
+    /// Whether only changed records were looked at since then.
+    var hasToLookAgain = false
     /// The lists that are scanned at this moment, in the order in which they began.
     var lists: [ListScan] = []
     /// The lists of all parents that are not begun.
@@ -197,7 +201,7 @@ final class EndpointScan {
             return [nil]
         }
         let found = try request.parents(forEach)
-        (lackingParents, report.skippedParents) = (found.lacking, found.skipped)
+        (lackingParents, report.skippedParents, parentsToken) = (found.lacking, found.skipped, found.token)
         try await forgetLists(butOf: found.parents)
         // They are requested again when their records have the values.
         scannedLists.formUnion(request.lists(of: found.lacking))

@@ -9,8 +9,6 @@ final class ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
-    /// The first error that a page has stated beside its records.
-    var partialError: MirrorError?
     /// The different records of the pages so far. Without a declared total, those of pages before
     /// an interruption are missing.
     private var different: DifferentRecords
@@ -27,7 +25,7 @@ final class ListScan {
     /// Begins again as another scan of the same list.
     func begin(as other: ListScan) {
         cancel()
-        (fetch, ahead, partialError) = (nil, nil, nil)
+        (fetch, ahead) = (nil, nil)
         (pages, target, different) = (other.pages, other.target, other.different)
     }
 

@@ -61,6 +61,9 @@ public struct SyncReport: Sendable {
         package var skippedParents: [SkippedParents] = []
         /// Records of a `for_each` that this scan has stored: the next one requests their lists.
         package var newParents = 0
+        /// The numbers of imported records of which the server lists only a part in the answer, by
+        /// the paths of the flags that say so: `labels.pageInfo.hasNextPage`.
+        package var cutLists: [String: Int] = [:]
         /// Lists that ended without an error at the limit of the endpoint: the server has more.
         package var cutOff = 0
         /// Requests that a response rule has passed over.

@@ -159,6 +159,7 @@ extension SyncEvents {
                 "repeated": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "new_parents": {"type": "integer", "minimum": 1},
+                "cut_lists": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
                 "pagination": {"type": "object"},
                 "created": {"type": "integer", "minimum": 0},
                 "updated": {"type": "integer", "minimum": 0},

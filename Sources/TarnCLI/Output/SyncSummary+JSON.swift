@@ -68,6 +68,15 @@ extension SyncSummary {
         }
         if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
         if endpoint.newParents > 0 { text += ",\"new_parents\":\(endpoint.newParents)" }
+        if !endpoint.cutLists.isEmpty {
+            text += ",\"cut_lists\":{"
+            for (index, list) in endpoint.cutLists.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { text += "," }
+                text.appendJSONString(list.key)
+                text += ":\(list.value)"
+            }
+            text += "}"
+        }
         if let choice = endpoint.pagination {
             text += ",\"pagination\":{\"style\":"
             text.appendJSONString(choice.style)

@@ -194,6 +194,11 @@ struct SyncSummary {
                     + "the next sync requests what belongs to \(endpoint.newParents == 1 ? "it" : "them")")
         }
         for endpoint in report.endpoints {
+            for (flag, count) in endpoint.cutLists.sorted(by: { $0.key < $1.key }) {
+                lines.append(
+                    "\(endpoint.name): \(countText(count, "record")) had only a part of a list, \(flag) is true: request "
+                        + "the rest with a for_each, or write more: { ignore: ['\(flag)'] }")
+            }
             if let others = endpoint.otherRecords {
                 lines.append(
                     "\(endpoint.name): \(countText(others.count, "response")) to a request for one record contained "

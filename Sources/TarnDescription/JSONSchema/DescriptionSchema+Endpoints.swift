@@ -183,7 +183,8 @@ extension DescriptionSchema {
 
     private static let about = [
         "param": "The query parameter that is sent.", "body": "The keys in the body instead of a parameter.",
-        "path": "The location of the cursor or URL in the response.", "field": "The header field with the cursor.",
+        "path": "The location of the cursor, URL or parameters in the response.",
+        "field": "The header field with the cursor.",
         "start": "The number, or the cursor, of the first page.",
         "per_page": "The parameter of the page size, and the size.",
         "total": "The location of the number of records.", "total_pages": "The location of the number of pages.",
@@ -191,5 +192,7 @@ extension DescriptionSchema {
         "is_last": "The location of a boolean: true ends the scan.", "last": "A cursor that marks the end.",
         "end": "Which page is the last one.", "id": "The location of a record's id.",
         "includes_named": "Whether the server lists the named record again.", "rel": "The link relation.",
+        "alone": "Whether further requests have no other parameter.",
+        "text": "The text that is sent, with {value} in it.",
     ]
 }

@@ -58,8 +58,15 @@ extension DescriptionReader {
         rule.granularity = word(section, "granularity", "granularity")
         rule.format = format(section)
         rule.text = sentText(section)
-        rule.expired = statuses(section, "expired")
+        rule.expired = expired(section)
         return rule
+    }
+
+    /// Reads the refusals of an expired token; nil for the usual ones. An empty list has none.
+    private mutating func expired(_ section: Section) -> [ClosedRange<Int>]? {
+        guard let value = section["expired"] else { return nil }
+        if case .list(let list) = value.content, list.isEmpty { return [] }
+        return statuses(section, "expired")
     }
 
     /// Whether the first request of a pagination has a value at a place.

@@ -142,15 +142,18 @@ package struct RateLimit: Sendable, Hashable, Codable {
         return limits
     }
 
+    /// The number of seconds from which on a number is a moment, and no length.
+    static let firstMoment = 1e8
+
     /// Parses a reset time.
     ///
     /// Servers send seconds from now, seconds or milliseconds since 1970, or a date. The magnitude
     /// of a number distinguishes its unit. The result is by this clock.
-    private static func reset(_ text: String, _ headers: TransportHeaders, now: Date) -> Date? {
+    static func reset(_ text: String, _ headers: TransportHeaders, now: Date) -> Date? {
         let date: Date?
         if let number = Double(text), number >= 0, number.isFinite {
             switch number {
-            case ..<1e8: return now.addingTimeInterval(number)
+            case ..<firstMoment: return now.addingTimeInterval(number)
             case ..<1e11: date = Date(timeIntervalSince1970: number)
             default: date = Date(timeIntervalSince1970: number / 1000)
             }

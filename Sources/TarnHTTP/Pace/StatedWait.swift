@@ -10,7 +10,8 @@ enum StatedWait {
     private static let depth = 6
 
     /// The wait that a refusal states: `{"retry_after": 0.65}`, also in an object such as
-    /// `parameters` or `error`, or the `retryDelay` of Google's `RetryInfo`, `"34s"`.
+    /// `parameters` or `error`, or the `retryDelay` of Google's `RetryInfo`, `"34s"`. It may be the
+    /// moment of its end, too, as in ``RateLimit/reset(_:_:now:)``.
     ///
     /// - Returns: nil if the response is no refusal for a while, or if its header fields state a
     ///   wait.
@@ -19,19 +20,24 @@ enum StatedWait {
             RateLimit.wait(status: response.status, response.headers, now: now) == nil,
             let body = JSONBody(parsing: response.body[...])
         else { return nil }
-        return seconds(in: body, depth: 0)
+        return seconds(in: body, depth: 0) { moment in
+            RateLimit.reset(moment, response.headers, now: now).map { max(0, $0.timeIntervalSince(now)) }
+        }
     }
 
-    private static func seconds(in body: JSONBody, depth: Int) -> Double? {
+    /// - Parameter wait: returns the time until a moment.
+    private static func seconds(in body: JSONBody, depth: Int, _ wait: @escaping (String) -> Double?) -> Double? {
         guard depth < StatedWait.depth else { return nil }
         switch body {
         case .object(let members):
             for member in members {
-                if let unit = unit(of: member), let length = length(member.value) { return length * unit }
+                guard let unit = unit(of: member), let text = member.value.scalarText else { continue }
+                if let length = length(text), length * unit < RateLimit.firstMoment { return length * unit }
+                if let wait = wait(text) { return wait }
             }
-            return members.lazy.compactMap { seconds(in: $0.value, depth: depth + 1) }.first
+            return members.lazy.compactMap { seconds(in: $0.value, depth: depth + 1, wait) }.first
         case .array(let elements):
-            return elements.lazy.compactMap { seconds(in: $0, depth: depth + 1) }.first
+            return elements.lazy.compactMap { seconds(in: $0, depth: depth + 1, wait) }.first
         default: return nil
         }
     }
@@ -48,8 +54,7 @@ enum StatedWait {
     }
 
     /// The value of a number, of its text, or of a duration of Protocol Buffers (`34.07s`).
-    private static func length(_ value: JSONBody) -> Double? {
-        guard let text = value.scalarText else { return nil }
+    private static func length(_ text: String) -> Double? {
         let number = text.hasSuffix("s") ? text.dropLast() : text[...]
         return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
     }

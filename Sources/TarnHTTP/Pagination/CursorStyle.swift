@@ -6,6 +6,7 @@ protocol CursorStyle: PaginationStyle {}
 extension CursorPagination: CursorStyle {}
 extension HeaderCursorPagination: CursorStyle {}
 extension RecordCursorPagination: CursorStyle {}
+extension ParametersPagination: CursorStyle {}
 
 extension Pagination {
     /// Whether the client counts pages or records for the next request.

@@ -10,6 +10,8 @@ public struct FetchedPage: Sendable {
     public var listed: Int
     /// The treatment of evidence that a short page is not the last one.
     var more = PageEvidence.Rule.fail
+    /// The request for the first page of the scan; nil if it is unknown.
+    var first: PageRequest?
 
     /// Creates a page; by default, the first one of its scan.
     public init(_ request: PageRequest, _ facts: PageFacts, ordinal: Int = 1, listed: Int? = nil) {

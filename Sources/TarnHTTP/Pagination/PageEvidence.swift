@@ -32,13 +32,15 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Header fields with evidence. A stored response keeps them.
-    package static let fields =
-        totalFields + pageCountFields + nextFields + ["Content-Range"]
+    package static let fields = totalFields + pageCountFields + nextFields + ["Content-Range"]
     static let totalFields = [
         "X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count",
     ]
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
-    static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token", "X-MS-ContinuationToken"]
+    static let nextFields = [
+        "X-Next-Page", "X-Next-Cursor", "X-Next-Token", "X-MS-ContinuationToken", "X-MS-Continuation", "Next-Range",
+        "X-MS-Continuation-NextPartitionKey", "X-MS-Continuation-NextRowKey", "OPC-Next-Page", "X-Next-Row-Number",
+    ]
 
     /// The names of members that are read around the list of records.
     ///
@@ -49,7 +51,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// - `objects`: the objects that are entered.
     /// - `open`: the objects that are entered, and whose scalars are all read.
     package static let memberNames: (scalars: [String], nested: [String], objects: [String], open: [String]) = (
-        Array(meanings.keys) + ["limit", "number", "start", "after", "before"] + AutomaticPagination.offsetNames,
+        Array(meanings.keys) + ["limit", "number", "start", "after", "before", "bookmark"]
+            + AutomaticPagination.offsetNames,
         [
             "href", "url", "uri", "rel", "relation", "value", "token", "id", "key", "pk", "sk", "s", "n", "current",
             "continue",
@@ -95,7 +98,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         add(.link, "moretopicsurl loadmoredirectoryitems loadmorenotifications loadmoregroups")
         add(
             .cursor,
-            "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart"
+            "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart nextpagekey nextpagecursor nextcursormark nextbatch paginationtoken resumptiontoken"
         )
         add(.position, "cursor scrollid offset")
         add(.lastKey, "lastevaluatedkey")
@@ -106,13 +109,13 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         )
         add(.more, "havemore havemoreresults hasmoredata hasmorerecords hasmoreentries hasmorerows hasadditionalpages")
         add(.more, "moredata moreentries moredataavailable moreresultsavailable morerecordsavailable hasnextresults")
-        add(.last, "islast islastpage last done endofstream")
+        add(.last, "islast islastpage last done endofstream endofrecords endofresults endoflist isend")
         add(
             .total,
-            "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects"
+            "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects numbermatched opensearchtotalresults"
         )
-        add(.total, "totalavailable numfound nbhits odatacount hydratotalitems recordstotal totalnum")
-        add(.total, "resultstotal totalresultcount totalitemcount totalrecordcount")
+        add(.total, "totalavailable numfound nbhits nhits odatacount hydratotalitems recordstotal totalnum")
+        add(.total, "resultstotal totalresultcount totalitemcount totalrecordcount hitcount")
         add(.count, "count itemcount")
         add(.pages, "totalpages pages pagecount totalpagecount numpages nbpages pagestotal")
         add(.lastPage, "lastpage")

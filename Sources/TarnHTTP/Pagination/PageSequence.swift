@@ -49,7 +49,7 @@ package struct PageSequence: Sendable, Hashable {
     /// The number of pages in a row that have listed the records of the page before.
     private var repeated = 0
     /// The number of such pages that a style which does not count may have.
-    private static let mostRepeated = 20
+    static let mostRepeated = 20
     /// The number of pages without records in a row.
     private(set) var empty = 0
     private static let endless =
@@ -258,7 +258,7 @@ package struct PageSequence: Sendable, Hashable {
         }
         // A server may ignore a parameter that was computed or guessed.
         let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
-        if isRepeated(facts), isGuessed || repeated >= PageSequence.mostRepeated {
+        if isRepeated(facts), isGuessed || repeated >= PageSequence.mostRepeated(pagination) {
             guard pagination.style.endsAtRepeatedPage, !PageSequence.hasMore(counts, listed: self.listed) else {
                 throw lastCursorError(pagination, choice) ?? PaginationError.samePage(url: request.url)
             }
@@ -271,7 +271,7 @@ package struct PageSequence: Sendable, Hashable {
         for found in PageEvidence.counts(facts) {
             counts[found.name] = min(found.count, counts[found.name] ?? found.count)
         }
-        let found = try pagination.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
+        let found = try successor(facts, pagination, listed: listed)
         var next = request
         switch found {
         case .end:

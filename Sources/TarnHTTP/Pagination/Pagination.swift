@@ -38,12 +38,14 @@ public struct Pagination: Sendable, Hashable {
     ///   - ordinal: the ordinal of the page, counted from 1.
     ///   - listed: the number of records listed so far, this page included.
     ///   - rule: the treatment of evidence that a short page is not the last one.
+    ///   - first: the request for the first page of the scan.
     /// - Throws: `PaginationError` if the page contradicts itself.
     func next(
-        after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, more rule: PageEvidence.Rule = .fail
+        after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, more rule: PageEvidence.Rule = .fail,
+        first: PageRequest? = nil
     ) throws(PaginationError) -> NextPage {
         var page = FetchedPage(request, facts, ordinal: ordinal, listed: listed)
-        page.more = rule
+        (page.more, page.first) = (rule, first)
         return try style.next(after: page)
     }
 }

@@ -13,6 +13,7 @@ public struct PaginationStyles: Sendable {
         JSONLinkPagination.syntax,
         HeaderCursorPagination.syntax,
         CursorPagination.syntax,
+        ParametersPagination.syntax,
         OffsetPagination.syntax,
         PageNumberPagination.syntax,
         RecordCursorPagination.maxIDSyntax,

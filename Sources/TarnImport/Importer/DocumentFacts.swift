@@ -19,6 +19,8 @@ package struct DocumentFacts: Sendable, Hashable {
     ///
     /// If a key occurs twice, the last one wins.
     package var members: [Member] = []
+    /// The numbers of records with a list that goes on, by the paths of the flags that say so.
+    package var cutLists: [String: Int] = [:]
 
     /// A scalar and its path from the document's root.
     package struct Member: Sendable, Hashable {
@@ -91,20 +93,25 @@ extension Importer {
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
         }
-        guard questions.asksRecords else { return facts }
+        guard questions.asksRecords || !questions.containers.isEmpty else { return facts }
         func text(_ path: JSONPath?, _ record: Int) -> String? {
             path.flatMap { tape.value(at: $0.steps[...], from: record) }.flatMap(tape.scalarText)
         }
-        func add(_ record: Int, isOfFirstList: Bool) {
-            if isOfFirstList, let text = text(questions.record, record) { facts.records.append(text) }
+        func add(_ record: Int, of list: Int) {
+            for path in list < questions.containers.paths.count ? questions.containers.paths[list] : [] {
+                if let flag = tape.flag(ofMoreIn: path, of: record) {
+                    facts.cutLists[flag.description, default: 0] += 1
+                }
+            }
+            if list == 0, let text = text(questions.record, record) { facts.records.append(text) }
             if let text = text(questions.increment, record) { facts.increments.append(text) }
         }
         for (list, places) in places.enumerated() {
             for place in places {
                 if tape.kind(place) == .array {
-                    tape.forEachElement(place) { add($0, isOfFirstList: list == 0) }
+                    tape.forEachElement(place) { add($0, of: list) }
                 } else {
-                    add(place, isOfFirstList: list == 0)
+                    add(place, of: list)
                 }
             }
         }

@@ -10,6 +10,10 @@ package struct DocumentQuestions: Sendable, Hashable {
     package var documents: [JSONPath]
     /// The names of members beside the list of records; nil for none.
     package var members: MemberNames?
+    /// The objects in listed records that may tell that a list in them goes on.
+    ///
+    /// Elements that are recognised as unchanged are not read for them.
+    package var containers = ListContainers()
 
     /// Creates a set of questions.
     package init(
@@ -35,5 +39,7 @@ package struct DocumentQuestions: Sendable, Hashable {
     }
 
     /// Whether there are no questions.
-    package var isEmpty: Bool { values.isEmpty && !asksRecords && documents.isEmpty && members == nil }
+    package var isEmpty: Bool {
+        values.isEmpty && !asksRecords && documents.isEmpty && members == nil && containers.isEmpty
+    }
 }

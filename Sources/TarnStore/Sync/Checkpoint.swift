@@ -114,6 +114,24 @@ package struct Checkpoint: Sendable, Hashable {
     /// end of the list, and their positions are in the keys of records.
     package var lastContent: UInt64?
 
+    /// The first error that a page of the scan has stated beside its records; nil if none has.
+    package var partialError: PartialError?
+
+    /// An error beside the records of a page: the end of the scan reports it, in whichever run.
+    package struct PartialError: Sendable, Hashable {
+        /// The status of the response.
+        package var status: Int
+        /// The URL of the page, without secrets.
+        package var url: String
+        /// The message about the error.
+        package var message: String
+
+        /// Creates an error.
+        package init(status: Int, url: String, message: String) {
+            (self.status, self.url, self.message) = (status, url, message)
+        }
+    }
+
     /// A scan whose end has shown which pages the list has: it has no others of earlier scans.
     package struct WholeScan: Sendable, Hashable {
         /// The identity of the scan in the entries of its responses.
@@ -191,7 +209,7 @@ package struct Checkpoint: Sendable, Hashable {
         return checkpoint
     }
 
-    private enum ID {
+    fileprivate enum ID {
         static let state: UInt16 = 1, nextURL: UInt16 = 2, scan: UInt16 = 3, pages: UInt16 = 4, records: UInt16 = 5
         static let startedAt: UInt16 = 6, completedAt: UInt16 = 7, plan: UInt16 = 8
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
@@ -207,6 +225,7 @@ package struct Checkpoint: Sendable, Hashable {
             mayEndAtLimit: UInt16 = 44
         static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47, listing: UInt16 = 48
         static let hasReturned: UInt16 = 49, earlierMembers: UInt16 = 50
+        static let partialStatus: UInt16 = 51, partialURL: UInt16 = 52, partialMessage: UInt16 = 53
     }
 
     package init?(_ row: EncodedRow) {
@@ -252,6 +271,7 @@ package struct Checkpoint: Sendable, Hashable {
         listing = row.text(ID.listing)
         hasReturned = row.number(ID.hasReturned) == 1
         earlierMembers = row.text(ID.earlierMembers)
+        partialError = PartialError(row)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
         }
@@ -305,6 +325,9 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.listing, listing)
         if hasReturned { row.field(ID.hasReturned, 1) }
         row.field(ID.earlierMembers, earlierMembers)
+        row.field(ID.partialStatus, partialError?.status)
+        row.field(ID.partialURL, partialError?.url)
+        row.field(ID.partialMessage, partialError?.message)
         try row.store(raw, table, key, sequence: sequence)
     }
 
@@ -320,5 +343,15 @@ package struct Checkpoint: Sendable, Hashable {
             if parts.count == 2, let id = UInt64(parts[0]) { syncs[String(parts[1])] = id }
         }
         return syncs
+    }
+}
+
+extension Checkpoint.PartialError {
+    /// The error in the row of a checkpoint; nil if it has none.
+    fileprivate init?(_ row: EncodedRow) {
+        guard let message = row.text(Checkpoint.ID.partialMessage) else { return nil }
+        self.init(
+            status: row.number(Checkpoint.ID.partialStatus) ?? 200, url: row.text(Checkpoint.ID.partialURL) ?? "",
+            message: message)
     }
 }

@@ -47,6 +47,10 @@ struct PacedTransportTests {
             (429, #"{"error":{"retryDelay":1000}}"#, 0),
             (429, #"{"message":"retry_after 9"}"#, 0), (429, #"{"retry_after":-1}"#, 0), (429, "retry_after: 9", 0),
             (400, #"{"retry_after":9}"#, 0), (200, #"{"retry_after":9}"#, 0),
+            // The moment of its end: of the test's clock, 1,800,000,000 seconds since 1970.
+            (429, #"{"retry_after":1800000025}"#, 25), (429, #"{"error":{"retryAfter":"1800000025000"}}"#, 25),
+            (429, #"{"retry_after_ms":1800000025000}"#, 25), (429, #"{"retry_after":"2027-01-15T08:00:25Z"}"#, 25),
+            (429, #"{"retry_after":1799999000}"#, 0), (429, #"{"retry_after":"soon"}"#, 0),
         ])
     func waitInBody(status: Int, body: String, seconds: Double) async throws {
         let time = TestTime(), inner = ScriptedTransport([.status(status, [:], body), .status(200)])

@@ -232,7 +232,17 @@ struct AutomaticPaginationTests {
             name: "MediaWiki", page: page(10, ["continue.apcontinue": "Ab", "batchcomplete": "true"]),
             pagination: .cursor(path: "continue.apcontinue", sends: .query("apcontinue"))),
         Row(
-            name: "MediaWiki with two cursors, which no style sends",
+            name: "MediaWiki, all parameters of the next request",
+            page: page(10, ["continue.gapcontinue": "Ab", "continue.excontinue": "10", "continue.continue": "||"]),
+            pagination: .parameters(path: "continue")),
+        Row(
+            name: "Europe PMC", page: page(10, ["nextCursorMark": "AoI", "hitCount": "57"]),
+            pagination: .cursor(path: "nextCursorMark", sends: .query("cursorMark"))),
+        Row(
+            name: "Matrix", page: page(10, ["next_batch": "p20"]),
+            pagination: .cursor(path: "next_batch", sends: .query("since"))),
+        Row(
+            name: "two cursors of other servers, which no style sends",
             page: page(10, ["continue.apcontinue": "Ab", "continue.sroffset": "10"]), pagination: .singlePage),
         Row(
             name: "Kubernetes", page: page(10, ["metadata.continue": "eyJ2"]),
@@ -265,7 +275,8 @@ struct AutomaticPaginationTests {
             #expect(
                 PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
                     || path.contains("[") && PageEvidence.memberNames.nested.contains(name)
-                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults", "batchcomplete"].contains(name))
+                    || PageEvidence.meaning(of: path) != nil
+                    || ["first", "maxResults", "batchcomplete", "continue"].contains(name))
         }
     }
 

@@ -129,12 +129,32 @@ struct PageEvidenceTests {
             "Discourse", ["topic_list.more_topics_url": "/latest?page=1"],
             says: "topic_list.more_topics_url names a next page, /latest?page=1"),
         one("moreAvailable", ["moreAvailable": "true"], says: "moreAvailable is true"),
+        one("GBIF", ["endOfRecords": "false"], says: "endOfRecords is false"),
+        one("Zhihu", ["paging.is_end": "false"], says: "paging.is_end is false"),
+        one("Cognito", ["PaginationToken": "CA9"], says: "PaginationToken names what comes next, CA9"),
+        one("Dynatrace", ["nextPageKey": "AQ"], says: "nextPageKey names what comes next, AQ"),
+        one("Solr", ["nextCursorMark": "AoI"], says: "nextCursorMark names what comes next, AoI"),
+        one("Matrix", ["next_batch": "p20"], says: "next_batch names what comes next, p20"),
+        one("Pinterest", ["bookmark": "Y2JV"], says: "bookmark names what comes next, Y2JV"),
+        one("Opendatasoft", ["nhits": "57"], says: "nhits says that there are 57 records"),
+        one("Europe PMC", ["hitCount": "57"], says: "hitCount says that there are 57 records"),
+        one("OGC API", ["numberMatched": "57"], says: "numberMatched says that there are 57 records"),
+        one(
+            "OpenSearch", ["search-results.opensearch:totalResults": "57"],
+            says: "search-results.opensearch:totalResults says that there are 57 records"),
+        one("Cosmos DB", [:], ["x-ms-continuation": "-RID"], says: "X-MS-Continuation is -RID"),
+        one(
+            "Azure tables", [:], ["x-ms-continuation-NextRowKey": "r9"],
+            says: "X-MS-Continuation-NextRowKey is r9"),
         one("has_more against a total that is reached", ["has_more": "true", "total": "10"], says: "has_more is true"),
     ]
 
     static let silent: [Row] = [
         one("nothing", [:], says: nil),
         one("a page's own count", ["count": "10"], says: nil),
+        one("the bookmark of a page that is not full", ["bookmark": "Y2JV"], count: 7, says: nil),
+        one("a bookmark that marks the end", ["bookmark": "nil"], says: nil),
+        one("a bookmark that is a link, or a flag", ["bookmark": "/b/1", "data.bookmark": "true"], says: nil),
         one("MediaWiki's own word", ["continue.continue": "-||"], says: nil),
         one("other members of an object named continue", ["continue.url": "/a", "continue.label": "More"], says: nil),
         one("a filter beside the list that is repeated", ["after": "cd34"], says: nil),

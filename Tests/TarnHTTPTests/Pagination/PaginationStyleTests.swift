@@ -50,6 +50,56 @@ struct PaginationStyleTests {
 
     static let rows: [Row] = [
         Row(
+            name: "parameters (MediaWiki): one that an object leaves out is not sent again",
+            pagination: .parameters(path: "continue"),
+            pages: [
+                page(2, ["continue": PageFacts.json + #"{"excontinue":2,"continue":"||","none":null}"#]),
+                page(2, ["continue": PageFacts.json + #"{"gapcontinue":"B","state":true}"#]), page(1),
+            ],
+            asked: [
+                "/items?state=all", "/items?state=all&excontinue=2&continue=%7C%7C",
+                "/items?state=true&gapcontinue=B",
+            ]),
+        Row(
+            name: "a cursor that is the only parameter (Dynatrace)",
+            pagination: Pagination(
+                CursorPagination(path: "next", sends: .query("c"), endsAtEmptyPage: false, isAlone: true)),
+            pages: [page(2, ["next": "a"]), page(2, ["next": "b"]), page(1)],
+            asked: ["/items?state=all", "/items?c=a", "/items?c=b"]),
+        Row(
+            name: "a cursor that is the only member of the body",
+            pagination: Pagination(
+                CursorPagination(path: "next", sends: .body(["c"]), endsAtEmptyPage: false, isAlone: true)),
+            pages: [page(2, ["next": "a"]), page(2, ["next": PageFacts.json + "[1]"]), page(1)],
+            asked: [
+                #"/items?state=all {"query":"a\"b","page":{"size":2}}"#, #"/items?state=all {"c":"a"}"#,
+                #"/items?state=all {"c":[1]}"#,
+            ],
+            body: search),
+        Row(
+            name: "an offset in a query (QuickBooks)",
+            pagination: Pagination(
+                OffsetPagination(
+                    sends: .query("q"), start: 1, end: .short, text: OffsetText("from-Item-at-{value}-most-2"))),
+            pages: [page(2), page(1), page(0)],
+            asked: [
+                "/items?state=all&q=from-Item-at-1-most-2", "/items?state=all&q=from-Item-at-3-most-2",
+                "/items?state=all&q=from-Item-at-4-most-2",
+            ]),
+        Row(
+            name: "parameters of a form", pagination: .parameters(path: "next"),
+            pages: [page(2, ["next": PageFacts.json + #"{"from":{"id":7},"q":"b"}"#]), page(1, ["next": "false"])],
+            asked: ["/items?state=all q=a", "/items?state=all q=b&from=%7B%22id%22%3A7%7D"],
+            body: .form([.init("q", "a")])),
+        Row(
+            name: "parameters of a JSON body keep their types", pagination: .parameters(path: "next"),
+            pages: [page(2, ["next": PageFacts.json + #"{"after":[1,"x"],"size":3}"#]), page(1, ["next": ""])],
+            asked: [
+                #"/items?state=all {"query":"a\"b","page":{"size":2}}"#,
+                #"/items?state=all {"query":"a\"b","page":{"size":2},"after":[1,"x"],"size":3}"#,
+            ],
+            body: search),
+        Row(
             name: "json_link", pagination: .jsonLink(path: "next"),
             pages: [page(2, ["next": "/items?page=2"]), page(2, ["next": "?page=3"]), page(0, ["next": ""])],
             asked: ["/items?state=all", "/items?page=2", "/items?page=3"]),
@@ -312,6 +362,45 @@ struct PaginationStyleTests {
         }
     }
 
+    @Test("parameters that repeat those of a page before, or that are no object, are errors")
+    func parameters() throws {
+        let same = Self.page(1, ["continue": PageFacts.json + #"{"from":"B"}"#])
+        #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&from=B")) {
+            try Self.walk(.parameters(path: "continue"), [same, same])
+        }
+        for value in ["B", PageFacts.json + "[1]", PageFacts.container] {
+            let error = #expect(throws: PaginationError.self) {
+                try Self.walk(.parameters(path: "continue"), [Self.page(1, ["continue": value])])
+            }
+            #expect(error?.description.contains("`continue` is no object with the parameters") == true, "\(value)")
+        }
+    }
+
+    @Test("parts of the same records may take more pages than a list that a server repeats, and not all of them")
+    func repeatedParts() throws {
+        func count(_ pages: Int) throws -> Int {
+            let facts = (1...pages).map { page in
+                var facts = Self.page(2, ["continue": PageFacts.json + #"{"clcontinue":"\#(page)"}"#])
+                facts.digest = 1
+                return facts
+            }
+            return try Self.walk(.parameters(path: "continue"), facts).count
+        }
+        #expect(try count(400) == 401)
+        #expect(throws: PaginationError.self) { try count(600) }
+    }
+
+    @Test("a text for an offset has one place for it")
+    func offsetText() throws {
+        for text in ["from Item", "{value} {value}"] {
+            let values = PaginationValues(["param": .parameter(.query("q")), "text": .text(text)])
+            let error = #expect(throws: PaginationProblem.self) { try OffsetPagination(values: values) }
+            #expect(error?.key == "text")
+        }
+        #expect(OffsetText("a{value}b")?.offset(in: "a7b") == 7)
+        for text in ["a7", "7b", "ab", "a7x b", "axb"] { #expect(OffsetText("a{value}b")?.offset(in: text) == nil) }
+    }
+
     @Test("the closure's own error ends the walk, with its name")
     func closureThrows() throws {
         struct Odd: Error, CustomStringConvertible { let description = "no week" }
@@ -393,6 +482,10 @@ struct PaginationNumberTests {
                 == #"cursor CursorPagination(path: "next", sends: c, start: nil, hasMore: Optional("more"), last: nil, endsAtEmptyPage: false)"#
         )
         #expect(Pagination.jsonLink(path: "next").text == #"json_link JSONLinkPagination(path: "next")"#)
+        #expect(
+            Pagination.offset(.query("o"), size: .init(.query("n"), 2), hasMore: "more").text
+                == #"offset OffsetPagination(sends: o, start: 0, size: Optional(TarnHTTP.Pagination.PageSize(place: n, value: 2)), total: nil, hasMore: Optional("more"), end: TarnHTTP.Pagination.End.short)"#
+        )
         // A flag with the opposite meaning, or another one, is another style: no scan goes on with it.
         func values(_ flag: String) -> PaginationValues {
             PaginationValues(["path": .text("next"), "param": .parameter(.query("c")), flag: .text("rest")])

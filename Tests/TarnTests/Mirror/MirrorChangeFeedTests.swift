@@ -142,6 +142,20 @@ struct MirrorChangeFeedTests {
         #expect(try store.checkpoint("items")?.since == "t5")
     }
 
+    @Test("without a refusal that counts as expired, the token stays, and the refusal is the failure")
+    func neverExpired() async throws {
+        let records = "more: ignore\n    paginate: single_page\n    records: items"
+        let yaml = Items.yaml("{ cursor: sync, param: token, expired: [] }", type: "date?", more: records)
+        let store = try MirrorStore(yaml: yaml), feed = Feed()
+        let transport = feed.transport { version in ([], #"{"items":[{"id":\#(version)}],"sync":"t\#(version)"}"#) }
+        try await store.sync(nil, transport: transport)
+        feed.forget()
+        _ = feed.log
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.count == 1 && feed.log == ["/items?token=t1"], "\(report.texts)")
+        #expect(try store.checkpoint("items")?.since == "t1")
+    }
+
     @Test("the token of the next changes is no sign of another page", arguments: ["after", "cursor"])
     func tokenOfChanges(name: String) async throws {
         let store = try MirrorStore(

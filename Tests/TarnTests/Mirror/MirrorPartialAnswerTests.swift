@@ -162,6 +162,80 @@ struct MirrorPartialAnswerTests {
         }
     }
 
+    /// Pages of one item each, from 1 to 3: the first one states an error, and the others may fail.
+    private static func pages(_ failing: Int?, _ last: Int = 3) -> ClosureTransport {
+        ClosureTransport { request in
+            let page = request.url.last?.wholeNumberValue ?? 0
+            if page == failing { return TransportResponse(status: 500) }
+            let sign = page == 1 ? #""incomplete_results":true,"# : ""
+            let item = #"{"id":\#(page),"name":"n","changed_at":"2026-01-0\#(page)T00:00:00Z"}"#
+            return TransportResponse(
+                status: 200, body: Array(#"{\#(sign)"items":[\#(item)],"more":\#(page < last)}"#.utf8))
+        }
+    }
+
+    private static let numbered = """
+        records: items
+            paginate: { page_number: { param: page, has_more: more } }
+        """
+
+    @Test("a scan that is interrupted behind a page with an error still fails with it at its end", arguments: [2, 3])
+    func interrupted(page: Int) async throws {
+        let store = try MirrorStore(
+            yaml: IncrementalItems.yaml("{ field: changed_at, param: since }", more: Self.numbered))
+        let first = try await store.sync(nil, transport: Self.pages(page))
+        #expect(first.texts.count == 1 && first.texts.first?.contains("500") == true, "\(first.texts)")
+        let report = try await store.sync(nil, transport: Self.pages(nil))
+        #expect(report.endpoint("items")?.isResumed == true)
+        #expect(report.texts.count == 1, "\(report.texts)")
+        #expect(report.texts.first?.contains("page=1: the server returned 200: it lists records") == true)
+        #expect(report.texts.first?.contains("`incomplete_results` says \"true\"") == true)
+        #expect(try store.items() == [1, 2, 3])
+        #expect(try store.checkpoint("items")?.since == nil)
+        // The next scan begins anew, and forgets the error with its page.
+        let sound = ClosureTransport { request in
+            let body = #"{"items":[{"id":7,"name":"n","changed_at":"2026-01-07T00:00:00Z"}],"more":false}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for _ in 0..<2 { #expect(try await store.sync(nil, transport: sound).failures.isEmpty) }
+        #expect(try store.checkpoint("items")?.since != nil)
+    }
+
+    @Test("an interruption behind a page with an error deletes no record, also with unreadable ones before")
+    func interruptedOrphans() async throws {
+        let store = try MirrorStore(yaml: itemsYAML(Self.numbered + "\n    orphans: after_one_scan"))
+        let whole = ClosureTransport { _ in
+            let body = #"{"items":[{"id":1,"name":"n"},{"id":9,"name":"n"},{"name":"no key"}],"more":false}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        try await store.sync(nil, transport: whole)
+        #expect(try store.items() == [1, 9])
+        try await store.sync(nil, transport: Self.pages(2))
+        let report = try await store.sync(nil, transport: Self.pages(nil))
+        #expect(report.texts.count == 1, "\(report.texts)")
+        #expect(try store.items() == [1, 2, 3, 9])
+    }
+
+    @Test("a limited sync reports the error in the run that meets it, and the last one reports it again")
+    func limited() async throws {
+        let store = try MirrorStore(yaml: itemsYAML(Self.numbered)), transport = Self.pages(nil)
+        var counts: [Int] = []
+        for _ in 0..<3 {
+            let report = try await store.sync(nil, transport: transport, options: { $0.limit = 1 })
+            counts.append(report.failures.count)
+        }
+        #expect(counts == [1, 0, 1])
+    }
+
+    @Test("a page that a rule passes over does not end a list with an error without it")
+    func ignoredPage() async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(Self.numbered + "\n    responses: [{ status: 500, then: ignore }]"))
+        let report = try await store.sync(nil, transport: Self.pages(2))
+        #expect(report.texts.first?.contains("`incomplete_results`") == true, "\(report.texts)")
+        #expect(try store.items() == [1])
+    }
+
     @Test("an error about the answer to a POST names the method")
     func method() async throws {
         let store = try Self.store()

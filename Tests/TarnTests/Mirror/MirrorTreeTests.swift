@@ -206,6 +206,54 @@ struct MirrorTreeTests {
         }
     }
 
+    @Test("a record to which only an early level refers is named at the end, also behind deeper levels")
+    func earlyReference() async throws {
+        let store = try linked("    orphans: after_one_scan")
+        let report = try await sync(store, ["r": ["b:q"], "b": ["c"], "c": ["d"]])
+        #expect(report.failures.isEmpty && report.endpoint("below")?.newParents == 1, "\(report.texts)")
+        #expect(try store.count("Block") == 5)
+    }
+
+    @Test("a deep tree is requested level by level, each record once, also if the log of changes is gone")
+    func deep() async throws {
+        let depth = 120
+        var children = ["root": ["n0"]]
+        for level in 0..<depth { children["n\(level)"] = ["n\(level + 1)"] }
+        for trimmed in [false, true] {
+            let tree = Tree(children), store = try store()
+            if trimmed { try store.open().setChangeRetention(.nothing) }
+            let report = try await store.sync(nil, transport: tree.transport)
+            #expect(report.failures.isEmpty && report.endpoint("below")?.newParents == 0, "\(report.texts)")
+            #expect(tree.requested == ["root"] + (0...depth).map { "n\($0)" })
+            #expect(try store.count("Block") == depth + 1)
+        }
+    }
+
+    @Test("of two endpoints that list the records of each other's for_each, the sync names what is left")
+    func eachOther() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities: { A: { key: id, attributes: { id: int } }, B: { key: id, attributes: { id: int } } }
+                endpoints:
+                  first: { path: /a, entity: A, paginate: single_page }
+                  below: { path: '/a/{a.id}/b', for_each: A, entity: B, paginate: single_page }
+                  above: { path: '/b/{b.id}/a', for_each: B, entity: A, paginate: single_page }
+                """)
+        let transport = ClosureTransport { request in
+            let parts = request.url.split(separator: "/").suffix(3), id = Int(parts.dropFirst().first ?? "") ?? 0
+            let ids = parts.last == "b" ? [id].filter { $0 < 2 } : request.url.hasSuffix("example/a") ? [0] : [id + 1]
+            let body = "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for (left, records) in [(1, 3), (1, 5), (0, 5)] {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty && report.endpoint("below")?.newParents == left, "\(report.texts)")
+            #expect(report.endpoint("above")?.newParents == 0)
+            #expect(try store.count("A") + store.count("B") == records)
+        }
+    }
+
     @Test("a sync with a limit of lists names those that are left, and the next ones request them")
     func limited() async throws {
         let tree = Tree(["root": ["a"], "a": ["b", "c"], "b": ["d"]]), store = try store()

@@ -52,6 +52,8 @@ struct AutomaticPagination: PaginationStyle {
         ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"),
         ("continuation_token", "continuation_token"),
         ("continuationToken", "continuationToken"), ("meta.next_token", "pagination_token"),
+        ("paginationToken", "paginationToken"), ("resumptionToken", "resumptionToken"),
+        ("nextPageKey", "nextPageKey"), ("nextCursorMark", "cursorMark"), ("next_batch", "since"),
     ]
 
     /// Common paths of the number of pages in a body.
@@ -145,9 +147,16 @@ struct AutomaticPagination: PaginationStyle {
             reason: "the answer has a cursor at \(path), which is sent as \(name)")
     }
 
-    /// Detects the only cursor in `continue`, which has the name of its parameter.
+    /// Detects the object `continue` of MediaWiki, which has a `continue` of its own, or the only
+    /// cursor in it, which has the name of its parameter.
     private static func continued(_ facts: PageFacts) -> PaginationChoice? {
         let found = paths(facts, .cursor).filter(PageEvidence.isContinuation)
+        if let object = found.lazy.compactMap({ object(around: $0) }).first, facts.values[object + ".continue"] != nil {
+            return PaginationChoice(
+                pagination: .parameters(path: object),
+                style: "{ parameters: { path: \(CountingParameters.written(object)) } }",
+                reason: "the answer has the parameters of the next request at \(object)")
+        }
         guard found.count == 1, let path = found.first, let name = path.split(separator: ".").last.map(String.init),
             name.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }),
             facts.values[path].map(PageEvidence.isNoCursor) == false
@@ -156,6 +165,12 @@ struct AutomaticPagination: PaginationStyle {
             pagination: .cursor(path: path, sends: .query(name)),
             style: "{ cursor: { path: \(CountingParameters.written(path)), param: \(name) } }",
             reason: "the answer has a cursor at \(path), which has the name of its parameter")
+    }
+
+    /// Returns the path of the object `continue` around a cursor; nil if it is the cursor itself.
+    private static func object(around path: String) -> String? {
+        guard let dot = path.lastIndex(of: "."), path[dot...] != ".continue" else { return nil }
+        return String(path[..<dot])
     }
 
     /// Detects a cursor with the name of the parameter that sends it: `cursor`, `offset`, or

@@ -4,7 +4,7 @@ struct CursorPagination: LastingStyle, PromisingStyle {
         "cursor",
         keys: [
             .path("path", required: true, example: "meta.next"), .parameter(), .text("start"), .path("has_more"),
-            .path("is_last"), .text("last"), .word("end", among: ["empty"]),
+            .path("is_last"), .text("last"), .word("end", among: ["empty"]), .flag("alone"),
         ],
         needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
         make: CursorPagination.init(values:))
@@ -21,6 +21,8 @@ struct CursorPagination: LastingStyle, PromisingStyle {
     var last: String?
     /// Whether a page without records is the last one, regardless of its cursor.
     var endsAtEmptyPage: Bool
+    /// Whether the cursor is the only parameter of the requests that send it.
+    var isAlone = false
 
     var name: String { "cursor" }
     var isCounted: Bool { false }
@@ -43,6 +45,7 @@ struct CursorPagination: LastingStyle, PromisingStyle {
         guard hasMore?.value(facts) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }
+        let page = isAlone ? page.withoutParameters : page
         if case .body(let keys) = sends, let composite = facts.composite(path),
             let next = page.next(setting: keys, to: composite)
         {
@@ -76,6 +79,31 @@ extension CursorPagination {
         hasMore = try values.moreFlag()
         last = values.text("last")
         endsAtEmptyPage = values.text("end") == "empty"
+        isAlone = values.flag("alone")
+    }
+}
+
+extension CursorPagination: CustomStringConvertible {
+    // The text is stored with the progress of scans. Without `alone`, it is that of older stores.
+    var description: String {
+        "CursorPagination(path: \(path.debugDescription), sends: \(sends), start: \(String(reflecting: start)), "
+            + "hasMore: \(String(reflecting: hasMore)), last: \(String(reflecting: last)), "
+            + "endsAtEmptyPage: \(endsAtEmptyPage)\(isAlone ? ", isAlone: true" : ""))"
+    }
+}
+
+extension FetchedPage {
+    /// The page as if it had been requested without parameters, in the query or in the body.
+    fileprivate var withoutParameters: FetchedPage {
+        var page = self, reference = URLReference(request.url)
+        reference.query = nil
+        page.request.url = reference.description
+        switch request.body {
+        case .json: page.request.body = .json(.object([]))
+        case .form: page.request.body = .form([])
+        case nil: break
+        }
+        return page
     }
 }
 

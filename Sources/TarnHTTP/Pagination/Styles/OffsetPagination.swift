@@ -4,7 +4,7 @@ struct OffsetPagination: LastingStyle {
         "offset",
         keys: [
             .parameter(), .number("start", minimum: 0), .pageSize("per_page"), .path("total"), .path("has_more"),
-            .path("is_last"), .word("end", among: Pagination.End.allCases.map(\.rawValue)),
+            .path("is_last"), .word("end", among: Pagination.End.allCases.map(\.rawValue)), .text("text"),
         ],
         needs: "its parameter: write { offset: { param: offset } }", make: OffsetPagination.init(values:))
 
@@ -20,6 +20,8 @@ struct OffsetPagination: LastingStyle {
     var hasMore: MoreFlag?
     /// The end of the pages if the body has no count and no flag.
     var end: Pagination.End
+    /// The text around the offset in its parameter, as in a query; nil for the offset alone.
+    var text: OffsetText?
 
     var name: String { "offset" }
     var wants: PageWants { PageWants(values: [total, hasMore?.path].compactMap(\.self), fields: PageCounts.fields) }
@@ -27,13 +29,14 @@ struct OffsetPagination: LastingStyle {
     var passedOver: (records: Int, pages: Int) { (start > 1 ? start : 0, 0) }
 
     func firstPage(of request: PageRequest) -> PageRequest {
-        request.setting(sends, to: String(start), isNumber: true).sized(size)
+        let first = text?.text(start) ?? String(start)
+        return request.setting(sends, to: first, isNumber: text == nil).sized(size)
     }
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let facts = page.facts
         let counts = PageCounts(facts, total: total, totalPages: nil, hasMore: hasMore)
-        let current = page.request.value(at: sends).flatMap { Int($0) } ?? start
+        let current = offset(page.request) ?? start
         if try !counts.goesOn(facts, size: size, end: end, listed: page.listed, pages: page.ordinal) {
             // A server that caps the page size ends every scan at its first page, unless the page
             // has a declared count or other evidence.
@@ -46,13 +49,19 @@ struct OffsetPagination: LastingStyle {
         let step = facts.recordCount > 0 ? facts.recordCount : size?.value ?? 1
         let (sum, overflows) = current.addingReportingOverflow(step)
         guard !overflows else { throw .beyondCounting(value: String(current), url: page.request.url) }
-        return try page.next(setting: sends, to: String(sum), isNumber: true)
+        return try page.next(setting: sends, to: text?.text(sum) ?? String(sum), isNumber: text == nil)
+    }
+
+    /// The offset that a request sends; nil if it sends none.
+    private func offset(_ request: PageRequest) -> Int? {
+        guard let value = request.value(at: sends) else { return nil }
+        return text.map { $0.offset(in: value) } ?? Int(value)
     }
 
     func isDeclaredLast(_ facts: PageFacts) -> Bool { hasMore?.value(facts) == false }
 
     func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
-        guard let number = request.value(at: sends).flatMap({ Int($0) }), number >= start,
+        guard let number = offset(request), number >= start,
             let before = number.steps(from: start, by: 1)
         else { return nil }
         let pages = number.steps(from: start, by: size?.value ?? max(1, facts.recordCount)) ?? 0
@@ -67,7 +76,8 @@ extension OffsetPagination: TotalPagination {
 extension OffsetPagination: ReversiblePagination {
     // The page may overlap with the current one if the first offset is nearer than a page.
     func previous(before page: FetchedPage) -> PreviousPage {
-        guard let current = page.request.value(at: sends).flatMap({ Int($0) }), current > start else { return .none }
+        guard let current = offset(page.request), current > start else { return .none }
+        guard text == nil else { return .unknown("the offset is a part of a query") }
         let step = size?.value ?? page.facts.recordCount
         guard step > 0 else { return .unknown("the page has no records: the size of the previous page is unknown") }
         return PreviousPage(page, setting: sends, to: max(start, current.subtractingClamped(step)))
@@ -82,6 +92,18 @@ extension OffsetPagination {
         total = values.text("total")
         hasMore = try values.moreFlag()
         end = values.text("end").flatMap(Pagination.End.init(rawValue:)) ?? .short
+        guard let text = values.text("text") else { return }
+        self.text = OffsetText(text)
+        if self.text == nil { throw PaginationProblem("text", "write {value} in it once: the place of the offset") }
+    }
+}
+
+extension OffsetPagination: CustomStringConvertible {
+    // The text is stored with the progress of scans. Without `text`, it is that of older stores.
+    var description: String {
+        "OffsetPagination(sends: \(sends), start: \(start), size: \(String(reflecting: size)), "
+            + "total: \(String(reflecting: total)), hasMore: \(String(reflecting: hasMore)), "
+            + "end: \(String(reflecting: end))\(text.map { ", text: \($0)" } ?? ""))"
     }
 }
 

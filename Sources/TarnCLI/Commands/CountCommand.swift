@@ -29,6 +29,9 @@ struct CountCommand: ParsableCommand {
         let query = try condition.query(entity, catalog)
         try store.read { reader in
             guard let by else { return Output.line("\(try reader.count(query))") }
+            if catalog.relationship(by, of: entity)?.isToMany ?? false {
+                throw CountCommand.ofList(by, "a list of keys", entity.name)
+            }
             // `--by` uses the field syntax of `--sort`.
             let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
             guard order.count == 1, let field = order.first else {
@@ -61,7 +64,12 @@ struct CountCommand: ParsableCommand {
         guard case StoreError.wrongType(_, let field, "a single value", let found) = error,
             name == field || name.hasSuffix("." + field)
         else { return nil }
-        return Failure(
+        return ofList(name, found, entity)
+    }
+
+    /// Returns the error for a field that is a list, with what to do instead.
+    private static func ofList(_ name: String, _ found: String, _ entity: String) -> Failure {
+        Failure(
             .usage,
             "--by \(name): expected a field with a single value, found \(found). Count the records with one element: "
                 + "`tarn count \(entity) --where '\(name) contains VALUE'`; or each element: "

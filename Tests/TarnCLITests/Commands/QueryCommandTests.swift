@@ -75,8 +75,9 @@ struct QueryCommandTests {
             "\(table.output)")
         let wrong = try await run("count", "Issue", "--by", "labels")
         #expect(
-            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels is to-many"),
-            "\(wrong.error)")
+            wrong.status == 2
+                && wrong.error.hasPrefix("tarn: --by labels: expected a field with a single value, found a list")
+                && wrong.error.contains("--where 'labels contains VALUE'"), "\(wrong.error)")
         let list = try await run("count", "User", "--by", "spokenLanguages")
         #expect(
             list.status == 2 && list.error.contains("--where 'spokenLanguages contains VALUE'")

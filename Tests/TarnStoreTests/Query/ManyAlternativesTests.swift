@@ -1,8 +1,9 @@
 // Conditions with thousands of alternatives, as programs build them in loops.
 
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 @Suite("Many alternatives", .timeLimit(.minutes(1)))
 struct ManyAlternativesTests {
@@ -29,6 +30,32 @@ struct ManyAlternativesTests {
             #expect(plans[0] == plans[1])
             #expect(try reader.count(Query("Doc", where: either)) == 100)
             #expect(try reader.count(Query("Doc", where: !either)) == 200)
+        }
+    }
+
+    @Test("of many disjunctions that all hold, only some are planned, and every one is checked")
+    func disjunctions() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(
+            at: folder("s.tarn"),
+            schema: Schema([
+                EntityDefinition(
+                    "Doc", key: ["id"],
+                    attributes: [.init("id", .int), .init("n", .int, optional: true, indexed: true)])
+            ]))
+        try store.write { writer in
+            for id in Int64(0)..<300 { try writer.put("Doc", RecordKey(id), [.init("n", .int(id))]) }
+        }
+        // Each excludes one number.
+        let parts = (Int64(0)..<100).map {
+            Condition.or([.compare("n", .less, .int($0)), .compare("n", .greater, .int($0))])
+        }
+        let query = Query("Doc", where: .and(parts))
+        try store.read { reader throws -> Void in
+            let planner = try QueryPlanner(reader.access, CompiledQuery(query, reader.access.state))
+            let unions = try planner.alternatives().filter { if case .union = $0.form { true } else { false } }
+            #expect((1...16).contains(unions.count))
+            #expect(try reader.count(query) == 200)
         }
     }
 }

@@ -63,7 +63,7 @@ enum QueryModelSchema {
                 ],
                 indexes: indexes),
             EntityDefinition(
-                "Special", parent: "Item", attributes: [attribute("weight", .int)],
+                "Special", parent: "Item", attributes: [attribute("weight", .int), attribute("remark", .string)],
                 indexes: indexing == .declared ? [IndexDefinition("weightName", on: "weight", "name")] : []),
             EntityDefinition(
                 "Slot", key: ["of", "number"],
@@ -85,7 +85,7 @@ enum QueryModelSchema {
             "kind": .enumeration(["open", "closed", "lost"]), "at": .date, "token": .uuid, "home": .url, "extra": .json,
             "nick": .string, "must": .int,
         ],
-        "Special": ["weight": .int], "Slot": ["number": .int, "title": .string],
+        "Special": ["weight": .int, "remark": .string], "Slot": ["number": .int, "title": .string],
         "Pair": ["left": .string, "right": .int, "size": .int],
     ]
     /// To-one relationships: stored ones, and one that is joined.
@@ -393,14 +393,16 @@ struct QueryOracle {
 
     /// Whether any text of the entry has a part.
     private func isInAnyText(_ part: String, _ ignoresCase: Bool, _ entry: Entry) -> Bool {
-        let wanted = ignoresCase ? CaseFolding.fold(part) : part
+        let wanted = Array((ignoresCase ? CaseFolding.fold(part) : part).utf8)
+        func has(_ value: Value) -> Bool {
+            guard let text = QueryOracle.text(value).map({ Array($0.utf8) }) else { return false }
+            return wanted.isEmpty || text.indices.contains { text[$0...].starts(with: wanted) }
+        }
         return entry.fields.keys.contains { name in
-            let path = FieldPath([name], ignoringCase: ignoresCase)
-            switch value(entry, path) {
-            case .array(let elements)?:
-                return elements.contains { QueryOracle.text($0)?.contains(wanted) ?? false }
-            case let value?: return QueryOracle.text(value)?.contains(wanted) ?? false
-            case nil: return false
+            switch value(entry, FieldPath([name], ignoringCase: ignoresCase)) {
+            case .array(let elements)?: elements.contains(where: has)
+            case let value?: has(value)
+            case nil: false
             }
         }
     }

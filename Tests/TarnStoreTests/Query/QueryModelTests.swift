@@ -61,7 +61,11 @@ struct QueryGenerator {
                     values.bool(8) ? .null : operand(type, target)
                 })
         case 7: return .between(path, operand(type, target), operand(type, target))
-        case 8: return .isMissing(path)
+        case 8:
+            guard values.bool(2) else { return .isMissing(path) }
+            let part = values.pick(QueryValues.texts).unicodeScalars.suffix(
+                Int.random(in: 0...4, using: &values.random))
+            return .anyContains(String(String.UnicodeScalarView(part)), ignoringCase: values.bool(2))
         case 9, 10, 11:
             var path = path
             if type.map({ !$0.isText }) ?? true {

@@ -114,7 +114,7 @@ extension QueryPlaces {
         return isAll != negated ? .all(of: nodes) : .any(of: nodes)
     }
 
-    /// Compiles the condition that a text field of the entity has a part.
+    /// Compiles the condition that a text field of a record has a part, also a field of its kind.
     ///
     /// An entity without text fields has no such record.
     private mutating func anyContains(
@@ -123,15 +123,28 @@ extension QueryPlaces {
         let part = Array((ignoresCase ? CaseFolding.fold(text) : text).utf8)
         var nodes: [QueryNode] = []
         for field in entity.fields {
-            guard case .attribute(let type) = field.kind else { continue }
-            let path = FieldPath([field.name], ignoringCase: ignoresCase)
-            if type.isText {
-                nodes.append(test(try place(path), .containsText(part), negated))
-            } else if case .array(let element) = type, element.isText {
-                nodes.append(test(try place(path), .containsTextInElement(part), negated))
+            guard let operation = QueryPlaces.operation(finding: part, in: field) else { continue }
+            let place = try place(FieldPath([field.name], ignoringCase: ignoresCase))
+            nodes.append(test(place, operation, negated))
+        }
+        var known = Set(entity.fields.map(\.id))
+        for kind in catalog.entities where kind.id != entity.id && catalog.isKind(kind.id, of: entity.id) {
+            for field in kind.fields where known.insert(field.id).inserted {
+                guard let operation = QueryPlaces.operation(finding: part, in: field),
+                    let place = place(of: field, kind, ignoringCase: ignoresCase)
+                else { continue }
+                nodes.append(test(place, operation, negated))
             }
         }
         return negated ? .all(of: nodes) : .any(of: nodes)
+    }
+
+    /// Returns the operation that finds a part in a text field; nil for other fields.
+    private static func operation(finding part: [UInt8], in field: Catalog.Field) -> QueryTest.Operation? {
+        guard case .attribute(let type) = field.kind else { return nil }
+        if type.isText { return .containsText(part) }
+        if case .array(let element) = type, element.isText { return .containsTextInElement(part) }
+        return nil
     }
 
     private func test(_ place: Int, _ operation: QueryTest.Operation, _ isNegated: Bool) -> QueryNode {

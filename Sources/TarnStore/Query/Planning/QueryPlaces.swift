@@ -19,7 +19,8 @@ struct QueryPlaces {
     var entity: Catalog.Entity { scope.entity }
     private(set) var places: [QueryPlace] = []
     private(set) var steps: [QueryStep] = []
-    private var paths: [FieldPath] = []
+    /// The paths of the places; nil for a field that no path leads to.
+    private var paths: [FieldPath?] = []
 
     init(_ catalog: Catalog, _ entity: Catalog.Entity) {
         scope = Scope(catalog, entity)
@@ -27,7 +28,26 @@ struct QueryPlaces {
 
     subscript(index: Int) -> QueryPlace { places[index] }
 
-    func path(_ index: Int) -> FieldPath { paths[index] }
+    func path(_ index: Int) -> FieldPath {
+        paths[index]
+            ?? FieldPath([places[index].owner, places[index].name], ignoringCase: places[index].isFolded)
+    }
+
+    /// Returns the index of the place of a field that only a kind of the entity has.
+    mutating func place(of field: Catalog.Field, _ kind: Catalog.Entity, ignoringCase: Bool) -> Int? {
+        guard case .attribute(let type) = field.kind, let rank = kind.fields.firstIndex(where: { $0.id == field.id })
+        else { return nil }
+        let known = places.indices.first {
+            paths[$0] == nil && places[$0].field == field.id && places[$0].isFolded == ignoringCase
+        }
+        if let known { return known }
+        places.append(
+            QueryPlace(
+                owner: kind.name, name: field.name, origin: 0, source: .stored(field.id), kind: .attribute(type),
+                isFolded: ignoringCase, rank: rank))
+        paths.append(nil)
+        return places.count - 1
+    }
 
     /// Returns the index of the place of a path.
     ///

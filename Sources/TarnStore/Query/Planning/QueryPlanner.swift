@@ -285,11 +285,15 @@ struct QueryPlanner {
 
     // MARK: Several paths
 
-    /// Returns the paths of every disjunction whose branches all have a path to a part of a table.
+    /// The largest number of disjunctions that are planned: each looks at all conditions again.
+    private static let mostUnions = 16
+
+    /// Returns the paths of the disjunctions whose branches all have a path to a part of a table.
     private func unions(_ conjuncts: [QueryNode]) throws -> [[AccessPath]] {
-        var result: [[AccessPath]] = []
-        for (index, node) in conjuncts.enumerated() {
+        var result: [[AccessPath]] = [], planned = 0
+        for (index, node) in conjuncts.enumerated() where planned < QueryPlanner.mostUnions {
             guard case .any(let branches) = node, branches.count <= 64 else { continue }
+            planned += 1
             var others = conjuncts
             others.remove(at: index)
             var union: [AccessPath]? = []

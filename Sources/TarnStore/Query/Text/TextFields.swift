@@ -41,6 +41,11 @@ struct TextFields {
             let isLast = position == parsed.ranges.count - 1
             let relationship = catalog.relationship(name, of: entity)
             if isLast {
+                if parsed.path.ignoresCase, let found = typeWithoutCase(of: name, entity) {
+                    throw QueryTextError(
+                        text, range, "\(entity.name).\(name) is \(found), and has no case",
+                        expected: "a text field, or `\(name)` without nocase")
+                }
                 if let relationship {
                     let key = catalog.entity(id: relationship.destination)?.keyTypes
                     return .relationship(relationship, hasTextKey: key == [.string])
@@ -66,6 +71,14 @@ struct TextFields {
             entity = destination
         }
         throw QueryTextError(text, 0..<0, "a path needs at least one name")
+    }
+
+    /// Returns the type of a field whose values are not texts; nil for other fields.
+    private func typeWithoutCase(of name: String, _ entity: Catalog.Entity) -> String? {
+        if catalog.relationship(name, of: entity) != nil { return "a relationship" }
+        guard case .attribute(let type)? = entity.field(name)?.kind else { return nil }
+        let element = if case .array(let element) = type { element } else { type }
+        return element.isText ? nil : type.description
     }
 
     private func unknown(_ name: String, of entity: Catalog.Entity, _ range: Range<Int>) -> QueryTextError {

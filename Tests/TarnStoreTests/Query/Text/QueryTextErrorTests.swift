@@ -118,6 +118,8 @@ struct QueryTextErrorTests {
             ("author.logn = x", 8, 4, "User: unknown field \"logn\": did you mean \"login\"?"),
             ("not (autor.login = x)", 6, 5, "Issue: unknown field \"autor\": did you mean \"author\"?"),
             ("title.x = 1", 1, 5, "Issue.title is an attribute, and has no fields"),
+            ("title = x and nocase(number) = 5", 22, 6, "Issue.number is int, and has no case"),
+            ("nocase(author) is missing", 8, 6, "Issue.author is a relationship, and has no case"),
             (
                 "labels.name = bug", 1, 6,
                 "Issue.labels is to-many; a path can only follow to-one relationships"
@@ -181,5 +183,6 @@ struct QueryTextErrorTests {
         #expect(try error("number,")?.column == 8)
         #expect(try error("number, titel")?.message == "Issue: unknown field \"titel\": did you mean \"title\"?")
         #expect(try error("labels")?.message == "labels is to-many and cannot be sorted by")
+        #expect(try error("title, nocase(number)")?.column == 15)
     }
 }

@@ -61,6 +61,18 @@ struct ListIndexTests {
         await #expect(throws: SampleError.self) { try await sampler.samples(target: "\(base)/") }
     }
 
+    @Test("lists that all need a token are an error, and not a record of URLs")
+    func unauthorized() async throws {
+        let folder = try TemporaryFolder()
+        try recordings(folder, [("/api/", [], #"{"a":"\#(base)/a","b":"\#(base)/b"}"#)])
+        for (file, name) in [("2000", "a"), ("2001", "b")] {
+            _ = try folder.write("\(file).http", "GET /api/\(name)\nHTTP/1.1 401 Unauthorized\n\n{}")
+        }
+        let sampler = Sampler(try FixtureTransport(directory: folder.path))
+        let error = await #expect(throws: SampleError.self) { try await sampler.samples(target: "\(base)/") }
+        #expect(error?.description.contains("/api/a: the server returned 401") == true, "\(String(describing: error))")
+    }
+
     @Test("two further records are looked at if the first one has null or an empty list")
     func details() async throws {
         func detail(_ id: Int) -> String {

@@ -10,10 +10,10 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Propose a description file from live answers, JSON files, or an OpenAPI document.",
         discussion: """
-            Looks at the first pages of each URL, of an index of lists at those of each list, and writes a tarn.yaml \
-            that `tarn sync` runs as it is. A comment explains each guess. The file is checked before it is written: \
-            it imports the pages that were looked at. From an OpenAPI document, it also has the requests that change \
-            records (`write`), which `tarn push` sends.
+            Looks at the first pages of each URL, and of each list that an index of lists names, and writes a \
+            tarn.yaml that `tarn sync` runs as it is. A comment explains each guess. The file is checked before it is \
+            written: it imports the pages that were looked at. From an OpenAPI document, it also has the requests \
+            that change records (`write`), which `tarn push` sends.
 
             Examples:
               tarn init https://api.example.org/v1/issues
@@ -117,7 +117,10 @@ struct InitCommand: AsyncParsableCommand {
         do throws(SampleError) {
             if let openapi { inputs.specification = try await sampler.specification(openapi, servers: servers) }
             for target in targets {
-                inputs.samples += try await sampler.samples(target: target) { if !isQuiet { Output.note($0) } }
+                let found = try await sampler.samples(target: target) { if !isQuiet { Output.note($0) } }
+                // An index may have a list that is named as well.
+                let known = Set(inputs.samples.map(\.origin))
+                inputs.samples += found.filter { !known.contains($0.origin) }
             }
         } catch {
             throw Failure(error)

@@ -14,8 +14,8 @@ struct InspectGetCommand: InspectingCommand {
             unreadable is not reported as missing. The targets of a relationship that are not stored are marked as \
             missing, and the operations of the outbox that change the record are its unsent changes.
 
-            Of an LMDB file of another program, name a table in place of the entity, and a key: a text, a number of a \
-            table of integers, or 0x and hexadecimal digits.
+            For an LMDB file of another program, name a table in place of the entity, or (main) for the table without \
+            a name. The key is a text, a number in a table of integers, or 0x and hexadecimal digits.
 
             Examples:
               tarn inspect get forge.tarn Issue 7

@@ -10,9 +10,9 @@ struct InspectGrepCommand: InspectingCommand {
         abstract: "Search the values of all records for a text.",
         discussion: """
             Numbers, dates and UUIDs are searched as `tarn inspect dump` prints them, texts without quotes and \
-            escapes, lists by element, keys by component. --ignore-case follows Unicode: "STRASSE" finds "Straße". The \
-            exit code is 0 if the text was found, 1 if not, and 6 if a part of the store is damaged. Of an LMDB file of \
-            another program, keys and values are searched, and --entity is the name of a table.
+            escapes, lists by element, keys by component. --ignore-case follows Unicode: "STRASSE" finds "Straße". \
+            The exit code is 0 if the text was found, 1 if not, and 6 if a part of the store is damaged. In an LMDB \
+            file of another program, keys and values are searched, also binary ones, and --entity names a table.
 
             Examples:
               tarn inspect grep forge.tarn 'rate limit'

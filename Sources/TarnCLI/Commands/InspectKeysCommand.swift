@@ -10,8 +10,8 @@ struct InspectKeysCommand: InspectingCommand {
         abstract: "List the keys of an entity in their order, one per line.",
         discussion: """
             A key is a number or a text of JSON, and a composite key is an array. Damaged rows are reported on \
-            standard error and left out; the exit code is then 6. Of an LMDB file of another program, name a table in \
-            place of the entity.
+            standard error and left out; the exit code is then 6. For an LMDB file of another program, name a table in \
+            place of the entity, or (main) for the table without a name.
 
             Examples:
               tarn inspect keys forge.tarn Issue --limit 10

@@ -11,8 +11,8 @@ struct InspectTopCommand: InspectingCommand {
         discussion: """
             Sizes are those of rows: as they are stored, and without compression. Lists are to-many relationships, \
             also those that are derived from the other side. Damaged rows are reported on standard error and left \
-            out; the exit code is then 6. Of an LMDB file of another program, the largest entries are shown (of the \
-            1,000 largest ones), and --entity is the name of a table.
+            out; the exit code is then 6. For an LMDB file of another program, the largest entries are shown, at most \
+            1,000, and --entity names a table.
 
             Examples:
               tarn inspect top forge.tarn

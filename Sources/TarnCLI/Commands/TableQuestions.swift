@@ -45,16 +45,19 @@ struct TableQuestions {
         try damage.end("read")
     }
 
-    /// Shows the values of a key, which is a text, a number of a table of integers, or `0x` and
+    /// Shows the values of a key: a text, a number of a table of integers, or `0x` and hexadecimal
     /// digits.
     func get(_ key: String, of table: String, limit: Int, json: Bool) throws {
         let damage = DamageReport(store)
-        var count = 0, values: [TableEntry] = []
+        var count = 0, stored = "null", values: [String] = []
         let reason = try named {
             try inspector.entries(ofTable: table, damaged: damage.add) { entry in
-                guard entry.keyText.utf8.elementsEqual(key.utf8) else { return true }
+                guard entry.hasKey(key) else { return true }
+                if count == 0 { stored = entry.key }
                 count += 1
-                if values.count < limit { values.append(entry) }
+                if values.count < limit {
+                    values.append(json ? entry.value : "\(entry.valueText)  (\(countText(entry.valueSize, "byte")))")
+                }
                 return true
             }
         }
@@ -62,11 +65,11 @@ struct TableQuestions {
         if json {
             var text = "{\"table\":"
             text.appendJSONString(table)
-            text += ",\"key\":\(values.first?.key ?? "null"),\"count\":\(count)"
-            Output.json(text + ",\"values\":[\(values.map(\.value).joined(separator: ","))]}")
+            text += ",\"key\":\(stored),\"count\":\(count)"
+            Output.json(text + ",\"values\":[\(values.joined(separator: ","))]}")
         } else {
             Output.line("\(table) \(key)" + (count > 0 ? "" : " (not stored)"))
-            for entry in values { Output.line("  \(entry.valueText)  (\(countText(entry.valueSize, "byte")))") }
+            for value in values { Output.line("  " + value) }
             if count > values.count { Output.line("  and \(count - values.count) more") }
         }
         try damage.end("read")
@@ -95,13 +98,16 @@ struct TableQuestions {
 
     /// Shows the largest entries and the fullest tables.
     func top(of table: String?, limit: Int, json: Bool) throws {
-        let use = try inspector.pageUse(largest: 1000)
-        let own = use.tables.filter { !["(main)", "(free)"].contains($0.name) }
+        let use = try inspector.pageUse(largest: limit, of: table)
+        // The table without a name has an entry for each named table.
+        let own = use.tables.filter {
+            $0.name != "(free)" && ($0.name != StoreInspector.mainTable || $0.entries > use.tables.count - 2)
+        }
         if let table, !own.contains(where: { $0.name == table }) {
             throw Failure(.usage, "\(store): " + Spelling.unknown("table", table, among: own.map(\.name)))
         }
         noteWithoutLocks(store, use.aloneBecause)
-        let entries = use.largest.filter { table == nil || $0.table == table }.prefix(limit)
+        let entries = use.largest
         let tables = own.filter { table == nil || $0.name == table }.prefix(limit)
         if json {
             let values: [String: Any?] = [

@@ -86,6 +86,11 @@ struct TableLines {
         number(bytes, isInteger: isInteger) ?? string(bytes) ?? "0x" + StoreInspector.hexadecimal(bytes)
     }
 
+    /// Returns the number or the text of bytes; parts that are not UTF-8 become U+FFFD.
+    static func decoded(_ bytes: Bytes, isInteger: Bool) -> String {
+        number(bytes, isInteger: isInteger) ?? String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Returns the integer of a table of integers; nil for other bytes.
     private static func number(_ bytes: Bytes, isInteger: Bool) -> String? {
         guard isInteger else { return nil }

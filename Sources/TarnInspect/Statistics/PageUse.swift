@@ -87,14 +87,16 @@ extension StoreInspector {
     ///
     /// - Parameters:
     ///   - largest: The number of large entries to keep, at most 1,000.
+    ///   - table: The table with the large entries; nil for all.
     ///   - cells: The most parts of the map, at most 10,000; 0 for no map.
     /// - Throws: As ``statistics()``.
     package func pageUse(
-        largest: Int = 0, cells: Int = 0, progress: ((Progress) -> Void)? = nil
+        largest: Int = 0, of table: String? = nil, cells: Int = 0, progress: ((Progress) -> Void)? = nil
     ) throws -> PageUse {
         let readers = try? Store.readers(ofStoreAt: FileState.directory(of: path))
         return try open(progress: progress) { file in
-            var scan = PageUseScan(file, largest: min(max(largest, 0), 1000), cells: min(max(cells, 0), 10_000))
+            var scan = PageUseScan(
+                file, largest: min(max(largest, 0), 1000), of: table, cells: min(max(cells, 0), 10_000))
             return scan.run(oldestReader: readers?.compactMap(\.transaction).min().map { UInt64(clamping: $0) })
         }
     }
@@ -104,6 +106,8 @@ extension StoreInspector {
 private struct PageUseScan {
     private let file: StoreFile
     private let limit: Int
+    /// The table with the large entries; nil for all.
+    private let chosen: String?
     private let findings = Findings()
     private var scan: TreeScan
     private var largest: [PageUse.LargeEntry] = []
@@ -117,9 +121,9 @@ private struct PageUseScan {
         init(_ table: PageUse.Table) { self.table = table }
     }
 
-    init(_ file: StoreFile, largest: Int, cells: Int) {
+    init(_ file: StoreFile, largest: Int, of chosen: String?, cells: Int) {
         self.file = file
-        limit = largest
+        (limit, self.chosen) = (largest, chosen)
         map = PageUseMap(pages: file.snapshot.meta.lastPage, cells: cells)
         scan = TreeScan(file.snapshot.file, lastPage: file.snapshot.meta.lastPage, findings)
     }
@@ -175,18 +179,20 @@ private struct PageUseScan {
 
     private mutating func read(_ record: TableRecord, _ name: String, _ meaning: String) -> PageUse.Table {
         var largest = largest
-        let (file, limit) = (file, limit), isMain = name == "(main)"
+        let (file, limit) = (file, limit), isMain = name == StoreInspector.mainTable
+        let isChosen = limit > 0 && (chosen == nil || chosen == name)
         let root = name.hasPrefix("r/") ? UInt16(name.dropFirst(2)).flatMap { file.catalog.entity(id: $0)?.name } : nil
         let table = counting(PageUse.Table(name: name, meaning: meaning, options: record.optionNames)) { scan, pages in
             let isStores = file.isStore && !isMain
             _ = scan.scan(record, isMain ? "the table of tables" : name, ordersBytes: isStores || isMain) {
-                key, value, _ in
+                key, value, flags in
                 pages.table.entries += 1
                 pages.table.keyBytes += key.count
                 pages.table.valueBytes += value.count
                 pages.table.longestKey = max(pages.table.longestKey, key.count)
                 pages.table.longestValue = max(pages.table.longestValue, value.count)
-                guard limit > 0, !isMain else { return }
+                // The table of tables may have entries of another program.
+                guard isChosen, !isMain || !file.isStore && flags & PageLayout.tree == 0 else { return }
                 let least = largest.count == limit ? largest[limit - 1].valueBytes + largest[limit - 1].keyBytes : -1
                 guard key.count + value.count > least else { return }
                 let text =

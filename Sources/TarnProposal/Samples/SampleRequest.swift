@@ -38,14 +38,18 @@ extension Sampler {
         let sample = try await sample(target), links = ListIndex.links(in: sample)
         guard !links.isEmpty else { return [sample] }
         note("\(Redaction.url(target)) is an index of \(links.count) URLs: looking at each")
-        var lists: [Sample] = []
+        var lists: [Sample] = [], refusal: SampleError?
         for link in links {
             do throws(SampleError) { lists.append(try await self.sample(link, isOneOfMany: true)) } catch {
                 if case .limited = error { throw error }
+                if case .status(401, _, _) = error { refusal = refusal ?? error }
                 note("not looked at: \(error.remark)")
             }
         }
-        return lists.isEmpty ? [sample] : lists
+        guard lists.isEmpty else { return lists }
+        // Without a token, the URLs of the lists would be the only record.
+        if let refusal { throw refusal }
+        return [sample]
     }
 
     /// Whether a target is a URL, and not the name of a file.

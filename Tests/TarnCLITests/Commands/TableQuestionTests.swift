@@ -16,6 +16,8 @@ struct TableQuestionTests {
             fill('names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'large', b'x' * 9000)])
             fill('numbers', [(struct.pack('=Q', i * 7), b'\\x00\\xff') for i in range(50)], integerkey=True)
             fill('several', [(b'k', b'Stra\\xc3\\x9fe'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
+            fill('meta', [(b'%05d' % i, b'm') for i in range(600)])
+            fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01')])
             t.put(b'beside', b'the tables: key007')
         """
 
@@ -37,6 +39,10 @@ struct TableQuestionTests {
         #expect(try await tarn("inspect", "keys", file, "several", "--count").lines == ["3"])
         let wrong = try await tarn("inspect", "keys", file, "nams")
         #expect(wrong.status == 2 && wrong.error.contains("unknown table \"nams\": did you mean \"names\"?"))
+        // The inspector reads a table of this name before, to tell a store.
+        let meta = try await tarn("inspect", "keys", file, "meta", "--count")
+        #expect(meta.status == 0 && meta.lines == ["600"] && meta.error == "", "\(meta)")
+        #expect(try await tarn("inspect", "keys", file, "(main)").lines == ["\"beside\""])
         let prefix = try await tarn("inspect", "keys", file, "names", "--prefix", "k")
         #expect(prefix.status == 2 && prefix.error.contains("--prefix is for stores of Tarn"), "\(prefix.error)")
     }
@@ -51,6 +57,11 @@ struct TableQuestionTests {
             number.lines == [#"{"table":"numbers","key":49,"count":1,"values":[{"hex":"00ff"}]}"#], "\(number)")
         let several = try await tarn("inspect", "get", file, "several", "k", "--limit", "1")
         #expect(several.lines == ["several k", "  Straße  (7 bytes)", "  and 1 more"], "\(several)")
+        // `top` shows keys in hexadecimal.
+        for key in ["6b6579303037", "6B6579303037"] {
+            let digits = try await tarn("inspect", "get", file, "names", "0x" + key, "--json")
+            #expect(digits.output.contains(#""key":"key007","count":1,"values":["{\"n\":7}"]"#), "\(digits)")
+        }
         let missing = try await tarn("inspect", "get", file, "several", "K")
         #expect(missing.status == 1 && missing.lines == ["several K (not stored)"], "\(missing)")
     }
@@ -64,6 +75,8 @@ struct TableQuestionTests {
                 #"{"table":null,"key":"beside","part":"value","text":"the tables: key007"}"#,
                 #"{"table":"names","key":"key007","part":"key","text":"key007"}"#,
             ], "\(found)")
+        let binary = try await tarn("inspect", "grep", file, "deadline", "--format", "ndjson")
+        #expect(binary.lines.count == 1 && binary.output.contains(#""key":{"hex":"0001"}"#), "\(binary)")
         let folded = try await tarn("inspect", "grep", file, "STRASSE", "-i", "--count")
         #expect(folded.lines == ["1"] && folded.status == 0)
         let limited = try await tarn(
@@ -83,6 +96,11 @@ struct TableQuestionTests {
         #expect(tables.count == 1 && tables[0]["entries"] as? Int == 301, "\(tables)")
         let shown = try await tarn("inspect", "top", file, "--entity", "numbers")
         #expect(shown.status == 0 && !shown.output.contains("names"), "\(shown.output)")
+        let small = try json(
+            try await tarn("inspect", "top", file, "--entity", "numbers", "--limit", "2", "--json").output)
+        #expect((small["largest"] as? [[String: Any]])?.count == 2, "\(small)")
+        let main = try json(try await tarn("inspect", "top", file, "--entity", "(main)", "--json").output)
+        #expect((main["largest"] as? [[String: Any]])?.first?["key"] as? String == "626573696465", "\(main)")
     }
 
     @Test("a store is asked about its entities as before, also a damaged one")

@@ -77,6 +77,10 @@ enum EveryQuestion {
         }
         ask { _ = try inspector.statistics().json }
         ask { _ = try inspector.pageUse(largest: 3).json }
+        ask {
+            _ = try inspector.isForeign
+            _ = try inspector.searchEntries(for: "1", SearchOptions(), damaged: { _ in }) { _ = ($0.key, $0.value, $2) }
+        }
         ask { try inspector.responses({ _ = ($0, $1.listing) }, damaged: { _ in }) }
         ask { _ = try inspector.verification(onTwoThreadsFrom: .max) }
         ask { _ = try inspector.verification(onTwoThreadsFrom: 0) }

@@ -1,5 +1,5 @@
 // Cursors that name what comes next in some APIs, and the page itself in others: `cursor`,
-// `offset`, `scroll_id`, `after`.
+// `offset`, `scroll_id`, `after`, `next_batch`.
 
 extension PageEvidence {
     /// Returns evidence from a cursor that may be that of the request; nil if other members decide.
@@ -60,6 +60,10 @@ extension PageEvidence {
 
     /// Returns whether the last key of a path is `after`.
     static func isAfter(_ path: String) -> Bool { last(of: path, is: "after") }
+
+    /// Returns whether the last key of a path is `next_batch`: in Matrix, the next page of a list, or
+    /// the token of the next changes.
+    static func isBatch(_ path: String) -> Bool { last(of: path, is: "next_batch") }
 
     private static func last(of path: String, is name: String) -> Bool {
         path.split(separator: ".").last.map { TransportHeaders.same(String($0), name) } ?? false

@@ -28,10 +28,12 @@ extension PageEvidence {
     ///
     /// CouchDB's `_find` has one on every page, and lists 25 records unless it is asked for more.
     private static func bookmark(_ facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
-        guard [10, 20, 25, 50, 100, 200, 250, 500, 1000].contains(facts.recordCount) else { return nil }
+        let count = facts.recordCount, request = taken.request
+        let size = PageSequence.size(in: request) ?? request.body?.value(at: ["limit"]).flatMap { Int($0) }
+        guard size.map({ count >= $0 }) ?? [25, 50, 100, 200, 250, 500, 1000].contains(count) else { return nil }
         for path in facts.values.keys.sorted() where last(of: path, is: "bookmark") && !rule.ignores(path) {
             guard let text = facts.values[path], !maySayEnd(text), text != "true", !isLink(text),
-                !taken.request.hasValue(text)
+                !request.hasValue(text)
             else { continue }
             return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
         }

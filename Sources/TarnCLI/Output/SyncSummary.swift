@@ -196,7 +196,7 @@ struct SyncSummary {
         for endpoint in report.endpoints {
             for (flag, count) in endpoint.cutLists.sorted(by: { $0.key < $1.key }) {
                 lines.append(
-                    "\(endpoint.name): \(countText(count, "record")) had only a part of a list, \(flag) is true: request "
+                    "\(endpoint.name): \(countText(count, "record")) had only a part of a list (\(flag) is true): request "
                         + "the rest with a for_each, or write more: { ignore: ['\(flag)'] }")
             }
             if let others = endpoint.otherRecords {

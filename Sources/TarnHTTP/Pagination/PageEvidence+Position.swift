@@ -1,5 +1,5 @@
 // Cursors that name what comes next in some APIs, and the page itself in others: `cursor`,
-// `offset`, `scroll_id`, `after`.
+// `offset`, `scroll_id`, `after`, `next_batch`.
 
 extension PageEvidence {
     /// Returns evidence from a cursor that may be that of the request; nil if other members decide.
@@ -28,10 +28,12 @@ extension PageEvidence {
     ///
     /// CouchDB's `_find` has one on every page, and lists 25 records unless it is asked for more.
     private static func bookmark(_ facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
-        guard [10, 20, 25, 50, 100, 200, 250, 500, 1000].contains(facts.recordCount) else { return nil }
+        let count = facts.recordCount, request = taken.request
+        let size = PageSequence.size(in: request) ?? request.body?.value(at: ["limit"]).flatMap { Int($0) }
+        guard size.map({ count >= $0 }) ?? [25, 50, 100, 200, 250, 500, 1000].contains(count) else { return nil }
         for path in facts.values.keys.sorted() where last(of: path, is: "bookmark") && !rule.ignores(path) {
             guard let text = facts.values[path], !maySayEnd(text), text != "true", !isLink(text),
-                !taken.request.hasValue(text)
+                !request.hasValue(text)
             else { continue }
             return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
         }
@@ -60,6 +62,10 @@ extension PageEvidence {
 
     /// Returns whether the last key of a path is `after`.
     static func isAfter(_ path: String) -> Bool { last(of: path, is: "after") }
+
+    /// Returns whether the last key of a path is `next_batch`: in Matrix, the next page of a list, or
+    /// the token of the next changes.
+    static func isBatch(_ path: String) -> Bool { last(of: path, is: "next_batch") }
 
     private static func last(of path: String, is name: String) -> Bool {
         path.split(separator: ".").last.map { TransportHeaders.same(String($0), name) } ?? false

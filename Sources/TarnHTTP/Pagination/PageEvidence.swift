@@ -71,7 +71,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     enum Meaning: Sendable {
         case link, cursor
         /// A cursor that also repeats the one of the request in some APIs: `cursor`, `offset`,
-        /// `scroll_id`, `after`.
+        /// `scroll_id`, `after`, `next_batch`.
         case position
         /// The key of the last record, behind which the list goes on. Its parameter is unknown.
         case lastKey
@@ -98,9 +98,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         add(.link, "moretopicsurl loadmoredirectoryitems loadmorenotifications loadmoregroups")
         add(
             .cursor,
-            "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart nextpagekey nextpagecursor nextcursormark nextbatch paginationtoken resumptiontoken"
+            "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart nextpagekey nextpagecursor nextcursormark paginationtoken resumptiontoken"
         )
-        add(.position, "cursor scrollid offset")
+        add(.position, "cursor scrollid offset nextbatch")
         add(.lastKey, "lastevaluatedkey")
         add(.nextPage, "nextpage nextpagenumber")
         add(

@@ -56,7 +56,7 @@ extension PageSequence {
     }
 
     /// Returns the page size that a request names; nil if it names none.
-    private static func size(in request: PageRequest) -> Int? {
+    static func size(in request: PageRequest) -> Int? {
         let sizes = [
             "per_page", "perpage", "page_size", "pagesize", "limit", "size", "count", "maxresults", "pagelen", "first",
             "top", "$top", "take", "rows", "page[size]", "page[limit]",

@@ -93,7 +93,7 @@ extension Importer {
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
         }
-        guard questions.asksRecords || !questions.containers.isEmpty else { return facts }
+        guard questions.readsRecords else { return facts }
         func text(_ path: JSONPath?, _ record: Int) -> String? {
             path.flatMap { tape.value(at: $0.steps[...], from: record) }.flatMap(tape.scalarText)
         }

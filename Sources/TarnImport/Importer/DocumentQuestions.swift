@@ -30,6 +30,9 @@ package struct DocumentQuestions: Sendable, Hashable {
     /// Whether there are questions about each record.
     var asksRecords: Bool { record != nil || increment != nil }
 
+    /// Whether each record is read for the questions.
+    var readsRecords: Bool { asksRecords || !containers.isEmpty }
+
     /// Whether an answer may depend on the elements of a list.
     func concernElements(of list: JSONPath) -> Bool {
         asksRecords
@@ -40,6 +43,6 @@ package struct DocumentQuestions: Sendable, Hashable {
 
     /// Whether there are no questions.
     package var isEmpty: Bool {
-        values.isEmpty && !asksRecords && documents.isEmpty && members == nil && containers.isEmpty
+        values.isEmpty && !readsRecords && documents.isEmpty && members == nil
     }
 }

@@ -120,10 +120,11 @@ extension Importer {
                     guard isDrafted else { return }
                     drafter.limitDrafts(to: limits.drafts(ofDocument: limits.documentSize))
                     added.append(draft(tape, place, target, from: parser.origin.firstElement, path: path))
-                    if questions.asksRecords {
+                    if questions.readsRecords {
                         let ofPart = facts(questions, tape, [[place]])
                         added.facts.records += ofPart.records
                         added.facts.increments += ofPart.increments
+                        added.facts.cutLists.merge(ofPart.cutLists, uniquingKeysWith: +)
                     }
                     if let failure = drafter.failure { throw failure }
                 }

@@ -19,9 +19,10 @@ package struct ListContainers: Sendable, Hashable {
         return path.origin == .record && isPlain && !steps.isEmpty ? JSONPath(.record, steps: Array(steps)) : nil
     }
 
-    /// The flags of an object whose list goes on.
-    fileprivate static let flags = [
-        ["pageInfo", "hasNextPage"], ["page_info", "has_next_page"], ["hasNextPage"], ["has_more"], ["hasMore"],
+    /// The paths of the flags in an object whose list goes on.
+    fileprivate static let flags: [[JSONPath.Step]] = [
+        [.key("pageInfo"), .key("hasNextPage")], [.key("page_info"), .key("has_next_page")], [.key("hasNextPage")],
+        [.key("has_more")], [.key("hasMore")],
     ]
 }
 
@@ -30,8 +31,7 @@ extension Tape {
     /// if none is true.
     func flag(ofMoreIn container: JSONPath, of record: Int) -> JSONPath? {
         guard let object = value(at: container.steps[...], from: record), kind(object) == .object else { return nil }
-        for keys in ListContainers.flags {
-            let steps = keys.map { JSONPath.Step.key($0) }
+        for steps in ListContainers.flags {
             guard let flag = value(at: steps[...], from: object), kind(flag) == .true else { continue }
             return JSONPath(.record, steps: container.steps + steps)
         }

@@ -240,7 +240,7 @@ struct AutomaticPaginationTests {
             pagination: .cursor(path: "nextCursorMark", sends: .query("cursorMark"))),
         Row(
             name: "Matrix", page: page(10, ["next_batch": "p20"]),
-            pagination: .cursor(path: "next_batch", sends: .query("since"))),
+            pagination: .cursor(path: "next_batch", sends: .query("since"), endsAtEmptyPage: true)),
         Row(
             name: "two cursors of other servers, which no style sends",
             page: page(10, ["continue.apcontinue": "Ab", "continue.sroffset": "10"]), pagination: .singlePage),

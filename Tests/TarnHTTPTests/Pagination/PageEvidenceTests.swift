@@ -135,7 +135,10 @@ struct PageEvidenceTests {
         one("Dynatrace", ["nextPageKey": "AQ"], says: "nextPageKey names what comes next, AQ"),
         one("Solr", ["nextCursorMark": "AoI"], says: "nextCursorMark names what comes next, AoI"),
         one("Matrix", ["next_batch": "p20"], says: "next_batch names what comes next, p20"),
-        one("Pinterest", ["bookmark": "Y2JV"], says: "bookmark names what comes next, Y2JV"),
+        one("Pinterest", ["bookmark": "Y2JV"], count: 25, says: "bookmark names what comes next, Y2JV"),
+        one(
+            "Pinterest, a page as long as requested", ["bookmark": "Y2JV"], count: 7, url: "http://h/items?page_size=7",
+            says: "bookmark names what comes next, Y2JV"),
         one("Opendatasoft", ["nhits": "57"], says: "nhits says that there are 57 records"),
         one("Europe PMC", ["hitCount": "57"], says: "hitCount says that there are 57 records"),
         one("OGC API", ["numberMatched": "57"], says: "numberMatched says that there are 57 records"),
@@ -153,8 +156,12 @@ struct PageEvidenceTests {
         one("nothing", [:], says: nil),
         one("a page's own count", ["count": "10"], says: nil),
         one("the bookmark of a page that is not full", ["bookmark": "Y2JV"], count: 7, says: nil),
-        one("a bookmark that marks the end", ["bookmark": "nil"], says: nil),
-        one("a bookmark that is a link, or a flag", ["bookmark": "/b/1", "data.bookmark": "true"], says: nil),
+        one(
+            "CouchDB, a list shorter than requested", ["bookmark": "Y2JV"], count: 100,
+            body: .json(.object([.init("limit", .number("1000"))])), says: nil),
+        one("a bookmark that marks the end", ["bookmark": "nil"], count: 25, says: nil),
+        one(
+            "a bookmark that is a link, or a flag", ["bookmark": "/b/1", "data.bookmark": "true"], count: 25, says: nil),
         one("MediaWiki's own word", ["continue.continue": "-||"], says: nil),
         one("other members of an object named continue", ["continue.url": "/a", "continue.label": "More"], says: nil),
         one("a filter beside the list that is repeated", ["after": "cd34"], says: nil),

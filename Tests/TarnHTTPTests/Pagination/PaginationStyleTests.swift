@@ -376,6 +376,18 @@ struct PaginationStyleTests {
         }
     }
 
+    @Test("an object with more members than a request has parameters is an error")
+    func tooManyParameters() throws {
+        func page(_ count: Int) -> PageFacts {
+            let members = (1...count).map { #""m\#($0)":\#($0)"# }.joined(separator: ",")
+            return Self.page(1, ["continue": PageFacts.json + "{\(members)}"])
+        }
+        let asked = try Self.walk(.parameters(path: "continue"), [page(100), Self.page(1)])
+        #expect(asked.last?.hasSuffix("&m99=99&m100=100") == true)
+        let error = #expect(throws: PaginationError.self) { try Self.walk(.parameters(path: "continue"), [page(101)]) }
+        #expect(error?.description.contains("`continue` has 101 members") == true)
+    }
+
     @Test("parts of the same records may take more pages than a list that a server repeats, and not all of them")
     func repeatedParts() throws {
         func count(_ pages: Int) throws -> Int {

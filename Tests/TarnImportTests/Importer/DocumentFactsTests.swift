@@ -74,4 +74,18 @@ struct DocumentFactsTests {
         let divided = try other.importer.add(document, records: "items", entity: "Thing", asking: questions)
         #expect(whole.facts.containers == [5] && divided.facts == whole.facts && divided.count == 500)
     }
+
+    @Test("records of a document that is read in parts tell of lists that go on")
+    func dividedLists() throws {
+        let items = (1...200).map { #"{"id":\#($0),"labels":{"nodes":[],"has_more":\#($0 % 4 == 0)}}"# }
+        let document = Array(#"{"items":[\#(items.joined(separator: ","))]}"#.utf8)
+        var questions = DocumentQuestions()
+        questions.containers = ListContainers([[JSONPath(keys: ["labels"])]])
+        for isDivided in [false, true] {
+            let bed = try thing([AttributeDefinition("name", .string, optional: true)])
+            if isDivided { (bed.importer.limits.documentSize, bed.importer.limits.partSize) = (2000, 500) }
+            let added = try bed.importer.add(document, records: "items", entity: "Thing", asking: questions)
+            #expect(added.count == 200 && added.facts.cutLists == ["labels.has_more": 50])
+        }
+    }
 }

@@ -156,7 +156,7 @@ struct MirrorChangeFeedTests {
         #expect(try store.checkpoint("items")?.since == "t1")
     }
 
-    @Test("the token of the next changes is no sign of another page", arguments: ["after", "cursor"])
+    @Test("the token of the next changes is no sign of another page", arguments: ["after", "cursor", "next_batch"])
     func tokenOfChanges(name: String) async throws {
         let store = try MirrorStore(
             yaml: Items.yaml(
@@ -173,5 +173,28 @@ struct MirrorChangeFeedTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
         }
         #expect(urls.withLock { $0.map { $0.contains("\(name)=tok_abc") } } == [false, true])
+    }
+
+    @Test("a token of the next changes that auto takes for a cursor ends the scan at a page without records")
+    func tokenAsCursor() async throws {
+        let store = try MirrorStore(
+            yaml: Items.yaml("{ cursor: next_batch, param: since }", more: "records: items"))
+        let state = Mutex<(urls: [String], batch: Int)>(([], 0))
+        let transport = ClosureTransport { request in
+            let batch = state.withLock { state in
+                state.urls.append(request.url)
+                state.batch += 1
+                return state.batch
+            }
+            let items = request.url.contains("since=") ? "" : #"{"id":7},{"id":12}"#
+            return TransportResponse(
+                status: 200, body: Array(#"{"items":[\#(items)],"next_batch":"s\#(batch)"}"#.utf8))
+        }
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty, "\(report.texts)")
+        }
+        #expect(state.withLock { $0.urls.map { $0.split(separator: "=").dropFirst().last } } == [nil, "s1", "s2"])
+        #expect(try store.checkpoint("items")?.since == "s3")
     }
 }

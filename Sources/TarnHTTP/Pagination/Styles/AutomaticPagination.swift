@@ -53,7 +53,7 @@ struct AutomaticPagination: PaginationStyle {
         ("continuation_token", "continuation_token"),
         ("continuationToken", "continuationToken"), ("meta.next_token", "pagination_token"),
         ("paginationToken", "paginationToken"), ("resumptionToken", "resumptionToken"),
-        ("nextPageKey", "nextPageKey"), ("nextCursorMark", "cursorMark"), ("next_batch", "since"),
+        ("nextPageKey", "nextPageKey"), ("nextCursorMark", "cursorMark"),
     ]
 
     /// Common paths of the number of pages in a body.
@@ -174,7 +174,7 @@ struct AutomaticPagination: PaginationStyle {
     }
 
     /// Detects a cursor with the name of the parameter that sends it: `cursor`, `offset`, or
-    /// `after`.
+    /// `after`; or Matrix's `next_batch`, which `since` sends.
     ///
     /// Some servers name one on the last page too: a page without records ends the scan.
     private static func positioned(
@@ -188,12 +188,14 @@ struct AutomaticPagination: PaginationStyle {
         let records = facts.recordCount.addingClamped(request.passedOver.records)
         for path in paths(facts, .position) {
             let isOffset = PageEvidence.isOffset(path), isAfter = PageEvidence.isAfter(path)
-            guard let text = facts.values[path], isOffset || isAfter || path == "cursor" || path.hasSuffix(".cursor"),
+            let isBatch = PageEvidence.isBatch(path)
+            guard let text = facts.values[path],
+                isOffset || isAfter || isBatch || path == "cursor" || path.hasSuffix(".cursor"),
                 // A number with a total is that of a style that counts.
                 !isOffset || totals.isEmpty || Int(text) == nil,
                 PageEvidence.leadsOn(path, facts, request, records: records)
             else { continue }
-            let usual = isOffset ? "offset" : isAfter ? "after" : "cursor"
+            let usual = isOffset ? "offset" : isAfter ? "after" : isBatch ? "since" : "cursor"
             return cursor(at: path, usual, names, hasMore: hasMore, endsAtEmptyPage: true)
         }
         return nil

@@ -6,6 +6,9 @@ struct ParametersPagination: LastingStyle {
         "parameters", keys: [.path("path", required: true, example: "continue")],
         make: ParametersPagination.init(values:))
 
+    /// The largest number of parameters: each of them is set in a URL of its own.
+    private static let mostMembers = 100
+
     /// The path of the object in the body. The scan ends if it is missing, null or empty.
     var path: String
 
@@ -21,6 +24,10 @@ struct ParametersPagination: LastingStyle {
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
         let members = try members(page.facts)
         guard !members.isEmpty else { return .end }
+        guard members.count <= ParametersPagination.mostMembers else {
+            throw .refused(
+                by: name, reason: "`\(path)` has \(members.count) members, more than a request has parameters (100)")
+        }
         // Each object has all parameters: one that it leaves out is not sent again.
         var next = page.first ?? page.request
         for member in members { next.set(member.key, to: member.value) }

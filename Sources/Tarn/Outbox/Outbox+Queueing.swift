@@ -7,7 +7,8 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - fields: the fields of the record. Values of other types are converted as in a condition.
-    ///     Those that the declared request does not send stay local changes.
+    ///     Those that the declared request does not send stay local changes, unless they have
+    ///     requests of their own, which are queued as well.
     ///   - key: the key that the program chooses; nil for a temporary one, which the server's key
     ///     replaces.
     /// - Returns: the key of the record.
@@ -24,7 +25,8 @@ extension Outbox {
     /// A field that the declared request does not send stays a local change, beside others that it
     /// sends.
     ///
-    /// - Returns: the operation that has the change; nil if nothing differs.
+    /// - Returns: the operation that has the change, the last one if there are several for fields with
+    ///   requests of their own; nil if nothing differs.
     /// - Throws: `WriteError.noRequest`, `.nothingToSend`, `.request` if no changed field can be
     ///   sent; `OutboxError.recordMissing`, `.tooLarge`; otherwise as `StoreWriter.put`.
     @discardableResult
@@ -80,13 +82,23 @@ extension Outbox {
     func create(
         _ entity: String, _ fields: [Record.Field], key: RecordKey?, isWhole: Bool, in writer: inout StoreWriter
     ) throws -> RecordKey {
-        let unsent = Set(try unsent(.create, entity, fields.map(\.name), writer.access).map(\.name))
-        let fields = try fitting(fields, entity, writer.access)
+        let unsent = try unsentByCreation(entity, fields.map(\.name), writer.access)
+        let own = isWhole ? [:] : writes(of: entity, writer.access)?.fields ?? [:]
+        var fields = try fitting(fields, entity, writer.access)
+        let late = fields.filter { unsent.contains($0.name) && own[$0.name] != nil }
+        // A new record has no value to clear.
+        let empty = Set(late.filter { $0.value == .null }.map(\.name)), apart = late.filter { $0.value != .null }
+        let requests = try apart.map { try request(for: $0, own[$0.name], entity, nil, writer) }
+        fields.removeAll { field in apart.contains { $0.name == field.name } }
         let record = Record(entity: entity, key: key ?? RecordKey([]), fields: fields)
         var queued = OutboxRequest(related: try builder(writer.access).related(.create, nil, of: record))
-        queued.unsent = isWhole ? [] : unsent
-        queued.serverFields = isWhole ? unsent : []
-        return try writer.enqueueCreate(entity, key.map { .client($0) } ?? .temporary, fields, queued).key
+        queued.unsent = isWhole ? [] : unsent.subtracting(own.keys)
+        queued.serverFields = isWhole ? unsent : empty
+        let made = try writer.enqueueCreate(entity, key.map { .client($0) } ?? .temporary, fields, queued).key
+        for (field, request) in zip(apart, requests) {
+            _ = try queueApart(field, request, entity, made, apart: Set(own.keys), staysSeparate: true, &writer)
+        }
+        return made
     }
 
     /// Changes fields of a record within a write, as ``update(_:_:_:)`` does.
@@ -98,7 +110,7 @@ extension Outbox {
     }
 
     /// Changes fields of a record within a write, and returns the operations that have the changes:
-    /// each field with a request of its own has one.
+    /// each field with requests of its own has one.
     func queueUpdates(
         _ entity: String, _ key: RecordKey, _ fields: [Record.Field], _ writer: inout StoreWriter
     ) throws -> [UInt64] {
@@ -106,34 +118,58 @@ extension Outbox {
         guard fields.contains(where: { own[$0.name] != nil }) else {
             return try updateTogether(entity, key, fields, apart: Set(own.keys), &writer).map { [$0] } ?? []
         }
-        let fields = try fitting(fields, entity, writer.access)
-        var apart = fields.filter { own[$0.name] != nil }
-        let isNew = try writer.outbox.endsWithOpenCreation(entity, key)
+        let fields = try fitting(fields, entity, writer.access), together = fields.filter { own[$0.name] == nil }
+        var apart = fields.filter { own[$0.name] != nil }, early: [Record.Field] = []
+        let isNew = try writer.outbox.endsWithOpenCreation(entity, key), names = Set(own.keys)
         if isNew {
             // The creation has those that its request sends.
-            let late = Set(try unsent(.create, entity, apart.map(\.name), writer.access).map(\.name))
+            let late = try unsentByCreation(entity, apart.map(\.name), writer.access)
+            early = apart.filter { !late.contains($0.name) }
             apart.removeAll { !late.contains($0.name) }
         }
-        let names = Set(apart.map(\.name)), together = fields.filter { !names.contains($0.name) }
         // Before the first change.
         let requests = try apart.map { try request(for: $0, own[$0.name], entity, key, writer) }
         var operations: [UInt64] = []
-        if !together.isEmpty {
-            operations += try updateTogether(entity, key, together, apart: Set(own.keys), &writer).map { [$0] } ?? []
+        // The creation may take several.
+        func note(_ id: UInt64?) { if let id, !operations.contains(id) { operations.append(id) } }
+        for field in early {
+            let request = own[field.name]?.request(for: field.value)
+            let receipt = try queueApart(field, request, entity, key, apart: names, staysSeparate: false, &writer)
+            if receipt.operation != nil, !receipt.isFolded, request == nil {
+                throw WriteError.noRequest(
+                    entity: entity, operation: WriteRequests.declaration(ofField: field.name, field.value))
+            }
+            note(receipt.operation)
         }
+        if !together.isEmpty { note(try updateTogether(entity, key, together, apart: names, &writer)) }
         for (field, request) in zip(apart, requests) {
-            var queued = OutboxRequest(related: try related(request, entity, key, writer.access))
-            (queued.staysSeparate, queued.apart) = (isNew, Set(own.keys))
-            operations += try writer.enqueueUpdate(entity, key, [field], queued).operation.map { [$0] } ?? []
+            note(try queueApart(field, request, entity, key, apart: names, staysSeparate: isNew, &writer).operation)
         }
         return operations
     }
 
+    /// Queues the change of one field that has requests of its own.
+    ///
+    /// - Parameters:
+    ///   - request: the request for its value; nil if only the creation of the record sends it.
+    ///   - apart: the fields that have requests of their own.
+    ///   - staysSeparate: whether the change is not folded into the creation of its record.
+    private func queueApart(
+        _ field: Record.Field, _ request: WriteRequest?, _ entity: String, _ key: RecordKey, apart: Set<String>,
+        staysSeparate: Bool, _ writer: inout StoreWriter
+    ) throws -> OutboxReceipt {
+        var queued = OutboxRequest()
+        queued.related = try request.map { try related($0, entity, key, writer.access) } ?? []
+        (queued.staysSeparate, queued.apart) = (staysSeparate, apart)
+        return try writer.enqueueUpdate(entity, key, [field], queued)
+    }
+
     /// The request for the new value of a field that has requests of its own.
     ///
+    /// - Parameter key: the key of the record; nil for one that is not created yet.
     /// - Throws: `WriteError.noRequest`, `.request`.
     private func request(
-        for field: Record.Field, _ requests: FieldRequests?, _ entity: String, _ key: RecordKey,
+        for field: Record.Field, _ requests: FieldRequests?, _ entity: String, _ key: RecordKey?,
         _ writer: borrowing StoreWriter
     ) throws -> WriteRequest {
         guard let request = requests?.request(for: field.value) else {
@@ -146,7 +182,7 @@ extension Outbox {
         {
             throw unsent.error(entity, request)
         }
-        try builder.checkURL(request, entity, writer.outbox.resolvedKey(entity, key))
+        if let key { try builder.checkURL(request, entity, writer.outbox.resolvedKey(entity, key)) }
         return request
     }
 
@@ -164,7 +200,7 @@ extension Outbox {
         queued.apart = apart
         if try writer.outbox.endsWithOpenCreation(entity, key) {
             // A change that only the creation can send is folded into it, and any other one is not.
-            let late = Set(try self.unsent(.create, entity, names, writer.access).map(\.name))
+            let late = try unsentByCreation(entity, names, writer.access)
             let early = fields.filter { !late.contains($0.name) }
             if !early.isEmpty { operation = try writer.enqueueUpdate(entity, key, early, queued).operation }
             left.formIntersection(late)
@@ -247,22 +283,26 @@ extension Outbox {
         WriteMessageBuilder(client: client, access: access, plans: plans)
     }
 
-    /// The fields among the given ones that the request of an operation does not send.
+    /// The fields among the given ones that no request sends when an operation is queued: they stay
+    /// local changes.
     package func unsent(
         _ kind: OutboxOperation.Kind, _ name: String, _ fields: [String], _ access: StoreAccess
     ) throws -> [UnsentField] {
         guard let entity = access.catalog.entity(name) else { return [] }
-        let own = kind == .update ? writes(of: name, access)?.fields ?? [:] : [:], builder = builder(access)
-        let together = fields.filter { own[$0] == nil }
-        guard together.count < fields.count else {
-            return try builder.unsent(fields, kind, request(kind, name, nil, access), entity)
-        }
-        let unsent =
-            try together.isEmpty ? [] : builder.unsent(together, kind, request(kind, name, nil, access), entity)
-        return try unsent
-            + fields.compactMap { field in
-                try own[field]?.all.lazy.compactMap { try builder.unsent([field], kind, $0, entity).first }.first
-            }
+        let own = writes(of: name, access)?.fields ?? [:]
+        let together = own.isEmpty ? fields : fields.filter { own[$0] == nil }
+        guard !together.isEmpty else { return [] }
+        return try builder(access).unsent(together, kind, request(kind, name, nil, access), entity)
+    }
+
+    /// The fields among the given ones that the request of a creation does not send.
+    ///
+    /// - Throws: `WriteError.noRequest`.
+    private func unsentByCreation(
+        _ name: String, _ fields: [String], _ access: StoreAccess
+    ) throws -> Set<String> {
+        guard let entity = access.catalog.entity(name) else { return [] }
+        return Set(try builder(access).unsent(fields, .create, request(.create, name, nil, access), entity).map(\.name))
     }
 
     /// The declared requests of an entity.

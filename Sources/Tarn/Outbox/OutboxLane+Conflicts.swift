@@ -39,9 +39,11 @@ extension OutboxLane {
             }
             sent.version = SentOperation.Version(url: url, validators: validators, at: client.now)
             // Without a precondition, a 409 does not say that the version is another one. The
-            // precondition that a 428 demands cannot be made without a strong validator.
+            // precondition that a 428 demands cannot be made without a strong validator, and a
+            // request for one field at a URL of its own has none: it would be refused each time.
             let isUnconditional =
                 failure.status == 409 && !sentWith.areRequired || failure.status == 428 && !validators.areRequired
+                || message.isOfField
             let isSame = isUnconditional || validators == sentWith || validators.isEmpty
             sent.isReplayed = operation.mayHaveArrived && (sentWith.areRequired || failure.status == 409)
             sent.refusedRequest = SentOperation.RefusedRequest(message)

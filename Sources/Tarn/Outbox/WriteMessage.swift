@@ -106,8 +106,9 @@ struct WriteMessageBuilder {
             }
             return WriteMessage(
                 message: message, body: content.body, forced: try forced(request, urls), recordURL: recordURL,
-                isMasked: target != url, isOfField: request.field != nil, isReadDeclared: requests.read != nil,
-                records: request.records, idempotencyField: requests.idempotency,
+                isMasked: target != url, isOfField: request.field != nil && recordURL != url,
+                isReadDeclared: requests.read != nil, records: request.records,
+                idempotencyField: requests.idempotency,
                 isIncomplete: try incomplete(operation, request, known, entity),
                 lacking: requests.read == nil ? nil : try lacking(operation, request, known, entity))
         } catch let error where error is StoreError || StoreError.isOfLMDB(error) {
@@ -321,7 +322,7 @@ struct WriteMessageBuilder {
             return try leftOut(names, kind, request, entity)
         }
         return try names.filter { apart[$0] != nil }
-            .map { UnsentField(name: $0, reason: WriteMessageBuilder.ownRequest) }
+            .map { UnsentField(name: $0, reason: WriteMessageBuilder.ownRequest, isApart: true) }
             + leftOut(names.filter { apart[$0] == nil }, kind, request, entity)
     }
 

@@ -36,11 +36,13 @@ extension DescriptionReader {
 
     /// The request for the change of a field. Its body has that field, or nothing.
     ///
-    /// - Parameter isOfValue: whether the request is for one value, which its URL states.
+    /// - Parameter isOfValue: whether the request is for one value, which its URL or `set` states. A
+    ///   `PATCH` with neither fields nor `set` would change nothing.
     private func apart(_ request: WriteRequest, _ field: String, isOfValue: Bool) -> WriteRequest {
         var request = request
         request.field = field
-        let isEmpty = request.method == "DELETE" || isOfValue && request.places.isEmpty && request.fields == nil
+        let isStated = isOfValue && (request.method != "PATCH" || !request.values.isEmpty)
+        let isEmpty = request.method == "DELETE" || isStated && request.places.isEmpty && request.fields == nil
         request.body = request.body ?? (isEmpty ? WriteRequest.Body.none : .changed)
         return request
     }

@@ -20,8 +20,8 @@ package struct OutboxRequest: Sendable, Hashable {
     /// The fields of a creation that are left to the server, because the request did not send them
     /// when the creation was queued; nil if that is not known.
     package var serverFields: Set<String>?
-    /// The fields whose changes have requests of their own: an update is folded into another one
-    /// only if both change the same of them.
+    /// The fields whose changes have requests of their own: an update of one is folded only into an
+    /// update of the same field alone.
     package var apart: Set<String> = []
     /// Whether the operation is not folded into the creation of its record.
     package var staysSeparate = false

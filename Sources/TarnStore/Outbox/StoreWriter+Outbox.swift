@@ -187,15 +187,18 @@ extension StoreWriter {
             update, into: releaseOwners(of: known, Set(update.changes.map(\.field))), record)
     }
 
-    /// Whether two updates of a record change the same fields among those that have requests of
-    /// their own.
+    /// Whether one request sends two updates of a record: both change the same field, or none that
+    /// has requests of its own.
+    ///
+    /// An update that was queued before a field had such requests may change it beside others.
     private func isSent(_ known: StoredOperation, with update: StoredOperation, apart: Set<String>) -> Bool {
         let entity = access.catalog.entity(id: update.entity)
         let ids = Set(apart.compactMap { entity?.field($0)?.id })
         func own(_ operation: StoredOperation) -> Set<UInt16> {
-            Set(operation.changes.filter { $0.record == nil }.map(\.field)).intersection(ids)
+            Set(operation.changes.filter { $0.record == nil }.map(\.field))
         }
-        return own(known) == own(update)
+        let earlier = own(known), later = own(update)
+        return earlier == later || earlier.isDisjoint(with: ids) && later.isDisjoint(with: ids)
     }
 
     private mutating func fold(

@@ -130,6 +130,102 @@ struct FieldRequestTests {
         #expect(body["title"] == .string("b") && body["locked"] == .bool(false) && body["status"] == .string("open"))
     }
 
+    @Test("a creation queues the fields behind it that only requests of their own send")
+    func createdValues() async throws {
+        let place = try await place(), outbox = place.outbox()
+        try await outbox.create(
+            "Issue",
+            [
+                .init("title", .string("new")), .init("status", .string("done")), .init("locked", .bool(true)),
+                .init("due", .null),
+            ])
+        #expect(try outbox.operations().map(\.kind) == [.create, .update, .update])
+        let report = try await outbox.drain()
+        #expect(report.sent == 3 && report.warnings.isEmpty && report.remaining.isEmpty, "\(report)")
+        #expect(place.writes == ["POST /issues", "POST /issues/7/transitions", "PUT /issues/7/lock"])
+        let change = try place.store.read { try $0.localChange("Issue", RecordKey(7)) }
+        #expect(try change == nil && place.field("status", of: RecordKey(7)) == .string("done"))
+        // Without a request for the value, nothing is created.
+        let other = try await self.place(
+            "create: { request: POST /issues, fields: [title] }, "
+                + "fields: { locked: { values: { true: 'PUT /issues/{id}/lock' } } }")
+        await #expect(throws: WriteError.self) {
+            try await other.outbox().create("Issue", [.init("title", .string("new")), .init("locked", .bool(false))])
+        }
+        #expect(try other.outbox().operations().isEmpty)
+    }
+
+    @Test("a creation that sends such fields takes them in also without a request for updates")
+    func withoutUpdate() async throws {
+        let place = try await place("create: 'POST /issues', " + Self.fields), outbox = place.outbox()
+        let key = try await outbox.create("Issue", [.init("title", .string("new"))])
+        try await outbox.update("Issue", key, [.init("status", .string("done")), .init("locked", .bool(true))])
+        #expect(try outbox.operations().map(\.kind) == [.create])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try JSONValue(place.changes[0].body)["status"] == .string("done"))
+    }
+
+    @Test("a request for a value at the URL of the record has its version as a condition")
+    func sameURL() async throws {
+        let place = try await place(
+            "update: 'PATCH /issues/{id}', fields: { status: { values: { "
+                + "done: { request: 'PATCH /issues/{id}', set: { event: close } } } }, "
+                + "locked: { values: { true: 'PATCH /issues/{id}' } } }")
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("status", .string("done"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == ["\"v1\""])
+        #expect(place.changes.map(\.body) == [#"{"event":"close"}"#])
+        // Without `set`, nothing else would state the value.
+        try await outbox.update("Issue", Self.key, [.init("locked", .bool(true))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(place.changes.last?.body == #"{"locked":true}"#)
+    }
+
+    @Test(
+        "a refusal without a condition is final if the record has no other value",
+        arguments: ["409 Conflict", "412 Precondition Failed", "428 Precondition Required"])
+    func refusedOnce(status: String) async throws {
+        let place = try await place(status: status)
+        for policy in [ConflictPolicy.client, .server] {
+            let outbox = place.outbox(policy), count = place.changes.count
+            try await outbox.update("Issue", Self.key, [.init("locked", .bool(true))])
+            let report = try await outbox.drain()
+            #expect(report.dead == 1 && report.withdrawn == 0, "\(report)")
+            #expect(place.writes.dropFirst(count) == ["PUT /issues/1/lock"])
+            try await outbox.discard(try #require(try outbox.operations().first).id)
+        }
+    }
+
+    @Test(
+        "a body with the whole record is not sent while the server's value of such a field is unknown",
+        arguments: [false, true])
+    func unknownValue(isRead: Bool) async throws {
+        let read = isRead ? "read: '/issues/{id}', " : ""
+        let place = try await place("update: 'PUT /issues/{id}', " + read + Self.fields), outbox = place.outbox()
+        try place.draft(["due": .string("june")])
+        try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == (isRead ? 1 : 0) && report.dead == (isRead ? 0 : 1), "\(report)")
+        // Without it, the server would clear it.
+        let sent = try place.changes.map { try JSONValue($0.body)["due"] }
+        #expect(sent == (isRead ? [.string("may")] : []))
+    }
+
+    @Test("a later change of a field does not fold into an update that was queued with others before")
+    func foldedBefore() async throws {
+        let place = try await place()
+        let before = place.client.outbox(writes: ["Issue": WriteRequests(update: WriteRequest("PATCH", "/issues/{id}"))]
+        )
+        try await before.update("Issue", Self.key, [.init("title", .string("b")), .init("due", .string("june"))])
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("due", .string("july"))])
+        #expect(try outbox.operations().map { Set($0.changes.map(\.name)) } == [["title", "due"], ["due"]])
+        #expect(try await outbox.drain().sent == 2)
+        #expect(place.writes == ["PATCH /issues/1", "PUT /issues/1/due"])
+        #expect(place.changes.map(\.body) == [#"{"title":"b"}"#, #"{"due":"july"}"#])
+    }
+
     @Test("a value without a request is refused when it is queued, before any other field is changed")
     func undeclared() async throws {
         let place = try await place(

@@ -34,7 +34,7 @@ struct MirrorFormerValuesTests {
         return store
     }
 
-    @Test("a field that comes from elsewhere is named as long as no whole sync has succeeded; then no longer")
+    @Test("a field that comes from elsewhere is named until a sync has succeeded; then no longer")
     func otherPath() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))

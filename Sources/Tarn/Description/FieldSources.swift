@@ -96,8 +96,8 @@ package struct FormerValues: Sendable, Hashable {
 
     /// What this means for the records, as the rest of a sentence about fields.
     package static let consequence =
-        "come from elsewhere in the JSON than before: records without a value there keep the old one; "
-        + "`absent: clear` clears it"
+        "come from elsewhere in the JSON than before (records without a value there keep the old one; "
+        + "`absent: clear` clears it)"
 }
 
 extension FieldSources {

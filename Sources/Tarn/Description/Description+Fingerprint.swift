@@ -17,6 +17,10 @@ extension Description {
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         if let local = mapping.local { text += "local \(local.rawValue)\n" }
         if !mapping.bases.isEmpty { text += "bases \(mapping.bases)\n" }
+        text += DescriptionDigest.text(of: api.responses)
+        for further in furtherAPIs where !further.api.responses.isEmpty {
+            text += DescriptionDigest.text(of: further.api.responses, "\(further.name) ")
+        }
         // Ignored paths are not kept with the rest.
         let hasRest = mapping.entities.values.contains { $0.rest != nil }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
@@ -82,6 +86,7 @@ extension Description {
         text += "signs 1\n"
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
         if endpoint.listsExcerpts { text += "excerpts\n" }
+        text += DescriptionDigest.text(of: endpoint.responses)
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
         text += DescriptionDigest.text(ofRequestsOf: endpoint)
         return SHA256.shortHexadecimal(text)
@@ -151,6 +156,14 @@ private enum DescriptionDigest {
         }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return text
+    }
+
+    /// The rules that decide by the text of a body: an answer of 304 has none to decide by.
+    static func text(of rules: [ResponseRule], _ prefix: String = "") -> String {
+        rules.compactMap { rule in
+            guard let text = rule.text, rule.mayMatchSuccess else { return nil }
+            return "\(prefix)rule \(rule.action.rawValue) \(text)\n"
+        }.joined()
     }
 
     static func text(of naming: NamingConvention) -> String {

@@ -182,6 +182,7 @@ public struct APIMirror: Sendable {
         await saveBudgets(&sync)
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
+            sync.formerValues = try await noteSources(hasSucceeded: sync.failures.isEmpty)
         } catch {
             addFailure(ofStore: error, to: &sync)
         }

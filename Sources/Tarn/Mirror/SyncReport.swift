@@ -165,6 +165,10 @@ public struct SyncReport: Sendable {
     /// entity are read.
     package var absentAttributes: [AbsentAttribute] = []
 
+    /// Fields that come from elsewhere in the JSON than in the sync before: where the responses
+    /// lack them, records keep their former values.
+    package var formerValues: [FormerValues] = []
+
     /// Creates an empty report.
     package init() {}
 

@@ -120,6 +120,11 @@ final class SyncEvents: Sendable {
                 "absent", entity: attribute.entity, field: attribute.attribute, count: attribute.records,
                 "\(attribute.entity).\(attribute.attribute) has no value in any record")
         }
+        events += report.formerValues.map { field in
+            diagnostic(
+                "source.changed", entity: field.entity, field: field.field, count: field.records,
+                "values of \(field.entity).\(field.field) \(FormerValues.consequence)")
+        }
         var interruption: String?
         for endpoint in report.endpoints {
             for failure in endpoint.failures {

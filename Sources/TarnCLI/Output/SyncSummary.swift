@@ -157,6 +157,15 @@ struct SyncSummary {
         return ": " + names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
+    /// The fields of which records may have values of former sources.
+    private var formerValueLines: [String] {
+        let fields = report.formerValues
+        guard !fields.isEmpty else { return [] }
+        return ["Fields that \(FormerValues.consequence):"]
+            + fields.prefix(20).map { "  \($0.entity).\($0.field)  (\(countText($0.records, "value")))" }
+            + (fields.count > 20 ? ["  … and \(countText(fields.count - 20, "more field"))"] : [])
+    }
+
     var warnings: [String] {
         let imported = report.report
         var lines: [String] = []
@@ -181,6 +190,7 @@ struct SyncSummary {
                 lines.append("  … and \(countText(report.absentAttributes.count - 20, "more attribute"))")
             }
         }
+        lines += formerValueLines
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
                 lines.append(

@@ -22,6 +22,8 @@ package struct CheckFinding: Sendable, Hashable {
         case schemaRefused = "schema.refused"
         /// The next sync changes the schema of the store.
         case schemaChanged = "schema.changed"
+        /// Records may keep values of the former sources of a field.
+        case sourceChanged = "source.changed"
         /// Nothing leads to an entity.
         case entityUnused = "entity.unused"
         /// No endpoint lists an entity: its records are known from nested objects only.

@@ -71,6 +71,13 @@ package struct DescriptionCheck: Sendable {
                 report.findings.append(
                     CheckFinding(.note, .schemaChanged, file: file, at: mark, field: field, change.message))
             }
+            for former in try opened.read({ try FieldSources(description).formerValues($0) }) {
+                let (field, mark) = places.place(entity: former.entity, field: former.field)
+                report.findings.append(
+                    CheckFinding(
+                        .note, .sourceChanged, file: file, at: mark, field: field,
+                        "values " + FormerValues.consequence))
+            }
         } catch {
             let text = (error as? any StoreFailure)?.descriptionForLocking ?? "\(error)"
             report.findings.append(CheckFinding(.error, .store, file: file, text))

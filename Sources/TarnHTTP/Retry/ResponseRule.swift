@@ -37,6 +37,9 @@ public struct ResponseRule: Sendable, Hashable {
         self.message = message
     }
 
+    /// Whether the rule may apply to a success.
+    package var mayMatchSuccess: Bool { statuses.isEmpty || statuses.contains { $0.overlaps(200...299) } }
+
     /// Returns whether the rule applies to a response.
     func matches(_ response: TransportResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }

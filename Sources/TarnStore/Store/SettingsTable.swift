@@ -54,6 +54,16 @@ package struct SettingsTable {
         try raw.put(state.meta, key: MetaKey.requestBudgets, text: text)
     }
 
+    var fieldSources: String? {
+        get throws(LMDBError) {
+            try raw.get(state.meta, key: MetaKey.fieldSources).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    func setFieldSources(_ text: String) throws(LMDBError) {
+        try raw.put(state.meta, key: MetaKey.fieldSources, text: text)
+    }
+
     var unsafeRequests: UnsafeRequests {
         get throws(LMDBError) {
             UnsafeRequests(try raw.get(state.meta, key: MetaKey.unsafeRequests).map { Array($0) } ?? [])

@@ -27,6 +27,43 @@ struct CheckCommandTests {
         #expect(missing.status == 2 && missing.output.contains("no such file"))
     }
 
+    @Test("a field that has lost a source is named at its line before the sync, and by the sync; then no longer")
+    func otherSource() async throws {
+        let folder = try TemporaryFolder()
+        func yaml(_ label: String) -> String {
+            itemsYAML().replacing("name: string", with: "name: string\n      label: \(label)")
+        }
+        let file = try folder.write("tarn.yaml", yaml("{ type: string?, from: name }"))
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        _ = try folder.write("tarn.yaml", yaml("string?"))
+        let check = try await tarn("check", "--file", file)
+        let line = "\(file):10:7: note: entities.Item.attributes.label: values come from elsewhere"
+        #expect(check.status == 0 && check.output.contains(line), "\(check.output)")
+        let sync = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(sync.status == 0 && sync.error.contains("  Item.label  (3 values)"), "\(sync.error)")
+        let next = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(next.status == 0 && !next.error.contains("Item.label"), "\(next.error)")
+        #expect(try await tarn("check", "--file", file).output.contains("0 notes"))
+    }
+
+    @Test("a new attribute with a default is not promised to the stored records, which a sync leaves without it")
+    func defaultOfNewRecords() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        _ = try folder.write(
+            "tarn.yaml",
+            itemsYAML().replacing("name: string", with: "name: string\n      votes: { type: int, default: 1 }"))
+        let check = try await tarn("check", "--file", file).output
+        #expect(
+            check.contains("3 stored records lack it until a response has it; its default is for new records"),
+            "\(check)")
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        #expect(!(try await tarn("list", "Item", "--file", file, "--format", "ndjson").output.contains("\"votes\":1")))
+    }
+
     @Test("what a sync would change in the store's schema is shown, and what it refuses, each at its line")
     func evolution() async throws {
         let folder = try TemporaryFolder()

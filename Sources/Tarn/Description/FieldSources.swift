@@ -1,0 +1,123 @@
+// The places in the JSON from which fields take their values, and which of them have changed.
+
+import TarnImport
+import TarnStore
+
+/// The sources of the fields of a description.
+///
+/// A sync notes them in the store. A field that a response lacks keeps its value: after a change of
+/// its sources, this may be a value of a former one, which nothing else would tell.
+package struct FieldSources: Sendable {
+    private struct Field: Sendable {
+        var entity: String
+        var name: String
+        /// The keys of the note: that of the field, then those of its former names.
+        var keys: [String]
+        /// Digests of the sources.
+        var sources: [String]
+    }
+
+    private let fields: [Field]
+    /// The base URL as a digest: descriptions of different servers may share a store.
+    private let scope: String
+
+    package init(_ description: Description) {
+        let scope = FieldSources.digest(of: description.api.base), mapping = description.mapping
+        let parents = Dictionary(description.schema.entities.map { ($0.name, $0.parent) }) { first, _ in first }
+        self.scope = scope
+        fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity in
+            var line = [entity.name]
+            while let parent = parents[line[line.count - 1]] ?? nil, !line.contains(parent) { line.append(parent) }
+            func field(_ name: String, formerly: String?, isToMany: Bool?, _ extra: [String]) -> Field {
+                let names = [name] + [formerly].compactMap(\.self)
+                let entities = [entity.name] + [entity.renamedFrom].compactMap(\.self)
+                let texts = mapping.sourceTexts(of: name, isToMany: isToMany, in: line) + extra
+                return Field(
+                    entity: entity.name, name: name,
+                    keys: entities.flatMap { entity in names.map { "\(scope) \(entity).\($0)" } },
+                    sources: texts.map(FieldSources.digest))
+            }
+            let attributes = entity.attributes.sorted { $0.name < $1.name }.map { attribute in
+                field(
+                    attribute.name, formerly: attribute.renamedFrom, isToMany: nil,
+                    attribute.defaultValue.map { ["default \($0.jsonText)"] } ?? [])
+            }
+            return attributes
+                + entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
+                    field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+                }
+        }
+    }
+
+    private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
+
+    /// The fields that no longer have all of the sources that were noted.
+    ///
+    /// A further source, or another order, leaves no former value: a record that lacks the new
+    /// sources lacks the former ones, too.
+    ///
+    /// - Parameter note: the note in the store; nil for none, and then no field is returned.
+    package func changed(since note: String?) -> [(entity: String, field: String)] {
+        let noted = FieldSources.lines(of: note)
+        return fields.compactMap { field in
+            guard let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
+            let sources = Set(field.sources.map { $0[...] })
+            return former.allSatisfy(sources.contains) ? nil : (field.entity, field.name)
+        }
+    }
+
+    /// The note in which these sources replace those of before; fields of other servers, and those
+    /// that the description does not have, keep theirs.
+    func text(after note: String?) -> String {
+        var lines = FieldSources.lines(of: note)
+        for field in fields { lines[field.keys[0]] = field.sources.map { $0[...] } }
+        return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.joined(separator: " "))" }
+            .joined(separator: "\n")
+    }
+
+    /// The digests of a note by scope and field.
+    private static func lines(of note: String?) -> [String: [Substring]] {
+        var lines: [String: [Substring]] = [:]
+        for line in (note ?? "").split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count > 2 else { continue }
+            lines["\(words[0]) \(words[1])"] = Array(words[2...])
+        }
+        return lines
+    }
+}
+
+/// A field that takes its values from elsewhere than before, and of which records have values.
+package struct FormerValues: Sendable, Hashable {
+    package var entity: String
+    package var field: String
+    /// The number of records with a value, among the first 10,000 of the entity.
+    package var records: Int
+
+    /// What this means for the records, as the rest of a sentence about fields.
+    package static let consequence =
+        "come from elsewhere in the JSON than before (records without a value there keep the old one; "
+        + "`absent: clear` clears it)"
+}
+
+extension FieldSources {
+    /// Finds the fields of which records may have values of former sources.
+    package func formerValues(_ reader: borrowing StoreReader) throws -> [FormerValues] {
+        var found: [FormerValues] = []
+        for (entity, field) in changed(since: try reader.fieldSources) {
+            // A description that was not synced may have a new name for it.
+            guard let known = reader.catalog.entity(entity) else { continue }
+            var records = 0, seen = 0
+            try reader.forEach(known.name, in: .all) { record in
+                if let value = record[field], value != .null { records += 1 }
+                seen += 1
+                return seen < FieldSources.sampleSize
+            }
+            if records > 0 { found.append(FormerValues(entity: entity, field: field, records: records)) }
+        }
+        return found
+    }
+
+    /// The maximum number of records that are read per field.
+    private static let sampleSize = 10_000
+}

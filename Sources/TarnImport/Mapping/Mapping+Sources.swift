@@ -1,0 +1,28 @@
+// The sources of a field's values, as texts: two descriptions are compared by them.
+
+extension Mapping {
+    /// Returns everything from which a field takes its value: declared sources, its own names in
+    /// JSON, the names of bare keys, and the value of a record that lacks it.
+    ///
+    /// - Parameters:
+    ///   - isToMany: whether a relationship leads to several records; nil for an attribute.
+    ///   - line: the entity that declares the field, and those of which it is a kind.
+    package func sourceTexts(of field: String, isToMany: Bool?, in line: [String]) -> [String] {
+        let mapped = line.compactMap { entities[$0] }
+        let declaring = line.first.flatMap { entities[$0] }, own = declaring?.fields[field] ?? FieldRules()
+        let rules = mapped.reduce(own) { $0.or($1.rules) }.or(self.rules)
+        let declared = declaring?.paths[field] ?? []
+        let convention = (mapped.lazy.compactMap(\.convention).first ?? naming).with(rules.naming)
+        var texts = declared.map(\.description)
+        var keys = convention.jsonKeys(for: field)
+        if let isToMany {
+            for case .path(let path) in declared where path.isPlain && path.keys.count == 1 {
+                keys += convention.referenceKeys(besideJSONKey: path.keys[0], isToMany: isToMany)
+            }
+            keys += convention.referenceKeys(for: field, isToMany: isToMany)
+        }
+        texts += keys.map { JSONPath(keys: [$0]).description }
+        if let value = own.absentValue { texts.append("absent \(value.text)") }
+        return texts
+    }
+}

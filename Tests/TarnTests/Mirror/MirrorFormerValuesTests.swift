@@ -1,0 +1,132 @@
+// A description that was edited: the fields of an existing mirror that come from elsewhere now, and
+// rules that a 304 cannot decide by.
+
+import TarnDescription
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Mirror: an edited description", .timeLimit(.minutes(5)))
+struct MirrorFormerValuesTests {
+    private static func yaml(_ attribute: String, _ endpoint: String = "") -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Item: { key: id, attributes: { id: int, \(attribute) }, ignore: ['*'] }
+        endpoints:
+          items: { path: /items, entity: Item, paginate: single_page\(endpoint) }
+        """
+    }
+
+    /// Of two records, only the first one has a note.
+    private static let server = [
+        recording("/v1/items", #"[{"id":1,"name":"one","note":"x"},{"id":2,"name":"two"}]"#, "ETag: \"v1\"")
+    ]
+
+    /// The store of a mirror whose description was replaced.
+    private func edited(_ store: MirrorStore, _ yaml: String) throws -> MirrorStore {
+        var store = store
+        let path = store.path
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = path
+        return store
+    }
+
+    @Test("a field that comes from elsewhere is named until a sync has succeeded; then no longer")
+    func otherPath() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
+        #expect(try await first.sync(base).formerValues.isEmpty)
+        #expect(try await first.sync(base).formerValues.isEmpty)
+
+        let second = try edited(first, Self.yaml("label: { type: string?, from: note }"))
+        let failed = try await second.sync("http://127.0.0.1:1")
+        #expect(!failed.failures.isEmpty && failed.formerValues.map(\.field) == ["label"])
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.notModified == 0, "\(report.texts)")
+        #expect(report.formerValues == [FormerValues(entity: "Item", field: "label", records: 2)])
+        #expect(try second.record("Item", 1)["label"] == .string("x"))
+        #expect(try second.record("Item", 2)["label"] == .string("two"))
+        let next = try await second.sync(base)
+        #expect(next.notModified == 1 && next.formerValues.isEmpty)
+    }
+
+    @Test(
+        "a further source, another order, and a new name with the former path leave no former values",
+        arguments: [
+            ("label: { type: string?, from: name }", "label: { type: string?, from: [note, name] }"),
+            ("label: { type: string?, from: [note, name] }", "label: { type: string?, from: [name, note] }"),
+            ("name: string?", "name: { type: string?, from: name }"),
+            ("name: string?", "label: { type: string?, from: name, was: name }"),
+        ])
+    func furtherSource(before: String, after: String) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(before))
+        try await first.sync(base)
+        let report = try await edited(first, Self.yaml(after)).sync(base)
+        #expect(report.failures.isEmpty && report.formerValues.isEmpty, "\(report.texts)")
+    }
+
+    @Test(
+        "a constant, a value for absent fields and a default leave former values when they go",
+        arguments: [
+            "label: { type: string?, value: v1 }", "label: { type: string?, absent: { value: none } }",
+            "label: { type: string?, default: none }",
+        ])
+    func removedSource(before: String) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(before))
+        try await first.sync(base)
+        let second = try edited(first, Self.yaml("label: string?"))
+        #expect(try await second.sync(base).formerValues == [FormerValues(entity: "Item", field: "label", records: 2)])
+        #expect(try second.record("Item", 1)["label"] != nil)
+    }
+
+    @Test("absent: clear, beside the new path, clears the former values, as a new mirror has it")
+    func cleared() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
+        try await first.sync(base)
+        let second = try edited(first, Self.yaml("label: { type: string?, from: note, absent: clear }"))
+        try await second.sync(base)
+        #expect(try second.record("Item", 1)["label"] == .string("x"))
+        #expect(try second.record("Item", 2)["label"] == .null)
+    }
+
+    @Test(
+        "a new rule by the text of a body applies to a list that the server answers with 304",
+        arguments: ["then: fail", "then: empty"])
+    func textRule(action: String) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("name: string?"))
+        try await first.sync(base)
+        #expect(try await first.sync(base).notModified == 1)
+        let rule = ", responses: [{ contains: '\"note\"', \(action) }]"
+        let report = try await edited(first, Self.yaml("name: string?", rule)).sync(base)
+        #expect(report.notModified == 0 && report.listed == 0)
+        #expect(report.failures.isEmpty == (action == "then: empty"), "\(report.texts)")
+    }
+
+    @Test("records that a rule has kept out come with the next sync after it is removed, by 304 or not")
+    func removedTextRule() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let rule = ", responses: [{ contains: '\"note\"', then: empty }]"
+        let first = try MirrorStore(yaml: Self.yaml("name: string?", rule))
+        try await first.sync(base)
+        #expect(try first.count("Item") == 0)
+        let second = try edited(first, Self.yaml("name: string?"))
+        try await second.sync(base)
+        #expect(try second.count("Item") == 2)
+    }
+
+    @Test("a rule for refusals, which a 304 is none of, leaves the list confirmed")
+    func refusalRule() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("name: string?"))
+        try await first.sync(base)
+        let rule = ", responses: [{ status: 403, contains: quota, then: retry }]"
+        #expect(try await edited(first, Self.yaml("name: string?", rule)).sync(base).notModified == 1)
+    }
+}

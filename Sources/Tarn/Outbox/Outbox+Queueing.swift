@@ -25,8 +25,8 @@ extension Outbox {
     /// A field that the declared request does not send stays a local change, beside others that it
     /// sends.
     ///
-    /// - Returns: the operation that has the change, the last one if there are several for fields with
-    ///   requests of their own; nil if nothing differs.
+    /// - Returns: the operation that has the change, the last one if there are several for fields
+    ///   with requests of their own; nil if nothing differs.
     /// - Throws: `WriteError.noRequest`, `.nothingToSend`, `.request` if no changed field can be
     ///   sent; `OutboxError.recordMissing`, `.tooLarge`; otherwise as `StoreWriter.put`.
     @discardableResult

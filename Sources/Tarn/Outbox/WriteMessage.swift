@@ -26,8 +26,8 @@ struct WriteMessage: Sendable {
     /// The reason why the body would replace values that are not known here; nil if it has
     /// everything that the server has.
     var isIncomplete: WriteError?
-    /// The reason why the body may replace values of the server: optional fields have no value here,
-    /// as if a response had left them out. Nil if the record cannot be read first.
+    /// The reason why the body may replace values of the server: optional fields have no value
+    /// here, as if a response had left them out. Nil if the record cannot be read first.
     var lacking: WriteError?
 
     /// Whether the body is a mutation of GraphQL.

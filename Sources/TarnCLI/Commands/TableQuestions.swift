@@ -1,5 +1,5 @@
-// The questions of `tarn inspect` about LMDB files of other programs: where a store has entities and
-// records, such a file has tables and entries.
+// The questions of `tarn inspect` about LMDB files of other programs: where a store has entities
+// and records, such a file has tables and entries.
 
 import Foundation
 import Tarn

@@ -36,8 +36,8 @@ extension DescriptionReader {
 
     /// The request for the change of a field. Its body has that field, or nothing.
     ///
-    /// - Parameter isOfValue: whether the request is for one value, which its URL or `set` states. A
-    ///   `PATCH` with neither fields nor `set` would change nothing.
+    /// - Parameter isOfValue: whether the request is for one value, which its URL or `set` states.
+    ///   A `PATCH` with neither fields nor `set` would change nothing.
     private func apart(_ request: WriteRequest, _ field: String, isOfValue: Bool) -> WriteRequest {
         var request = request
         request.field = field

@@ -63,8 +63,8 @@ extension PageEvidence {
     /// Returns whether the last key of a path is `after`.
     static func isAfter(_ path: String) -> Bool { last(of: path, is: "after") }
 
-    /// Returns whether the last key of a path is `next_batch`: in Matrix, the next page of a list, or
-    /// the token of the next changes.
+    /// Returns whether the last key of a path is `next_batch`: in Matrix, the next page of a list,
+    /// or the token of the next changes.
     static func isBatch(_ path: String) -> Bool { last(of: path, is: "next_batch") }
 
     private static func last(of path: String, is name: String) -> Bool {

@@ -2,7 +2,7 @@
 
 import Tarn
 
-/// Recognizes indexes of lists: `{"people": "https://…/api/people/", "films": "https://…/api/films/"}`.
+/// Recognizes indexes of lists: `{"people": "https://…/people/", "films": "https://…/films/"}`.
 enum ListIndex {
     /// The most URLs of an index.
     private static let limit = 100

@@ -15,8 +15,8 @@ extension Sampler {
         }
     }
 
-    /// Whether a single record is to be requested for each listed one, and has null or an empty list
-    /// where the listed one has nothing.
+    /// Whether a single record is to be requested for each listed one, and has null or an empty
+    /// list where the listed one has nothing.
     private static func leavesTypesOpen(_ record: JSONValue, of listed: JSONValue) -> Bool {
         let added = record.members.filter { listed[$0.key] == nil }
         guard Source.Detail.isWorthRequests(added: added.count, listed: listed.members.count) else { return false }

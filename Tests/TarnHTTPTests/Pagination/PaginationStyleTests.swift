@@ -362,57 +362,6 @@ struct PaginationStyleTests {
         }
     }
 
-    @Test("parameters that repeat those of a page before, or that are no object, are errors")
-    func parameters() throws {
-        let same = Self.page(1, ["continue": PageFacts.json + #"{"from":"B"}"#])
-        #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&from=B")) {
-            try Self.walk(.parameters(path: "continue"), [same, same])
-        }
-        for value in ["B", PageFacts.json + "[1]", PageFacts.container] {
-            let error = #expect(throws: PaginationError.self) {
-                try Self.walk(.parameters(path: "continue"), [Self.page(1, ["continue": value])])
-            }
-            #expect(error?.description.contains("`continue` is no object with the parameters") == true, "\(value)")
-        }
-    }
-
-    @Test("an object with more members than a request has parameters is an error")
-    func tooManyParameters() throws {
-        func page(_ count: Int) -> PageFacts {
-            let members = (1...count).map { #""m\#($0)":\#($0)"# }.joined(separator: ",")
-            return Self.page(1, ["continue": PageFacts.json + "{\(members)}"])
-        }
-        let asked = try Self.walk(.parameters(path: "continue"), [page(100), Self.page(1)])
-        #expect(asked.last?.hasSuffix("&m99=99&m100=100") == true)
-        let error = #expect(throws: PaginationError.self) { try Self.walk(.parameters(path: "continue"), [page(101)]) }
-        #expect(error?.description.contains("`continue` has 101 members") == true)
-    }
-
-    @Test("parts of the same records may take more pages than a list that a server repeats, and not all of them")
-    func repeatedParts() throws {
-        func count(_ pages: Int) throws -> Int {
-            let facts = (1...pages).map { page in
-                var facts = Self.page(2, ["continue": PageFacts.json + #"{"clcontinue":"\#(page)"}"#])
-                facts.digest = 1
-                return facts
-            }
-            return try Self.walk(.parameters(path: "continue"), facts).count
-        }
-        #expect(try count(400) == 401)
-        #expect(throws: PaginationError.self) { try count(600) }
-    }
-
-    @Test("a text for an offset has one place for it")
-    func offsetText() throws {
-        for text in ["from Item", "{value} {value}"] {
-            let values = PaginationValues(["param": .parameter(.query("q")), "text": .text(text)])
-            let error = #expect(throws: PaginationProblem.self) { try OffsetPagination(values: values) }
-            #expect(error?.key == "text")
-        }
-        #expect(OffsetText("a{value}b")?.offset(in: "a7b") == 7)
-        for text in ["a7", "7b", "ab", "a7x b", "axb"] { #expect(OffsetText("a{value}b")?.offset(in: text) == nil) }
-    }
-
     @Test("the closure's own error ends the walk, with its name")
     func closureThrows() throws {
         struct Odd: Error, CustomStringConvertible { let description = "no week" }

@@ -29,8 +29,8 @@ public indirect enum Condition: Sendable, Hashable {
     case contains(FieldPath, Value)
     /// Any text field of the record has this part: an attribute, or an element of a list of texts.
     ///
-    /// The fields are those of the record's kind; fields behind relationships do not count. It reads
-    /// every record.
+    /// The fields are those of the record's kind; fields behind relationships do not count. It
+    /// reads every record.
     case anyContains(String, ignoringCase: Bool)
     /// The text matches a pattern: `%` is any text, `_` one Unicode scalar, `\` escapes the next.
     ///

@@ -36,7 +36,7 @@ package enum MetaKey {
     package static let nextResponse: StaticString = "next response"
     /// Text: the mappings of the responses (`ResponseMappings`). Missing until a sync notes them.
     static let responseMappings: StaticString = "response mappings"
-    /// Text: digests of the sources of fields, by server and field. Missing until a sync notes them.
+    /// Text: digests of the sources of fields, by server and field. Missing until they are noted.
     static let fieldSources: StaticString = "field sources"
     /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"

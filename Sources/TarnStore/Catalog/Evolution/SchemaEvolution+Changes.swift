@@ -63,7 +63,7 @@ private struct EntityDifference {
             let kind = if case .attribute(let type) = field.kind { "attribute (\(type))" } else { "relationship" }
             let unique = field.isUnique ? ", unique" : ""
             guard records > 0 else { return ["new \(kind)\(unique)"] }
-            // Only new records get a default: a sync changes nothing where responses lack the field.
+            // Only new records get a default: a sync changes nothing where responses lack it.
             let until = field.defaultValue == nil ? "`tarn sync`" : "a response has it; its default is for new records"
             return ["new \(kind)\(unique): \(records) stored records lack it until \(until)"]
         }

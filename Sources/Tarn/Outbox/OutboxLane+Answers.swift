@@ -40,7 +40,10 @@ extension OutboxLane {
             case .record(let found): key = found
             case .unreadable(let reason):
                 if let refused = refused(sent, response, message, request) { return refused }
-                sent.unread = unread(reason, response, request)
+                // At another URL, the answer may well be something else, such as the transition.
+                if !message.isOfField || !message.records.keys.isEmpty {
+                    sent.unread = unread(reason, response, request)
+                }
             }
         } else if operation.kind != .delete, let reason {
             sent.unread = unread(reason, response, request)

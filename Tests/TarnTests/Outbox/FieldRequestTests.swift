@@ -36,13 +36,18 @@ struct FieldRequestTests {
     }
 
     /// A server with an issue, which takes every change.
-    private func place(_ write: String = FieldRequestTests.write, status: String? = nil) async throws -> ScriptedOutbox
-    {
+    ///
+    /// - Parameter taken: the body of the answers to the requests of fields.
+    private func place(
+        _ write: String = FieldRequestTests.write, status: String? = nil, taken: String? = nil
+    ) async throws -> ScriptedOutbox {
         let record = ScriptedRecord(#"{"id":1,"title":"a","status":"open","locked":false,"due":"may"}"#)
         let place = try ScriptedOutbox(Self.entities(write)) { request in
             if request.method == "GET" { return record.read(request) }
             if let status { return Answer(status: status, body: #"{"message":"no"}"#) }
-            guard request.target == "/issues" else { return Answer(status: "204 No Content") }
+            guard request.target == "/issues" else {
+                return taken.map { Answer(body: $0) } ?? Answer(status: "204 No Content")
+            }
             return Answer(
                 status: "201 Created", body: #"{"id":7,"title":"new","status":"open","locked":false,"due":null}"#)
         }
@@ -82,6 +87,18 @@ struct FieldRequestTests {
         let count = place.server.requests.count
         #expect(await APIMirror(place.client).sync().failures.isEmpty)
         #expect(place.server.requests.dropFirst(count).allSatisfy { $0.field("If-None-Match") == nil })
+    }
+
+    @Test(
+        "the answer to such a request may be something else than the record",
+        arguments: [(#"{"id":31,"name":"Done"}"#, "open"), (#"{"id":1,"status":"done","locked":true}"#, "done")])
+    func otherAnswer(body: String, status: String) async throws {
+        let place = try await place(taken: body), outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("locked", .bool(true))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.warnings.isEmpty && report.unread == 0, "\(report)")
+        #expect(try place.field("locked") == .bool(true) && place.field("status") == .string(status))
+        #expect(try place.store.read { try $0.count("Issue") } == 1)
     }
 
     @Test("changes of the same field fold, and not with those of others")

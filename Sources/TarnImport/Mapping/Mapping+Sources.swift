@@ -28,7 +28,9 @@ extension Mapping {
     ///
     /// - Parameter line: as for ``sourceTexts(of:isToMany:in:)``.
     package func keepsAbsent(_ field: String, isOptional: Bool, in line: [String]) -> Bool {
-        let rules = rules(of: field, in: line)
+        let declared = line.first.flatMap { entities[$0] }?.paths[field] ?? [], rules = rules(of: field, in: line)
+        // No record lacks a constant.
+        if declared.contains(where: { if case .constant = $0 { true } else { false } }) { return false }
         return rules.absentValue == nil && !(rules.absent == .clear && isOptional)
     }
 

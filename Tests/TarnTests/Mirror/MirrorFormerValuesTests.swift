@@ -97,6 +97,18 @@ struct MirrorFormerValuesTests {
         #expect(try second.record("Item", 2)["label"] == .null)
     }
 
+    @Test("a constant replaces the values of a path, and of another constant: no former ones are named")
+    func constant() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
+        try await first.sync(base)
+        for value in ["v1", "v2"] {
+            let changed = try edited(first, Self.yaml("label: { type: string?, value: \(value) }"))
+            #expect(try await changed.sync(base).formerValues.isEmpty)
+            #expect(try changed.record("Item", 2)["label"] == .string(value))
+        }
+    }
+
     @Test("a key that comes from elsewhere identifies other records: it has no former values")
     func otherKey() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

@@ -109,6 +109,9 @@ extension Description {
         }
         keys.mapping.duplicates = nil
         keys.mapping.local = nil
+        // Rules change what a response is taken for, not how its records are identified.
+        keys.api.responses = []
+        for index in keys.furtherAPIs.indices { keys.furtherAPIs[index].api.responses = [] }
         for entity in keys.schema.entities {
             guard var mapped = keys.mapping.entities[entity.name] else { continue }
             mapped.paths = mapped.paths.filter { key.contains($0.key) }

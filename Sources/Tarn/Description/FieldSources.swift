@@ -15,6 +15,8 @@ package struct FieldSources: Sendable {
         var keys: [String]
         /// Digests of the sources.
         var sources: [String]
+        /// Whether a record that lacks the field keeps its value.
+        var keepsAbsent: Bool
     }
 
     private let fields: [Field]
@@ -28,18 +30,23 @@ package struct FieldSources: Sendable {
         fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity in
             var line = [entity.name]
             while let parent = parents[line[line.count - 1]] ?? nil, !line.contains(parent) { line.append(parent) }
-            func field(_ name: String, formerly: String?, isToMany: Bool?, _ extra: [String]) -> Field {
+            func field(
+                _ name: String, formerly: String?, isToMany: Bool?, isOptional: Bool = true, _ extra: [String]
+            ) -> Field {
                 let names = [name] + [formerly].compactMap(\.self)
                 let entities = [entity.name] + [entity.renamedFrom].compactMap(\.self)
                 let texts = mapping.sourceTexts(of: name, isToMany: isToMany, in: line) + extra
                 return Field(
                     entity: entity.name, name: name,
                     keys: entities.flatMap { entity in names.map { "\(scope) \(entity).\($0)" } },
-                    sources: texts.map(FieldSources.digest))
+                    sources: texts.map(FieldSources.digest),
+                    // A record with another key is another record.
+                    keepsAbsent: !entity.key.contains(name)
+                        && mapping.keepsAbsent(name, isOptional: isOptional, in: line))
             }
             let attributes = entity.attributes.sorted { $0.name < $1.name }.map { attribute in
                 field(
-                    attribute.name, formerly: attribute.renamedFrom, isToMany: nil,
+                    attribute.name, formerly: attribute.renamedFrom, isToMany: nil, isOptional: attribute.isOptional,
                     attribute.defaultValue.map { ["default \($0.jsonText)"] } ?? [])
             }
             return attributes
@@ -51,7 +58,8 @@ package struct FieldSources: Sendable {
 
     private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
 
-    /// The fields that no longer have all of the sources that were noted.
+    /// The fields that no longer have all of the sources that were noted, except for keys and for
+    /// fields that are cleared or get another value where a response lacks them.
     ///
     /// A further source, or another order, leaves no former value: a record that lacks the new
     /// sources lacks the former ones, too.
@@ -60,16 +68,18 @@ package struct FieldSources: Sendable {
     package func changed(since note: String?) -> [(entity: String, field: String)] {
         let noted = FieldSources.lines(of: note)
         return fields.compactMap { field in
-            guard let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
+            guard field.keepsAbsent, let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
             let sources = Set(field.sources.map { $0[...] })
             return former.allSatisfy(sources.contains) ? nil : (field.entity, field.name)
         }
     }
 
     /// The note in which these sources replace those of before; fields of other servers, and those
-    /// that the description does not have, keep theirs.
+    /// that the description does not have, keep theirs. Former names of fields are removed: another
+    /// field may get such a name.
     func text(after note: String?) -> String {
         var lines = FieldSources.lines(of: note)
+        for key in fields.flatMap({ $0.keys.dropFirst() }) { lines[key] = nil }
         for field in fields { lines[field.keys[0]] = field.sources.map { $0[...] } }
         return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.joined(separator: " "))" }
             .joined(separator: "\n")
@@ -103,21 +113,22 @@ package struct FormerValues: Sendable, Hashable {
 extension FieldSources {
     /// Finds the fields of which records may have values of former sources.
     package func formerValues(_ reader: borrowing StoreReader) throws -> [FormerValues] {
-        var found: [FormerValues] = []
-        for (entity, field) in changed(since: try reader.fieldSources) {
+        let byEntity = Dictionary(grouping: changed(since: try reader.fieldSources), by: \.entity)
+        return try byEntity.sorted { $0.key < $1.key }.flatMap { entity, fields -> [FormerValues] in
             // A description that was not synced may have a new name for it.
-            guard let known = reader.catalog.entity(entity) else { continue }
-            var records = 0, seen = 0
+            guard let known = reader.catalog.entity(entity) else { return [] }
+            var found = fields.map { FormerValues(entity: entity, field: $0.field, records: 0) }, seen = 0
             try reader.forEach(known.name, in: .all) { record in
-                if let value = record[field], value != .null { records += 1 }
+                for index in found.indices where record[found[index].field].map({ $0 != .null }) ?? false {
+                    found[index].records += 1
+                }
                 seen += 1
                 return seen < FieldSources.sampleSize
             }
-            if records > 0 { found.append(FormerValues(entity: entity, field: field, records: records)) }
+            return found.filter { $0.records > 0 }
         }
-        return found
     }
 
-    /// The maximum number of records that are read per field.
+    /// The maximum number of records that are read per entity.
     private static let sampleSize = 10_000
 }

@@ -84,15 +84,54 @@ struct MirrorFormerValuesTests {
         #expect(try second.record("Item", 1)["label"] != nil)
     }
 
-    @Test("absent: clear, beside the new path, clears the former values, as a new mirror has it")
+    @Test("absent: clear, beside the new path, clears the former values, as a new mirror has it, and none are named")
     func cleared() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
         try await first.sync(base)
         let second = try edited(first, Self.yaml("label: { type: string?, from: note, absent: clear }"))
-        try await second.sync(base)
+        let sources = FieldSources(second.description)
+        #expect(try first.read { try sources.formerValues($0) }.isEmpty)
+        #expect(try await second.sync(base).formerValues.isEmpty)
         #expect(try second.record("Item", 1)["label"] == .string("x"))
         #expect(try second.record("Item", 2)["label"] == .null)
+    }
+
+    @Test("a constant replaces the values of a path, and of another constant: no former ones are named")
+    func constant() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
+        try await first.sync(base)
+        for value in ["v1", "v2"] {
+            let changed = try edited(first, Self.yaml("label: { type: string?, value: \(value) }"))
+            #expect(try await changed.sync(base).formerValues.isEmpty)
+            #expect(try changed.record("Item", 2)["label"] == .string(value))
+        }
+    }
+
+    @Test("a key that comes from elsewhere identifies other records: it has no former values")
+    func otherKey() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        func yaml(_ key: String) -> String {
+            Self.yaml("name: string?").replacing("id: int", with: "id: { type: string, from: \(key) }")
+        }
+        let first = try MirrorStore(yaml: yaml("name"))
+        try await first.sync(base)
+        let second = try edited(first, yaml("note"))
+        #expect(try await second.sync(base).formerValues.isEmpty)
+        #expect(try second.read { try $0.record("Item", RecordKey("x")) }?["name"] == .string("one"))
+    }
+
+    @Test("a new field with the former name of another one has no former values")
+    func nameOfRenamed() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("code: { type: string?, from: name }"))
+        try await first.sync(base)
+        try await edited(first, Self.yaml("label: { type: string?, from: name, was: code }")).sync(base)
+        let both = "label: { type: string?, from: name }, code: { type: string?, from: note }"
+        let third = try edited(first, Self.yaml(both))
+        #expect(try await third.sync(base).formerValues.isEmpty)
+        #expect(try third.record("Item", 1)["code"] == .string("x"))
     }
 
     @Test(

@@ -109,6 +109,18 @@ struct EarlierListTests {
         #expect(try store.items() == [10, 12])
     }
 
+    @Test("after a change of a rule by the text of a body, orphans of what earlier scans have listed are found")
+    func changedResponseRule() async throws {
+        var store = try MirrorStore(yaml: Self.yaml(Self.single))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        let changed = Self.yaml(Self.single).replacing(
+            "example/v1 }", with: "example/v1, responses: [{ contains: maintenance, then: fail }] }")
+        try describe(&store, changed)
+        #expect(store.description.api.responses.count == 1)
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 12])
+    }
+
     @Test(
         "after a change of the header fields of a request, no record that only the list before had is an orphan")
     func changedHeaders() async throws {

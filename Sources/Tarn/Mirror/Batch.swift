@@ -31,6 +31,8 @@ struct Batch {
         var isObject: Bool?
         /// A digest of the list's elements as sent, if keys depend on their positions.
         var contentDigest: UInt64?
+        /// The error that the page has stated beside its records.
+        var partialError: Checkpoint.PartialError?
 
         var isImported: Bool { asked == nil }
 

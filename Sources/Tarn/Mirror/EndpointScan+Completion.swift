@@ -24,15 +24,15 @@ extension EndpointScan {
     ///
     /// - Throws: the error.
     func checkPartialError(of list: ListScan) throws {
-        guard let error = partialError(of: list) else { return }
+        guard let error = partialError(in: list.target.checkpoint) else { return }
         list.target.checkpoint.nextURL = nil
         batch.add(list.target.checkpoint, list.target.name, of: list.index)
         throw error
     }
 
     /// The first error that a page of a list has stated beside its records; nil if none has.
-    func partialError(of list: ListScan) -> MirrorError? {
-        list.target.checkpoint.partialError.map {
+    func partialError(in checkpoint: Checkpoint) -> MirrorError? {
+        checkpoint.partialError.map {
             .status(code: $0.status, method: endpoint.method, url: $0.url, message: $0.message)
         }
     }

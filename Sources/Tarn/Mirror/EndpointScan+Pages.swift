@@ -273,6 +273,7 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
+        checkpoint.partialError = checkpoint.partialError ?? page.partialError
         // A run without a page does not keep a position that the server goes on failing at.
         let begun = list.target.beginning
         if begun.pages > 0 || begun.failure != nil { checkpoint.continuedAt = client.now }
@@ -302,7 +303,7 @@ extension EndpointScan {
         if !hasNext, behindPart != nil || list.pages.isCutOff && options.isDryRun {
             report.wasLimited = true
             // The next part goes on with the error: only the run that has met it reports it.
-            if list.target.beginning.partialError == nil, let error = partialError(of: list) {
+            if list.target.beginning.partialError == nil, let error = partialError(in: checkpoint) {
                 report.failures.append(error)
             }
             checkpoint.nextURL = behindPart
@@ -391,11 +392,10 @@ extension EndpointScan {
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
-        if !isEmpty, !endpoint.isTypedRequest, let error = target.pages.partialError(response, page) {
-            if list.target.checkpoint.partialError == nil { list.target.checkpoint.partialError = error }
-            // A 304 would confirm the page without it.
-            entry.validation.removeValidators()
-        }
+        let isStated = !isEmpty && !endpoint.isTypedRequest
+        let stated = isStated ? target.pages.partialError(response, page) : nil
+        // A 304 would confirm the page without its error.
+        if stated != nil { entry.validation.removeValidators() }
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(
@@ -403,7 +403,7 @@ extension EndpointScan {
             requestedAfter: fetch.requestedAfter, byteCount: response.body.count,
             drafting: ContinuousClock.now - started,
             isObject: response.body.first { $0 > UInt8(ascii: " ") && $0 < 0x80 }.map { $0 == UInt8(ascii: "{") },
-            contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil)
+            contentDigest: added.count > 0 ? contentDigest(of: response.body, list.pages) : nil, partialError: stated)
     }
 
     /// The part of a page's entry by which a cache answers with the page; nil if it needs none.

@@ -216,6 +216,24 @@ struct MirrorPartialAnswerTests {
         #expect(try store.items() == [1, 2, 3, 9])
     }
 
+    @Test("a page with an error that is requested again leaves its error behind")
+    func requestedAgain() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    paginate: { json_link: { path: next } }"))
+        func pages(_ last: String) -> ClosureTransport {
+            ClosureTransport { request in
+                let first = #"{"items":[{"id":1,"name":"n"}],"next":"/v1/items?page=2"}"#
+                let body = request.url.hasSuffix("page=2") ? #"{"items":[{"id":2,"name":"n"}],"# + last : first
+                return TransportResponse(status: 200, body: Array(body.utf8))
+            }
+        }
+        let broken = pages(#""incomplete_results":true,"next":"ftp://other.test.example/3"}"#)
+        #expect(try await store.sync(nil, transport: broken).texts.count == 1)
+        #expect(try store.items() == [1, 2])
+        let report = try await store.sync(nil, transport: pages(#""next":null}"#))
+        #expect(report.endpoint("items")?.isResumed == true)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+    }
+
     @Test("a limited sync reports the error in the run that meets it, and the last one reports it again")
     func limited() async throws {
         let store = try MirrorStore(yaml: itemsYAML(Self.numbered)), transport = Self.pages(nil)

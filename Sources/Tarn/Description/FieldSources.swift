@@ -75,8 +75,8 @@ package struct FieldSources: Sendable {
     }
 
     /// The note in which these sources replace those of before; fields of other servers, and those
-    /// that the description does not have, keep theirs. Former names of fields are removed: another
-    /// field may get such a name.
+    /// that the description does not have, keep theirs. Former names of fields are removed: a field
+    /// that is renamed back has the sources of its other name.
     func text(after note: String?) -> String {
         var lines = FieldSources.lines(of: note)
         for key in fields.flatMap({ $0.keys.dropFirst() }) { lines[key] = nil }

@@ -122,16 +122,17 @@ struct MirrorFormerValuesTests {
         #expect(try second.read { try $0.record("Item", RecordKey("x")) }?["name"] == .string("one"))
     }
 
-    @Test("a new field with the former name of another one has no former values")
-    func nameOfRenamed() async throws {
+    @Test("a renamed field has the former values of its earlier name, and none once it is renamed back")
+    func renamed() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml("code: { type: string?, from: name }"))
         try await first.sync(base)
-        try await edited(first, Self.yaml("label: { type: string?, from: name, was: code }")).sync(base)
-        let both = "label: { type: string?, from: name }, code: { type: string?, from: note }"
-        let third = try edited(first, Self.yaml(both))
+        let second = try edited(first, Self.yaml("label: { type: string?, from: note, was: code }"))
+        #expect(
+            try await second.sync(base).formerValues == [FormerValues(entity: "Item", field: "label", records: 2)])
+        let third = try edited(first, Self.yaml("code: { type: string?, from: note, was: label }"))
         #expect(try await third.sync(base).formerValues.isEmpty)
-        #expect(try third.record("Item", 1)["code"] == .string("x"))
+        #expect(try third.record("Item", 2)["code"] == .string("two"))
     }
 
     @Test(

@@ -141,8 +141,9 @@ struct JSONSchema {
                 if let property = (node.schema["properties"] as? [String: [String: Any]])?[part] {
                     return expand(property, "\(node.pointer)/properties/\(part)")
                 }
+                // A name may have dots: the mapping of the names stays for further parts.
                 return (node.schema["additionalProperties"] as? [String: Any]).map {
-                    expand($0, node.pointer + "/additionalProperties")
+                    expand($0, node.pointer + "/additionalProperties") + [node]
                 } ?? []
             }
         }

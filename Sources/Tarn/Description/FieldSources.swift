@@ -15,6 +15,8 @@ package struct FieldSources: Sendable {
         var keys: [String]
         /// Digests of the sources.
         var sources: [String]
+        /// Digests of the former name in JSON; empty without one.
+        var formerNames: Set<Substring>
         /// Whether a record that lacks the field keeps its value.
         var keepsAbsent: Bool
     }
@@ -36,10 +38,12 @@ package struct FieldSources: Sendable {
                 let names = [name] + [formerly].compactMap(\.self)
                 let entities = [entity.name] + [entity.renamedFrom].compactMap(\.self)
                 let texts = mapping.sourceTexts(of: name, isToMany: isToMany, in: line) + extra
+                let formerTexts = formerly.map { mapping.sourceTexts(of: $0, isToMany: isToMany, in: line) } ?? []
                 return Field(
                     entity: entity.name, name: name,
                     keys: entities.flatMap { entity in names.map { "\(scope) \(entity).\($0)" } },
                     sources: texts.map(FieldSources.digest),
+                    formerNames: Set(formerTexts.map { FieldSources.digest(of: $0)[...] }),
                     // A record with another key is another record.
                     keepsAbsent: !entity.key.contains(name)
                         && mapping.keepsAbsent(name, isOptional: isOptional, in: line))
@@ -62,7 +66,8 @@ package struct FieldSources: Sendable {
     /// fields that are cleared or get another value where a response lacks them.
     ///
     /// A further source, or another order, leaves no former value: a record that lacks the new
-    /// sources lacks the former ones, too.
+    /// sources lacks the former ones, too. The former name of a field that is renamed was a source
+    /// only if it had no other one.
     ///
     /// - Parameter note: the note in the store; nil for none, and then no field is returned.
     package func changed(since note: String?) -> [(entity: String, field: String)] {
@@ -70,7 +75,9 @@ package struct FieldSources: Sendable {
         return fields.compactMap { field in
             guard field.keepsAbsent, let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
             let sources = Set(field.sources.map { $0[...] })
-            return former.allSatisfy(sources.contains) ? nil : (field.entity, field.name)
+            let declared = former.filter { !field.formerNames.contains($0) }
+            let areLeft = (declared.isEmpty ? former : declared).allSatisfy(sources.contains)
+            return areLeft ? nil : (field.entity, field.name)
         }
     }
 

@@ -60,6 +60,7 @@ struct MirrorFormerValuesTests {
             ("label: { type: string?, from: [note, name] }", "label: { type: string?, from: [name, note] }"),
             ("name: string?", "name: { type: string?, from: name }"),
             ("name: string?", "label: { type: string?, from: name, was: name }"),
+            ("code: { type: string?, from: name }", "label: { type: string?, from: name, was: code }"),
         ])
     func furtherSource(before: String, after: String) async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

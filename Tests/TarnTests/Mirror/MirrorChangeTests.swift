@@ -21,21 +21,13 @@ struct MirrorChangeTests {
         try LocalServer([recording("/v1/items", MirrorChangeTests.body, "ETag: \"v1\"")])
     }
 
-    private func changed(_ store: MirrorStore, _ yaml: String) throws -> MirrorStore {
-        var store = store
-        let path = store.path
-        store.description = try Description.parse(yaml, file: "tarn.yaml")
-        store.description.storePath = path
-        return store
-    }
-
     @Test("an attribute that was added is filled by the next sync, which does not ask conditionally")
     func addedAttributeIsFilled() async throws {
         let server = try server()
         let store = try MirrorStore(yaml: yaml())
         _ = try await store.sync(server.base + "/v1")
         #expect(try store.record("Item", 1)["size"] == nil)
-        let wider = try changed(store, yaml("      size: int", ignore: "[note]"))
+        let wider = try store.edited(yaml("      size: int", ignore: "[note]"))
         let report = try await wider.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.notModified == 0 && report.report.updated == 2, "\(report.texts)")
         #expect(try wider.record("Item", 1)["size"] == .int(10))
@@ -57,7 +49,7 @@ struct MirrorChangeTests {
         let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
         var store = try MirrorStore(yaml: first)
         for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x")] {
-            store = try changed(store, yaml)
+            store = try store.edited(yaml)
             try await expectOwnValues(store, server, label)
         }
         #expect(try await store.sync(server.base + "/v1").notModified == 1)
@@ -78,7 +70,7 @@ struct MirrorChangeTests {
         let first = yaml("name"), second = yaml("note").replacing("\n  items:", with: "\n  things:")
         var store = try MirrorStore(yaml: first)
         for (yaml, label) in [(first, "one"), (first, "one"), (second, "x"), (first, "one")] {
-            store = try changed(store, yaml)
+            store = try store.edited(yaml)
             let report = try await store.sync(server.base + "/v1")
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.record("Item", 1)["label"] == .string(label))
@@ -94,7 +86,7 @@ struct MirrorChangeTests {
             "      label: { type: string?, from: note }", ignore: "[size]", records: "items\n    with: { size: 9 }")
         var store = try MirrorStore(yaml: first)
         for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x")] {
-            store = try changed(store, yaml)
+            store = try store.edited(yaml)
             try await expectOwnValues(store, server, label)
         }
         #expect(try await store.sync(server.base + "/v1").notModified == 1)
@@ -109,7 +101,7 @@ struct MirrorChangeTests {
             .replacing("\n  items:", with: "\n  things:").replacing("path: /items", with: "path: /things")
         var store = try MirrorStore(yaml: first)
         for (yaml, label) in [(first, "one"), (second, "x"), (first, "one"), (second, "x"), (first, "one")] {
-            store = try changed(store, yaml)
+            store = try store.edited(yaml)
             try await expectOwnValues(store, server, label)
         }
         #expect(try await store.sync(server.base + "/v1").notModified == 1)
@@ -135,7 +127,7 @@ struct MirrorChangeTests {
         for (yaml, label) in [
             (first, "one"), (first, "one"), (second, "x"), (first, "one"), (second, "x"), (first, "one"),
         ] {
-            store = try changed(store, yaml)
+            store = try store.edited(yaml)
             let report = try await store.sync(server.base + "/v1")
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.record("Item", 1)["label"] == .string(label))
@@ -149,14 +141,14 @@ struct MirrorChangeTests {
         let second = yaml("      label: { type: string?, from: note }", ignore: "[size]")
         var store = try MirrorStore(yaml: first)
         try await expectOwnValues(store, server, "one")
-        store = try changed(store, second)
+        store = try store.edited(second)
         var client = APIClient.Options()
         client.base = server.base + "/v1"
         let cache = try RecordCache(
             store.description, store: try store.open(), transport: MirrorStore.impatient(), client: client)
         _ = try await cache.fetch(CacheRequest("items"), policy: .networkFirst)
         #expect(try store.record("Item", 1)["label"] == .string("x"))
-        store = try changed(store, first)
+        store = try store.edited(first)
         try await expectOwnValues(store, server, "one")
     }
 
@@ -180,11 +172,11 @@ struct MirrorChangeTests {
         var store = try MirrorStore(yaml: yaml("name"))
         #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
         #expect(try store.record("Item", 9)["label"] == .string("nine"))
-        store = try changed(store, yaml("note"))
+        store = try store.edited(yaml("note"))
         let report = try await store.sync(server.base + "/v1", names: ["orders"])
         #expect(report.failures.isEmpty && report.report.keyLimit == 100, "\(report.texts)")
         #expect(try store.record("Item", 9)["label"] == .string("x"))
-        store = try changed(store, yaml("name"))
+        store = try store.edited(yaml("name"))
         #expect(try await store.sync(server.base + "/v1").failures.isEmpty)
         #expect(try store.record("Item", 9)["label"] == .string("nine"))
     }
@@ -195,7 +187,7 @@ struct MirrorChangeTests {
         let store = try MirrorStore(yaml: yaml(ignore: ""))
         let first = try await store.sync(server.base + "/v1")
         #expect(first.report.unmapped.map(\.path) == ["note", "size"])
-        let report = try await changed(store, yaml()).sync(server.base + "/v1")
+        let report = try await store.edited(yaml()).sync(server.base + "/v1")
         #expect(report.notModified == 1 && report.report.unmapped == [])
     }
 
@@ -204,15 +196,14 @@ struct MirrorChangeTests {
         let server = try server()
         let store = try MirrorStore(yaml: yaml())
         _ = try await store.sync(server.base + "/v1")
-        let other = try changed(store, yaml(records: "others"))
+        let other = try store.edited(yaml(records: "others"))
         let report = try await other.sync(server.base + "/v1")
         #expect(report.notModified == 0)
         #expect(try other.count("Item") == 3)
 
         let both =
             "\n  Thing:\n    key: id\n    attributes: { id: int, name: string }\n    ignore: [size, note]\nendpoints:"
-        let things = try changed(
-            store,
+        let things = try store.edited(
             yaml(records: "others").replacing("\nendpoints:", with: both).replacing(
                 "entity: Item", with: "entity: Thing"))
         let second = try await things.sync(server.base + "/v1")
@@ -227,7 +218,7 @@ struct MirrorChangeTests {
         _ = try await store.sync(server.base + "/v1")
         let before = try store.dump(versions: true)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: store.path + "/data.mdb"))
-        let other = try changed(store, yaml("      size: string", ignore: "[note]"))
+        let other = try store.edited(yaml("      size: string", ignore: "[note]"))
         await #expect {
             try await other.sync(server.base + "/v1")
         } throws: { error in
@@ -245,7 +236,7 @@ struct MirrorChangeTests {
         let store = try MirrorStore(yaml: itemsYAML())
         let failing = try LocalServer(pages, "--fault", "page=3:status:500")
         _ = try await store.sync(failing.base + "/v1")
-        let other = try changed(store, itemsYAML(attributes: "      size: int?"))
+        let other = try store.edited(itemsYAML(attributes: "      size: int?"))
         let sound = try LocalServer(pages)
         let report = try await other.sync(sound.base + "/v1")
         #expect(report.endpoints.first?.isResumed == false)

@@ -25,15 +25,6 @@ struct MirrorFormerValuesTests {
         recording("/v1/items", #"[{"id":1,"name":"one","note":"x"},{"id":2,"name":"two"}]"#, "ETag: \"v1\"")
     ]
 
-    /// The store of a mirror whose description was replaced.
-    private func edited(_ store: MirrorStore, _ yaml: String) throws -> MirrorStore {
-        var store = store
-        let path = store.path
-        store.description = try Description.parse(yaml, file: "tarn.yaml")
-        store.description.storePath = path
-        return store
-    }
-
     @Test("a field that comes from elsewhere is named until a sync has succeeded; then no longer")
     func otherPath() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
@@ -41,7 +32,7 @@ struct MirrorFormerValuesTests {
         #expect(try await first.sync(base).formerValues.isEmpty)
         #expect(try await first.sync(base).formerValues.isEmpty)
 
-        let second = try edited(first, Self.yaml("label: { type: string?, from: note }"))
+        let second = try first.edited(Self.yaml("label: { type: string?, from: note }"))
         let failed = try await second.sync("http://127.0.0.1:1")
         #expect(!failed.failures.isEmpty && failed.formerValues.map(\.field) == ["label"])
         let report = try await second.sync(base)
@@ -66,7 +57,7 @@ struct MirrorFormerValuesTests {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml(before))
         try await first.sync(base)
-        let report = try await edited(first, Self.yaml(after)).sync(base)
+        let report = try await first.edited(Self.yaml(after)).sync(base)
         #expect(report.failures.isEmpty && report.formerValues.isEmpty, "\(report.texts)")
     }
 
@@ -80,7 +71,7 @@ struct MirrorFormerValuesTests {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml(before))
         try await first.sync(base)
-        let second = try edited(first, Self.yaml("label: string?"))
+        let second = try first.edited(Self.yaml("label: string?"))
         #expect(try await second.sync(base).formerValues == [FormerValues(entity: "Item", field: "label", records: 2)])
         #expect(try second.record("Item", 1)["label"] != nil)
     }
@@ -90,7 +81,7 @@ struct MirrorFormerValuesTests {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
         try await first.sync(base)
-        let second = try edited(first, Self.yaml("label: { type: string?, from: note, absent: clear }"))
+        let second = try first.edited(Self.yaml("label: { type: string?, from: note, absent: clear }"))
         let sources = FieldSources(second.description)
         #expect(try first.read { try sources.formerValues($0) }.isEmpty)
         #expect(try await second.sync(base).formerValues.isEmpty)
@@ -104,7 +95,7 @@ struct MirrorFormerValuesTests {
         let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
         try await first.sync(base)
         for value in ["v1", "v2"] {
-            let changed = try edited(first, Self.yaml("label: { type: string?, value: \(value) }"))
+            let changed = try first.edited(Self.yaml("label: { type: string?, value: \(value) }"))
             #expect(try await changed.sync(base).formerValues.isEmpty)
             #expect(try changed.record("Item", 2)["label"] == .string(value))
         }
@@ -118,7 +109,7 @@ struct MirrorFormerValuesTests {
         }
         let first = try MirrorStore(yaml: yaml("name"))
         try await first.sync(base)
-        let second = try edited(first, yaml("note"))
+        let second = try first.edited(yaml("note"))
         #expect(try await second.sync(base).formerValues.isEmpty)
         #expect(try second.read { try $0.record("Item", RecordKey("x")) }?["name"] == .string("one"))
     }
@@ -128,10 +119,10 @@ struct MirrorFormerValuesTests {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
         let first = try MirrorStore(yaml: Self.yaml("code: { type: string?, from: name }"))
         try await first.sync(base)
-        let second = try edited(first, Self.yaml("label: { type: string?, from: note, was: code }"))
+        let second = try first.edited(Self.yaml("label: { type: string?, from: note, was: code }"))
         #expect(
             try await second.sync(base).formerValues == [FormerValues(entity: "Item", field: "label", records: 2)])
-        let third = try edited(first, Self.yaml("code: { type: string?, from: note, was: label }"))
+        let third = try first.edited(Self.yaml("code: { type: string?, from: note, was: label }"))
         #expect(try await third.sync(base).formerValues.isEmpty)
         #expect(try third.record("Item", 2)["code"] == .string("two"))
     }
@@ -145,7 +136,7 @@ struct MirrorFormerValuesTests {
         try await first.sync(base)
         #expect(try await first.sync(base).notModified == 1)
         let rule = ", responses: [{ contains: '\"note\"', \(action) }]"
-        let report = try await edited(first, Self.yaml("name: string?", rule)).sync(base)
+        let report = try await first.edited(Self.yaml("name: string?", rule)).sync(base)
         #expect(report.notModified == 0 && report.listed == 0)
         #expect(report.failures.isEmpty == (action == "then: empty"), "\(report.texts)")
     }
@@ -157,7 +148,7 @@ struct MirrorFormerValuesTests {
         let first = try MirrorStore(yaml: Self.yaml("name: string?", rule))
         try await first.sync(base)
         #expect(try first.count("Item") == 0)
-        let second = try edited(first, Self.yaml("name: string?"))
+        let second = try first.edited(Self.yaml("name: string?"))
         try await second.sync(base)
         #expect(try second.count("Item") == 2)
     }
@@ -168,6 +159,6 @@ struct MirrorFormerValuesTests {
         let first = try MirrorStore(yaml: Self.yaml("name: string?"))
         try await first.sync(base)
         let rule = ", responses: [{ status: 403, contains: quota, then: retry }]"
-        #expect(try await edited(first, Self.yaml("name: string?", rule)).sync(base).notModified == 1)
+        #expect(try await first.edited(Self.yaml("name: string?", rule)).sync(base).notModified == 1)
     }
 }

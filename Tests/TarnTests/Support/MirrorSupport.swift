@@ -60,6 +60,14 @@ struct MirrorStore {
 
     var path: String { description.storePath }
 
+    /// The store of a mirror whose description was replaced.
+    func edited(_ yaml: String) throws -> MirrorStore {
+        var store = self
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = path
+        return store
+    }
+
     func open() throws -> Store {
         try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .relaxed))
     }

@@ -84,16 +84,22 @@ final class ShellSession {
     }
 
     /// Restores the terminal before a signal ends the process: at the prompt it is in raw mode.
+    ///
+    /// It waits until the signals are received: before, they would end the process at once.
     private func endings() -> [any DispatchSourceSignal] {
-        [SIGTERM, SIGHUP, SIGQUIT].filter { !Interrupts.isIgnored($0) }.map { number in
+        let received = DispatchSemaphore(value: 0)
+        let sources = [SIGTERM, SIGHUP, SIGQUIT].filter { !Interrupts.isIgnored($0) }.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 LineEditor.restoreTerminal()
                 _exit(128 + number)
             }
+            source.setRegistrationHandler { received.signal() }
             source.resume()
             return source
         }
+        for _ in sources { _ = received.wait(timeout: .now() + 5) }
+        return sources
     }
 
     private func makeInput() -> ShellInput {

@@ -111,7 +111,7 @@ package struct FormerValues: Sendable, Hashable {
     /// The number of records with a value, among the first 10,000 of the entity.
     package var records: Int
 
-    /// What this means for the records, as the rest of a sentence about fields.
+    /// The consequence for the records, as the rest of a sentence about fields.
     package static let consequence =
         "come from elsewhere in the JSON than before (records without a value there keep the old one; "
         + "`absent: clear` clears it)"

@@ -83,7 +83,7 @@ extension Outbox {
         _ entity: String, _ fields: [Record.Field], key: RecordKey?, isWhole: Bool, in writer: inout StoreWriter
     ) throws -> RecordKey {
         let unsent = try unsentByCreation(entity, fields.map(\.name), writer.access)
-        let own = isWhole ? [:] : writes(of: entity, writer.access)?.fields ?? [:]
+        let own = isWhole ? [:] : builder(writer.access).fieldRequests(of: entity)
         var fields = try fitting(fields, entity, writer.access)
         let late = fields.filter { unsent.contains($0.name) && own[$0.name] != nil }
         // A new record has no value to clear.
@@ -114,7 +114,7 @@ extension Outbox {
     func queueUpdates(
         _ entity: String, _ key: RecordKey, _ fields: [Record.Field], _ writer: inout StoreWriter
     ) throws -> [UInt64] {
-        let own = writes(of: entity, writer.access)?.fields ?? [:]
+        let own = builder(writer.access).fieldRequests(of: entity)
         guard fields.contains(where: { own[$0.name] != nil }) else {
             return try updateTogether(entity, key, fields, apart: Set(own.keys), &writer).map { [$0] } ?? []
         }
@@ -289,10 +289,10 @@ extension Outbox {
         _ kind: OutboxOperation.Kind, _ name: String, _ fields: [String], _ access: StoreAccess
     ) throws -> [UnsentField] {
         guard let entity = access.catalog.entity(name) else { return [] }
-        let own = writes(of: name, access)?.fields ?? [:]
+        let builder = builder(access), own = builder.fieldRequests(of: name)
         let together = own.isEmpty ? fields : fields.filter { own[$0] == nil }
         guard !together.isEmpty else { return [] }
-        return try builder(access).unsent(together, kind, request(kind, name, nil, access), entity)
+        return try builder.unsent(together, kind, request(kind, name, nil, access), entity)
     }
 
     /// The fields among the given ones that the request of a creation does not send.

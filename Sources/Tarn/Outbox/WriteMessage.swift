@@ -56,6 +56,11 @@ struct WriteMessageBuilder {
         catalog.entity(entity).flatMap { description.writes(of: $0, in: catalog) }
     }
 
+    /// The requests for single fields of an entity, by the field's name.
+    func fieldRequests(of entity: String) -> [String: FieldRequests] {
+        plans.hasFieldRequests(in: description.writes) ? requests(of: entity)?.fields ?? [:] : [:]
+    }
+
     /// The operations that an operation waits for because of the bodies and URLs of requests.
     func waits(of id: UInt64) throws -> [OutboxQueueEntry.Wait] {
         try description.waits(of: id, access, plans)
@@ -317,7 +322,7 @@ struct WriteMessageBuilder {
     func unsent(
         _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
     ) throws -> [UnsentField] {
-        let apart = kind == .update && request.field == nil ? requests(of: entity.name)?.fields ?? [:] : [:]
+        let apart = kind == .update && request.field == nil ? fieldRequests(of: entity.name) : [:]
         guard !apart.isEmpty, request.content(for: kind) != .none else {
             return try leftOut(names, kind, request, entity)
         }

@@ -12,6 +12,7 @@ final class WritePlans: Sendable {
     let bodies = BodyPlanCache()
     private let templates = Guarded<[String: PathTemplate]>([:])
     private let fieldsInURLs = Guarded<Set<String>?>(nil)
+    private let hasFieldRequests = Guarded<Bool?>(nil)
     private let undeclared = Guarded(Undeclared())
 
     /// The fields of stored entities that the description does not declare, by entity.
@@ -28,6 +29,17 @@ final class WritePlans: Sendable {
         let parsed = try PathTemplate(text)
         templates.withLock { $0[text] = parsed }
         return parsed
+    }
+
+    /// Whether fields of any entity have requests of their own.
+    ///
+    /// Few descriptions declare such, and each change would copy the requests of its entity to look
+    /// for them.
+    func hasFieldRequests(in writes: [String: WriteRequests]) -> Bool {
+        if let known = hasFieldRequests.withLock(\.self) { return known }
+        let found = writes.values.contains { !$0.fields.isEmpty }
+        hasFieldRequests.withLock { $0 = found }
+        return found
     }
 
     /// The names of other records' fields in the URLs of requests: `name` of `{project.name}`.

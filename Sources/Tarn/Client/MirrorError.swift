@@ -68,7 +68,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
 
     /// The way out if a list of records is null, or left out of all elements behind a wildcard:
     /// some servers answer so if it is empty.
-    private static func wayOut(of error: ImportError) -> String {
+    static func wayOut(of error: ImportError) -> String {
         switch error {
         case .notRecords(let path, "null"):
             // The text of the whole response is not known.

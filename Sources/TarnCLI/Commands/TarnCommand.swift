@@ -16,6 +16,7 @@ struct TarnCommand: AsyncParsableCommand {
               tarn sync                          fetch, or resume an interrupted sync
               tarn status                        how complete and how old the records are
               tarn fetch issues                  one response, from the store if it is fresh
+              tarn import issues saved.json      responses that other programs have fetched
               tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
               tarn search timeout                the records with a text in any field
               tarn count Issue --by state
@@ -36,7 +37,8 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: VersionText.number,
         subcommands: [
-            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self,
+            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, ImportCommand.self,
+            CacheCommand.self,
             ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
             CountCommand.self, MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, CreateCommand.self, UpdateCommand.self, DeleteCommand.self, PushCommand.self,

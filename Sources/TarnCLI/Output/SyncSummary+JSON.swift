@@ -12,7 +12,7 @@ extension SyncSummary {
         text += "]"
         if let resumed = report.resumed { text += ",\"continues_sync_of\":\"\(resumed)\"" }
         appendRecordCounts(to: &text)
-        appendImportCounts(to: &text)
+        ImportReport.appendEntities(report.entityCounts, to: &text)
         text += ",\"diagnostics\":"
         append(report.report.diagnostics.map(\.description), to: &text)
         appendDiagnosticGroups(to: &text)
@@ -133,19 +133,6 @@ extension SyncSummary {
             text += ":\(entity.count)"
         }
         text += "},\"total\":\(records.total)"
-    }
-
-    /// Appends what the sync did to the records of each entity.
-    private func appendImportCounts(to text: inout String) {
-        text += ",\"entities\":{"
-        for (index, (name, counts)) in report.entityCounts.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { text += "," }
-            text.appendJSONString(name)
-            text += ":{\"created\":\(counts.created),\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged)"
-            text +=
-                ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
-        }
-        text += "}"
     }
 
     /// Appends the targets of references that a sync of missing records has left.

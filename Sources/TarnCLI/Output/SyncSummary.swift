@@ -38,7 +38,7 @@ struct SyncSummary {
         var lines = table.lines(width: Output.summaryWidth)
         lines += resumptionLines
         let imported = report.report
-        if isVerbose { lines += entityLines }
+        if isVerbose { lines += ImportReport.entityLines(report.entityCounts) }
         lines += requestLines(isVerbose: isVerbose)
         lines += deletionLines
         if imported.older > 0 {
@@ -77,25 +77,6 @@ struct SyncSummary {
             "resumed the interrupted sync of \(began); not requested again: "
                 + "\(finished.joined(separator: ", ")) (--restart starts over)"
         ]
-    }
-
-    /// The counts of each entity, including nested records.
-    private var entityLines: [String] {
-        let entities = report.entityCounts.sorted { $0.key < $1.key }
-        guard !entities.isEmpty else { return [] }
-        var table = Table(
-            ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"],
-            rightAligned: Set(1...7))
-        for (name, counts) in entities {
-            table.add(
-                [name]
-                    + [
-                        counts.created, counts.updated, counts.unchanged, counts.deleted, counts.older, counts.partial,
-                        counts.skipped,
-                    ]
-                    .map { "\($0)" })
-        }
-        return table.lines(width: Output.summaryWidth)
     }
 
     /// The ignored requests, and the detected pagination styles.
@@ -168,17 +149,7 @@ struct SyncSummary {
 
     var warnings: [String] {
         let imported = report.report
-        var lines: [String] = []
-        if !imported.unmapped.isEmpty {
-            lines.append("Unmapped JSON fields (map or ignore them):")
-            for path in imported.unmapped.prefix(20) {
-                lines.append("  \(path.entity): \(path.path)  (\(countText(path.count, "time")))")
-            }
-            if imported.unmapped.count > 20 {
-                lines.append("  … and \(countText(imported.unmapped.count - 20, "more path"))")
-            }
-        }
-        lines += imported.diagnosticLines
+        var lines = imported.unmappedLines + imported.diagnosticLines
         if !report.absentAttributes.isEmpty {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {

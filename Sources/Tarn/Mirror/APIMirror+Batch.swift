@@ -127,7 +127,7 @@ extension EndpointScan {
 
 extension Endpoint {
     /// Replaces parameters of the same names; others are added.
-    mutating func replaceParameters(by others: [Parameter]) {
+    package mutating func replaceParameters(by others: [Parameter]) {
         let names = Set(others.map(\.name))
         parameters = parameters.filter { !names.contains($0.name) } + others
     }

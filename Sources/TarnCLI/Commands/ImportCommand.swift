@@ -14,9 +14,9 @@ struct ImportCommand: AsyncParsableCommand {
             becomes a record at once, and an API that only another program can reach has a store.
 
             An import has the last word: import nothing that is older than what the store has, or declare a `version` \
-            of the entity. Local changes stay. The bodies answer no later request, and delete no orphans; the next sync \
-            reads the lists of changed records again. If records were skipped, or a body states an error beside its \
-            records, the exit code is 3.
+            of the entity. Local changes stay. The bodies answer no later request, and delete no orphans; the next \
+            sync reads the lists of changed records again. If records were skipped, or a body states an error beside \
+            its records, the exit code is 3.
 
             Examples:
               tarn import issues page-1.json page-2.json
@@ -50,7 +50,9 @@ struct ImportCommand: AsyncParsableCommand {
         let names = try checkedFiles()
         var description = try description.load()
         let endpoint = try endpoint(of: description)
-        let limit = description.api(named: endpoint.api).transport.maximumBodySize
+        let name = description.apiName(of: endpoint)
+        let api = description.apis.first { $0.name == name }?.api ?? description.api
+        let limit = api.transport.maximumBodySize
         // Nothing is sent.
         description.keepCredentials(ofEndpoints: [])
         let path = store ?? description.storePath, schema = description.schema

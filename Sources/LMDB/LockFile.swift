@@ -126,7 +126,9 @@ enum LockFile {
         for number in 0..<off_t(used) {
             var slot: (transaction: UInt64, process: Int32, rest: Int32) = (0, 0, 0)
             let offset = 128 + 64 * number
-            guard withUnsafeMutableBytes(of: &slot, { pread(descriptor, $0.baseAddress, 16, offset) }) == 16 else { break }
+            guard withUnsafeMutableBytes(of: &slot, { pread(descriptor, $0.baseAddress, 16, offset) }) == 16 else {
+                break
+            }
             if slot.process > 0 {
                 slots.append(ReaderSlot(processID: slot.process, transaction: Int(exactly: slot.transaction)))
             }

@@ -86,14 +86,16 @@ struct SalvageCommand: ParsableCommand {
     /// Shows the tables of a file of another program.
     private func showTables(_ report: SalvageReport, _ lostAndFound: String) throws {
         for (table, count, all) in report.missing {
-            Output.error("\(damaged): \(count) of \(countText(all, "entry", plural: "entries")) of \(table): not in the new file")
+            let entries = countText(all, "entry", plural: "entries")
+            Output.error("\(damaged): \(count) of \(entries) of \(table): not in the new file")
         }
         let entries = report.records.reduce(0) { $0 + $1.count }
         let tables = report.records.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")
         Output.line("\(new): \(countText(entries, "entry", plural: "entries")) (\(tables))")
         if report.hasFoundTrees {
             Output.line(
-                "both meta pages are unreadable: these are the newest tables that were found; later commits may be missing")
+                "both meta pages are unreadable: these are the newest tables that were found; later commits may be "
+                    + "missing")
         }
         if report.found > 0 {
             Output.line(

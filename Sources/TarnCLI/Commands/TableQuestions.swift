@@ -196,7 +196,8 @@ struct TableQuestions {
         try await FollowedTask.run {
             while left > 0 {
                 var rows = RowWriter(["transaction", "table", "change", "entries", "difference"], style)
-                try follower.step(replaced: { Output.note("\(store): the file was replaced by another one") }) { change in
+                try follower.step(replaced: { Output.note("\(store): the file was replaced by another one") }) {
+                    change in
                     guard left > 0 else { return }
                     left -= 1
                     let table = change.table.map(OutputValue.text) ?? .absent

@@ -13,7 +13,8 @@ enum ReaderReport {
             URL(fileURLWithPath: store).lastPathComponent != "data.mdb"
         {
             throw Failure(
-                .usage, "\(store): --clear is for a directory with a data.mdb; the program of this file can free the slots")
+                .usage,
+                "\(store): --clear is for a directory with a data.mdb; the program of this file can free the slots")
         }
         let slots = try Failure.ofLocking { try Store.readers(ofStoreAt: store, clearing: clear) }
         var table = Table(

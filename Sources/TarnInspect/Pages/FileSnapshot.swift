@@ -169,7 +169,8 @@ final class FileSnapshot {
         guard escapedNames[name] != nil else { return Array(name.utf8) }
         var bytes: [UInt8] = [], text = Array(name.utf8)[...]
         while let byte = text.popFirst() {
-            if byte == UInt8(ascii: "\\"), let code = UInt8(String(decoding: text.prefix(2), as: UTF8.self), radix: 16) {
+            if byte == UInt8(ascii: "\\"), let code = UInt8(String(decoding: text.prefix(2), as: UTF8.self), radix: 16)
+            {
                 bytes.append(code)
                 text = text.dropFirst(2)
             } else {

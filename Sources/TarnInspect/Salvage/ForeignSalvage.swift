@@ -25,9 +25,10 @@ final class ForeignSalvage {
     init?(_ file: StoreFile, to path: String) {
         self.file = file
         target = NewDirectory(path)
-        if file.snapshot.isFound || !file.mainCounts.isWhole, !TableSearch(file).run() { return nil }
+        let isLost = file.snapshot.isFound || !file.mainCounts.isWhole
+        if isLost, !TableSearch(file).run() { return nil }
         let names = file.snapshot.names + file.snapshot.ownKeys
-        guard names.isEmpty || StoreFile.areForeign(names) else { return nil }
+        guard names.isEmpty ? isLost : StoreFile.areForeign(names) else { return nil }
         var name = "lost+found"
         while file.snapshot.tables[name] != nil { name += "+" }
         report.lostAndFound = name
@@ -60,9 +61,8 @@ final class ForeignSalvage {
         if mayHaveLostPages { try takeLostPages(&new) }
         try storeErrors { () throws(LMDBError) -> Void in try new.commit() }
         reportFindings()
-        let tables: [String?] = (file.snapshot.ownEntries > 0 || copied[StoreInspector.mainTable] != nil ? [nil] : [])
-            + snapshot.names
-        for table in tables { count(table) }
+        if snapshot.ownEntries > 0 || copied[StoreInspector.mainTable] != nil { count(nil) }
+        for table in snapshot.names { count(table) }
         if let name = report.lostAndFound, let count = copied[name] { report.records.append((name, count)) }
         try file.checkIsUnchanged()
         report.aloneBecause = file.aloneBecause
@@ -125,7 +125,9 @@ final class ForeignSalvage {
     private func record(_ table: String?) -> TableRecord {
         var record = file.tableRecord(table) ?? TableRecord()
         // Tables cannot be in a table with several values for a key, or with integers.
-        if table == nil, !file.snapshot.names.isEmpty { record.flags &= ~(TableRecord.duplicates | TableRecord.integerKeys) }
+        if table == nil, !file.snapshot.names.isEmpty {
+            record.flags &= ~(TableRecord.duplicates | TableRecord.integerKeys)
+        }
         if !record.hasDuplicates { record.flags &= TableRecord.flagsOfKeys }
         return record
     }
@@ -134,9 +136,31 @@ final class ForeignSalvage {
         if let begun, begun.map({ Array($0.utf8) }) == table.map({ Array($0.utf8) }) { return }
         let isFound = table == report.lostAndFound
         let flags = isFound ? 0 : record(table).flags & TableRecord.options
-        let name = table.map { isFound ? Array($0.utf8) : file.snapshot.bytes(ofName: $0) }
-        try storeErrors { () throws(LMDBError) -> Void in try new.begin(name, flags: flags) }
+        guard let table else {
+            try storeErrors { () throws(LMDBError) -> Void in try new.begin(nil, flags: flags) }
+            return (begun, lastKey, lastIsEmpty) = (.some(nil), [], false)
+        }
+        let name = ForeignSalvage.name(isFound ? Array(table.utf8) : file.snapshot.bytes(ofName: table))
+        do throws(LMDBError) {
+            try new.begin(name, flags: flags)
+        } catch {
+            // An entry beside the tables has the name.
+            try storeErrors { () throws(LMDBError) -> Void in
+                try new.begin(name + Array(" (table)".utf8), flags: flags)
+            }
+        }
         (begun, lastKey, lastIsEmpty) = (.some(table), [], false)
+    }
+
+    /// Returns a name that a table can have: that of a damaged record may be any bytes.
+    private static func name(_ bytes: [UInt8]) -> [UInt8] {
+        let name = bytes.prefix(500).map { $0 == 0 ? UInt8(ascii: "_") : $0 }
+        return name.isEmpty ? Array("(no name)".utf8) : name
+    }
+
+    /// Whether the new file can have tables: not beside several values for a key, or integers.
+    private var canHaveTables: Bool {
+        !file.snapshot.names.isEmpty || record(nil).flags & (TableRecord.duplicates | TableRecord.integerKeys) == 0
     }
 
     /// Adds an entry to its table in the new file, or to the one of entries without a table.
@@ -167,23 +191,18 @@ final class ForeignSalvage {
     private func addWithoutTable(
         _ key: Bytes, _ value: Bytes, _ table: String?, _ page: UInt64?, _ new: inout PackedFile
     ) throws {
-        let name = report.lostAndFound
+        let name = report.lostAndFound, origin = page.map { "page \($0)" } ?? table ?? StoreInspector.mainTable
+        let place = "\(origin) \(TableLines.text(key, isInteger: false))"
+        guard canHaveTables else { return report.lose(place, "the table cannot have this entry") }
         try begin(name, &new)
-        let origin = page.map { "page \($0)" } ?? table ?? StoreInspector.mainTable
         let marked = Array(key) + Array(" (\(origin))".utf8)
         func add(_ key: Bytes) throws -> Bool {
             try storeErrors { () throws(LMDBError) -> Bool in try new.add(key, value, hasDuplicates: false) }
         }
         let isAdded = try add(key) || marked.withUnsafeBytes(add)
-        guard isAdded else {
-            return report.lose("\(origin) \(TableLines.text(key, isInteger: false))", "no table can have this entry")
-        }
+        guard isAdded else { return report.lose(place, "no table can have this entry") }
         note(name ?? "", page)
-        if page == nil {
-            report.lose(
-                "\(origin) \(TableLines.text(key, isInteger: false))",
-                "its table cannot have this entry: it is in \(name ?? "")")
-        }
+        if page == nil { report.lose(place, "its table cannot have this entry: it is in \(name ?? "")") }
     }
 
     private func note(_ name: String, _ page: UInt64?) {
@@ -215,10 +234,11 @@ final class ForeignSalvage {
     private var onlyDamaged: String?? {
         // Without any named table, all pages are of the table without a name.
         if file.snapshot.names.isEmpty { return .some(nil) }
-        let tables: [String?] = (file.mainCounts.isWhole ? [] : [nil]) + file.snapshot.names.filter { name in
+        let damaged = file.snapshot.names.filter { name in
             !(file.counts[name]?.isWhole ?? true) || (file.snapshot.tables[name]?.entries ?? 0) > copied[name] ?? 0
         }
-        return tables.count == 1 ? .some(tables[0]) : nil
+        if !file.mainCounts.isWhole { return damaged.isEmpty ? .some(nil) : nil }
+        return damaged.count == 1 ? .some(damaged[0]) : nil
     }
 
     private func takeLostPages(_ new: inout PackedFile) throws {
@@ -229,8 +249,8 @@ final class ForeignSalvage {
             let pages = LostPages(file)
             report.mayBeOld = !pages.isCertain
             try pages.forEach { number in
-                guard done[number] == 0, let page = file.snapshot.file.page(number), ForeignSalvage.isLeaf(page, number),
-                    !findsTrees || page.withView(ForeignSalvage.leadsToTrees)
+                guard done[number] == 0, let page = file.snapshot.file.page(number),
+                    ForeignSalvage.isLeaf(page, number), !findsTrees || page.withView(ForeignSalvage.leadsToTrees)
                 else { return }
                 done[number] = 1
                 try page.withView { try take($0, number, only, isCertain: pages.isCertain, &new) }
@@ -277,8 +297,8 @@ final class ForeignSalvage {
                 try forEachValue(of: node, number) { try add(node.key, $0, to: table, page: number, &new) }
             } else if !node.hasTree {
                 guard let value = file.snapshot.value(of: node) else {
-                    report.lose(
-                        "page \(number) \(TableLines.text(node.key, isInteger: false))", "its value is unreadable")
+                    let key = TableLines.text(node.key, isInteger: false)
+                    report.lose("page \(number) \(key)", "its value is unreadable")
                     continue
                 }
                 try value.withUnsafeBytes { try add(node.key, $0, to: table, page: number, &new) }

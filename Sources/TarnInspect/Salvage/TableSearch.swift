@@ -18,7 +18,7 @@ struct TableSearch {
     private var free = PageMap()
     private var found: [[UInt8]: Candidate] = [:]
     private var hasDuplicates = false
-    /// The numbers of values in leaves, and of those that are rows or settings of a store.
+    /// The numbers of values in leaves, and of those that have the checksum of a store's.
     private var values = 0, rows = 0
 
     init(_ file: StoreFile) {
@@ -31,7 +31,7 @@ struct TableSearch {
 
     /// Adds the tables that are found to those of the file.
     ///
-    /// - Returns: False if the pages are those of a store.
+    /// - Returns: False if the pages are those of a store, or have nothing to tell.
     consuming func run() -> Bool {
         var search = self
         for number in file.snapshot.file.pagesWithData.joined() where file.snapshot.file.isCancelled?() != true {
@@ -39,7 +39,9 @@ struct TableSearch {
             page.withView { search.visit($0, number) }
         }
         // Of random values, one in four thousand million passes for a row.
-        guard search.rows == 0 || search.rows < search.values / 100 else { return false }
+        guard search.values > 0 || !search.found.isEmpty, search.rows == 0 || search.rows < search.values / 100 else {
+            return false
+        }
         for (name, candidate) in search.found.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             _ = name.withUnsafeBytes { file.snapshot.add($0, candidate.record) }
         }
@@ -55,10 +57,7 @@ struct TableSearch {
         for index in 0..<page.count {
             guard let node = page.leafNode(index) else { continue }
             if node.hasDuplicates, !isOld { hasDuplicates = true }
-            if node.flags == 0 {
-                values += 1
-                if TableSearch.isOfStore(node.key, node.stored) { rows += 1 }
-            }
+            count(node)
             guard node.flags == PageLayout.tree, !node.key.isEmpty, node.key.count <= 511,
                 let record = TableRecord(node.stored), isPossible(record, isOld: isOld)
             else { continue }
@@ -68,10 +67,32 @@ struct TableSearch {
         }
     }
 
-    /// Whether the checksum of a value is that of a row, or of a setting, of a store.
+    /// Counts an entry with a value. Those of the free list are none.
+    private mutating func count(_ node: LeafNode) {
+        if node.hasDuplicates {
+            // No table of a store has several values for a key.
+            let isTree = node.hasTree && TableRecord(node.stored).map { isPossible($0, isOld: true) } ?? false
+            if isTree || !node.hasTree && (PageView.values(inNode: node.stored)?.count ?? 0) > 1 { values += 1 }
+            return
+        }
+        guard !node.hasTree, node.valueSize > 0, let value = file.snapshot.value(of: node) else { return }
+        value.withUnsafeBytes { value in
+            let isOfFreeList =
+                node.key.count == 8 && FreePages(value).map { ($0.count + 1) * 8 == value.count } ?? false
+            if isOfFreeList { return }
+            values += 1
+            if TableSearch.isOfStore(node.key, value) { rows += 1 }
+        }
+    }
+
+    /// Whether the checksum of a value is that of a row, or of another value, of a store.
     private static func isOfStore(_ key: Bytes, _ value: Bytes) -> Bool {
-        if ValueChecksum.content(value, table: "meta", key: key) != nil { return true }
-        guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version else { return false }
+        let hasChecksum = StoreFile.checksummed.values.contains {
+            ValueChecksum.content(value, table: $0, key: key) != nil
+        }
+        guard !hasChecksum, value.count >= RowFormat.headerSize, value[0] == RowFormat.version else {
+            return hasChecksum
+        }
         // The checksum covers the id of the root entity, which is not greater than that of the row's.
         return (0...min(value.load(6, UInt16.self), 32)).contains {
             EncodedRow.hasValidChecksum(value, table: UInt32($0), key: key)

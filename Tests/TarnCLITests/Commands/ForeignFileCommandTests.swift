@@ -36,7 +36,8 @@ struct ForeignFileCommandTests {
     }
 
     private func sqlite(_ database: String, _ query: String) throws -> String {
-        try output(of: "/usr/bin/env", ["sqlite3", database, query]).text.trimmingCharacters(in: .whitespacesAndNewlines)
+        try output(of: "/usr/bin/env", ["sqlite3", database, query]).text.trimmingCharacters(
+            in: .whitespacesAndNewlines)
     }
 
     @Test("diff has the differences of tables, the exit codes of diff, and a summary", arguments: ["", ".mdb"])
@@ -107,7 +108,8 @@ struct ForeignFileCommandTests {
         let file = try make("a")
         let shown = try await tarn("inspect", "schema", file)
         #expect(shown.status == 0 && shown.lines.count == 9, "\(shown)")
-        let tables = try #require(try json(try await tarn("inspect", "schema", file, "--json").output)["tables"] as? [[String: Any]])
+        let tables = try #require(
+            try json(try await tarn("inspect", "schema", file, "--json").output)["tables"] as? [[String: Any]])
         let numbers = try #require(tables.first { $0["name"] as? String == "numbers" })
         #expect(numbers["options"] as? [String] == ["integerkey"] && numbers["entries"] as? Int == 3)
         #expect(numbers["keys"] as? [String] == ["integer"] && numbers["values"] as? [String] == ["text"])
@@ -120,10 +122,12 @@ struct ForeignFileCommandTests {
         let cache = try await tarn("inspect", "cache", file)
         #expect(
             cache.status == 2
-                && cache.error.contains("an LMDB file of another program has no stored responses; `tarn inspect schema`"),
+                && cache.error.contains(
+                    "an LMDB file of another program has no stored responses; `tarn inspect schema`"),
             "\(cache.error)")
         let changes = try await tarn("inspect", "changes", file)
-        #expect(changes.status == 2 && changes.error.contains("no change log; `tarn inspect watch`"), "\(changes.error)")
+        #expect(
+            changes.status == 2 && changes.error.contains("no change log; `tarn inspect watch`"), "\(changes.error)")
         let asked = try await shell("printf 'count names\\nkeys names --count\\n' | $TARN inspect shell '\(file)'")
         #expect(asked.lines == ["301"] && asked.error.contains("has no records; `schema` lists"), "\(asked)")
     }
@@ -148,7 +152,8 @@ struct ForeignFileCommandTests {
         let result = try await watch.end()
         #expect(result.status == 0 && result.lines.count == 3, "\(result)")
         let rows = try result.lines.map { try json($0) }
-        #expect(rows.allSatisfy { $0["table"] as? String == "names" && ($0["difference"] as? Int ?? 0) >= 1 }, "\(rows)")
+        #expect(
+            rows.allSatisfy { $0["table"] as? String == "names" && ($0["difference"] as? Int ?? 0) >= 1 }, "\(rows)")
         let transactions = rows.compactMap { $0["transaction"] as? Int }
         #expect(transactions.count == 3 && transactions == transactions.sorted(), "\(rows)")
     }
@@ -175,7 +180,9 @@ struct ForeignFileCommandTests {
         // The older meta page, of the first transaction.
         bytes[4096 + 16] = 0
         try bytes.write(to: URL(fileURLWithPath: file + "/data.mdb"))
-        for question in [["keys", file, "names"], ["schema", file], ["export", file, "--ndjson"], ["grep", file, "key"]] {
+        for question in [
+            ["keys", file, "names"], ["schema", file], ["export", file, "--ndjson"], ["grep", file, "key"],
+        ] {
             let result = try await tarn(["inspect"] + question)
             #expect(!result.error.contains("not a Tarn store") && !result.lines.isEmpty, "\(question) \(result)")
         }

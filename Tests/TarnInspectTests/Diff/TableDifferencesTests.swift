@@ -27,8 +27,11 @@ struct TableDifferencesTests {
         try ForeignFile.make(at: folder("b"))
         let (summary, lines, damages) = try Self.compare(folder("a"), folder("b"))
         #expect(summary.isEqual && lines.isEmpty && damages.isEmpty, "\(lines.prefix(3)) \(damages)")
-        #expect(summary.entities.count == 8 && summary.entities.reduce(0) { $0 + $1.same } == 2 + 3001 + 600 + 301 + 50
-            + 1000 + 2002 + 1)
+        #expect(
+            summary.entities.count == 8
+                && summary.entities.reduce(0) { $0 + $1.same } == 2 + 3001 + 600 + 301 + 50
+                    + 1000 + 2002 + 1
+        )
         #expect(summary.lines == ["equal: 6957 entries"] && summary.json.contains(#""tables":{"(main)":{"same":1"#))
     }
 
@@ -93,7 +96,9 @@ struct TableDifferencesTests {
             var filter = OrderFilter(EntryOrder(TableRecord()))
             var found = keys.compactMap { filter.add(entry(String($0))) }
             if let last = filter.end() { found.append(last) }
-            #expect(String(decoding: found.flatMap(\.key), as: UTF8.self) == kept && filter.misplaced == misplaced, "\(keys)")
+            #expect(
+                String(decoding: found.flatMap(\.key), as: UTF8.self) == kept && filter.misplaced == misplaced,
+                "\(keys)")
         }
     }
 }

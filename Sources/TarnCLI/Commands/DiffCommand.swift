@@ -13,8 +13,8 @@ struct DiffCommand: InspectingCommand {
             and may be in use. The exit code is 0 if the stores are equal, 1 if they differ, 6 if a part of one is \
             damaged, and 9 if a store could not be locked and another process committed meanwhile.
 
-            Two LMDB files of other programs are compared table by table: tables by name, entries by key. Of a key with \
-            several values, each is an entry. --entity names a table, or (main) for the one without a name.
+            Two LMDB files of other programs are compared table by table: tables by name, entries by key. Of a key \
+            with several values, each is an entry. --entity names a table, or (main) for the one without a name.
 
             Examples:
               tarn inspect diff backup.tarn forge.tarn
@@ -51,8 +51,8 @@ struct DiffCommand: InspectingCommand {
             let foreign = areForeign[0] ? first : second, store = areForeign[0] ? second : first
             throw Failure(
                 .usage,
-                "\(foreign) is an LMDB file of another program, and \(store) is none: `tarn inspect dump --mdb` writes the "
-                    + "tables of both")
+                "\(foreign) is an LMDB file of another program, and \(store) is none: `tarn inspect dump --mdb` writes "
+                    + "the tables of both")
         }
         let differences: StoreDifferences
         do {

@@ -14,8 +14,8 @@ struct InspectWatchCommand: AsyncParsableCommand {
             replaced, a line on standard error says so.
 
             Of an LMDB file of another program, each commit is shown with the tables that it has changed, and how many \
-            entries more or less they have; --entity names a table, or (main) for the one without a name. Commits within \
-            a tenth of a second are one line for each table.
+            entries more or less they have; --entity names a table, or (main) for the one without a name. Commits \
+            within a tenth of a second are one line for each table.
 
             Examples:
               tarn inspect watch forge.tarn

@@ -66,7 +66,8 @@ extension StoreInspector {
             throw .notAStore(
                 path: path,
                 detail:
-                    "its tables cannot be found (\(finding.place): \(finding.detail)); `tarn inspect salvage` copies what is readable"
+                    "its tables cannot be found (\(finding.place): \(finding.detail)); `tarn inspect salvage` copies "
+                    + "what is readable"
             )
         }
     }

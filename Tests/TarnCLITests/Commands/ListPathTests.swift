@@ -57,7 +57,8 @@ struct ListPathTests {
             let result = try await tarn("count", "Person", "--by", path, "--store", store.path)
             #expect(
                 result.status == 2
-                    && result.error.contains("--by \(path): expected a field with a single value, found a list of keys"),
+                    && result.error.contains(
+                        "--by \(path): expected a field with a single value, found a list of keys"),
                 "\(result.error)")
         }
     }

@@ -43,7 +43,8 @@ struct TableDifferencesTests {
             at: folder("b"),
             """
             n = env.open_db(b'names', txn=t); t.put(b'key007', b'other', db=n); t.delete(b'key299', db=n)
-            s = env.open_db(b'several', txn=t, dupsort=True); t.delete(b'k', b'v00005', db=s); t.put(b'k', b'v00005x', db=s)
+            s = env.open_db(b'several', txn=t, dupsort=True)
+            t.delete(b'k', b'v00005', db=s); t.put(b'k', b'v00005x', db=s)
             i = env.open_db(b'numbers', txn=t, integerkey=True); t.put(struct.pack('=Q', 8), b'new', db=i)
             r = env.open_db(b'reverse', txn=t, reverse_key=True); t.delete(b'500', db=r)
             d = env.open_db(b'intdup', txn=t, dupsort=True, dupfixed=True, integerdup=True)

@@ -149,7 +149,7 @@ struct ForeignFileCommandTests {
         writer.arguments = ["-c", edit, file]
         try writer.run()
         defer { writer.terminate() }
-        let result = try await watch.end()
+        let result = await watch.end()
         #expect(result.status == 0 && result.lines.count == 3, "\(result)")
         let rows = try result.lines.map { try json($0) }
         #expect(

@@ -108,6 +108,34 @@ enum LockFile {
         return Int32(word & 0x3FFF_FFFF)
     }
 
+    /// Returns the occupied slots in the lock file of a data file without a directory of its own
+    /// (`MDB_NOSUBDIR`), and the number of the last commit; nil if it has no lock file.
+    ///
+    /// Each slot has a cache line behind the first two: transaction, process, thread (mdb.c,
+    /// `MDB_rxbody`). The process must not have the environment open.
+    fileprivate static func readers(ofFile path: String) -> (slots: [ReaderSlot], lastTransaction: Int)? {
+        let descriptor = open(path + "-lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var used: UInt32 = 0
+        guard let last = lastTransaction(descriptor), pread(descriptor, &used, 4, lastTransactionOffset + 8) == 4 else {
+            return nil
+        }
+        var slots: [ReaderSlot] = []
+        // A damaged file may declare any number: reading ends with the file.
+        for number in 0..<off_t(used) {
+            var slot: (transaction: UInt64, process: Int32, rest: Int32) = (0, 0, 0)
+            let offset = 128 + 64 * number
+            guard withUnsafeMutableBytes(of: &slot, { pread(descriptor, $0.baseAddress, 16, offset) }) == 16 else {
+                break
+            }
+            if slot.process > 0 {
+                slots.append(ReaderSlot(processID: slot.process, transaction: Int(exactly: slot.transaction)))
+            }
+        }
+        return (slots, last)
+    }
+
     /// Takes the lock that liblmdb itself uses, on the first byte (mdb.c, `mdb_env_excl_lock`).
     private static func lock(_ descriptor: Int32, _ kind: Int32, _ operation: Int32) -> Bool {
         var range = flock()
@@ -120,6 +148,11 @@ enum LockFile {
 }
 
 extension Environment {
+    /// Returns the readers of a data file without a directory of its own; nil if it has no lock file.
+    package static func readers(ofFile path: String) -> (slots: [ReaderSlot], lastTransaction: Int)? {
+        LockFile.readers(ofFile: path)
+    }
+
     /// Prepares the replacement of a directory's data file by one with the same content.
     ///
     /// Its transactions may have lower numbers: it does not count as an older file. No process may

@@ -8,7 +8,7 @@ import CLMDB
 import Glibc
 
 /// A data file that is filled table by table, in the order of the keys.
-struct PackedFile: ~Copyable {
+package struct PackedFile: ~Copyable {
     /// The size in bytes at which a transaction is committed: its pages are in memory until then.
     private static let bytesOfTransaction = 32 << 20
 
@@ -29,7 +29,7 @@ struct PackedFile: ~Copyable {
     ///   - tables: The number of tables.
     ///   - mapSize: The greatest size of the file, in bytes.
     /// - Returns: Nil if the system does not grant that much address space.
-    init?(path: String, source: String, tables: Int, mapSize: Int) throws(LMDBError) {
+    package init?(path: String, source: String, tables: Int, mapSize: Int) throws(LMDBError) {
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "copy", path: path)
         guard let created else { throw LMDBError(.other, operation: "copy", path: path) }
@@ -52,8 +52,37 @@ struct PackedFile: ~Copyable {
     }
 
     /// Creates the table that the next entries are added to.
-    mutating func begin(_ name: String) throws(LMDBError) {
-        try check(mdb_dbi_open(begun(), name, UInt32(MDB_CREATE), &table), "copy", path: path)
+    mutating func begin(_ name: String) throws(LMDBError) { try begin(Array(name.utf8), flags: 0) }
+
+    /// Creates the table that the next entries are added to.
+    ///
+    /// - Parameters:
+    ///   - name: The name, of which a NUL ends the part that counts; nil for the table without one.
+    ///   - flags: The persistent flags of the table (`mdb_dbi_open` in lmdb.h).
+    package mutating func begin(_ name: [UInt8]?, flags: UInt16) throws(LMDBError) {
+        let transaction = try begun(), flags = UInt32(MDB_CREATE) | UInt32(flags)
+        guard let name else { return try check(mdb_dbi_open(transaction, nil, flags, &table), "copy", path: path) }
+        let text = name.map { CChar(bitPattern: $0) } + [0]
+        try check(mdb_dbi_open(transaction, text, flags, &table), "copy", path: path)
+    }
+
+    /// Adds an entry to the table, in any order.
+    ///
+    /// - Parameter hasDuplicates: Whether keys may have several values.
+    /// - Returns: False if the table has the key, or the value of the key, or cannot have it.
+    /// - Throws: `.mapFull`, errors of the file system.
+    package mutating func add(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, hasDuplicates: Bool
+    ) throws(LMDBError) -> Bool {
+        var keyBytes = MDB_val(key), valueBytes = MDB_val(value)
+        let flags = UInt32(hasDuplicates ? MDB_NODUPDATA : MDB_NOOVERWRITE)
+        let code = mdb_put(try begun(), table, &keyBytes, &valueBytes, flags)
+        // A table has the key in the table without a name.
+        if [MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_INCOMPATIBLE].contains(code) { return false }
+        try check(code, "copy", path: path)
+        size += key.count + value.count
+        if size >= Self.bytesOfTransaction { try commit() }
+        return true
     }
 
     /// Adds entries to the table, in the order of their keys.
@@ -75,7 +104,7 @@ struct PackedFile: ~Copyable {
     }
 
     /// Commits the entries since the last transaction; nothing is flushed to the disk.
-    mutating func commit() throws(LMDBError) {
+    package mutating func commit() throws(LMDBError) {
         guard let transaction else { return }
         self.transaction = nil
         size = 0

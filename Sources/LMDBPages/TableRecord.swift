@@ -20,11 +20,24 @@ package struct TableRecord: Hashable {
     /// The flags of a file; the other bit exists only in memory: `PERSISTENT_FLAGS`.
     private static let persistent: UInt16 = 0x7FFF
     /// Keys may have several values: `MDB_DUPSORT` of lmdb.h.
-    private static let duplicates: UInt16 = 0x04
+    package static let duplicates: UInt16 = 0x04
     /// Keys are integers of the machine: `MDB_INTEGERKEY`.
-    static let integerKeys: UInt16 = 0x08
+    package static let integerKeys: UInt16 = 0x08
     /// The values of a key are integers of the machine: `MDB_INTEGERDUP`.
     private static let integerValues: UInt16 = 0x20
+
+    /// Keys are compared from their last byte on: `MDB_REVERSEKEY`.
+    private static let reversedKeys: UInt16 = 0x02
+    /// The values of a key are compared from their last byte on: `MDB_REVERSEDUP`.
+    private static let reversedValues: UInt16 = 0x40
+    /// The values of a key have one size: `MDB_DUPFIXED`.
+    private static let fixedValues: UInt16 = 0x10
+
+    /// The options that concern keys only.
+    package static let flagsOfKeys: UInt16 = reversedKeys | integerKeys
+    /// The options that a table is created with.
+    package static let options: UInt16 =
+        flagsOfKeys | duplicates | fixedValues | integerValues | reversedValues
 
     /// Creates the record of a tree without overflow pages; without a root, of an empty one.
     package init(flags: UInt16 = 0, depth: Int = 0, branches: UInt64 = 0, leaves: UInt64 = 0, root: UInt64? = nil) {
@@ -56,4 +69,10 @@ package struct TableRecord: Hashable {
     package var hasIntegerKeys: Bool { flags & TableRecord.integerKeys != 0 }
     /// Whether values are unsigned integers of 4 or 8 bytes.
     package var hasIntegerValues: Bool { flags & TableRecord.integerValues != 0 }
+    /// Whether keys are compared from their last byte on.
+    package var hasReversedKeys: Bool { flags & TableRecord.reversedKeys != 0 }
+    /// Whether the values of a key are compared from their last byte on.
+    package var hasReversedValues: Bool { flags & TableRecord.reversedValues != 0 }
+    /// Whether the values of a key have one size.
+    package var hasFixedValues: Bool { flags & TableRecord.fixedValues != 0 }
 }

@@ -29,7 +29,7 @@ struct CountCommand: ParsableCommand {
         let query = try condition.query(entity, catalog)
         try store.read { reader in
             guard let by else { return Output.line("\(try reader.count(query))") }
-            if catalog.relationship(by, of: entity)?.isToMany ?? false {
+            if CountCommand.isList(by, entity, catalog) {
                 throw CountCommand.ofList(by, "a list of keys", entity.name)
             }
             // `--by` uses the field syntax of `--sort`.
@@ -56,6 +56,19 @@ struct CountCommand: ParsableCommand {
             }
             rows.end()
         }
+    }
+
+    /// Whether a path of to-one relationships ends with a to-many one.
+    private static func isList(_ path: String, _ entity: Catalog.Entity, _ catalog: Catalog) -> Bool {
+        var owner = entity, names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let last = names.removeLast()
+        for name in names {
+            guard let step = catalog.relationship(name, of: owner), !step.isToMany,
+                let destination = catalog.entity(id: step.destination)
+            else { return false }
+            owner = destination
+        }
+        return catalog.relationship(last, of: owner)?.isToMany ?? false
     }
 
     /// Returns what to do instead if an error says that a field is a list; nil for other errors.

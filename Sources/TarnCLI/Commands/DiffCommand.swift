@@ -13,9 +13,13 @@ struct DiffCommand: InspectingCommand {
             and may be in use. The exit code is 0 if the stores are equal, 1 if they differ, 6 if a part of one is \
             damaged, and 9 if a store could not be locked and another process committed meanwhile.
 
+            Two LMDB files of other programs are compared table by table: tables by name, entries by key. Of a key \
+            with several values, each is an entry. --entity names a table, or (main) for the one without a name.
+
             Examples:
               tarn inspect diff backup.tarn forge.tarn
               tarn inspect diff backup.tarn forge.tarn --entity Issue --summary
+              tarn inspect diff before.mdb after.mdb --summary
               tarn inspect diff backup.tarn forge.tarn --json | jq 'select(.change == "removed") | .key'
             """)
 
@@ -30,19 +34,39 @@ struct DiffCommand: InspectingCommand {
 
     func run(on inspector: StoreInspector) throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsDrawable)
-        let stores = [first, second]
-        let differences = try StoreInspector(at: second).differences(
-            from: inspector, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") },
-            difference: { difference in
-                guard !summary else { return }
-                meter.clear()
-                if json { return Output.json(difference.json) }
-                for line in difference.lines { Output.line(line) }
-            },
-            damaged: { store, damage in
-                meter.clear()
-                Output.error("\(stores[store]): \(damage)")
-            })
+        let stores = [first, second], other = StoreInspector(at: second)
+        func difference(json text: @autoclosure () -> String, lines: @autoclosure () -> [String]) {
+            guard !summary else { return }
+            meter.clear()
+            if json { return Output.json(text()) }
+            for line in lines() { Output.line(line) }
+        }
+        func show(_ progress: StoreInspector.Progress) { meter.show(progress.pages, of: progress.total, "pages") }
+        func damaged(_ store: Int, _ damage: StoreInspector.Damage) {
+            meter.clear()
+            Output.error("\(stores[store]): \(damage)")
+        }
+        let areForeign = [try inspector.isForeign, try other.isForeign]
+        guard areForeign[0] == areForeign[1] else {
+            let foreign = areForeign[0] ? first : second, store = areForeign[0] ? second : first
+            throw Failure(
+                .usage,
+                "\(foreign) is an LMDB file of another program, and \(store) is none: `tarn inspect dump --mdb` writes "
+                    + "the tables of both")
+        }
+        let differences: StoreDifferences
+        do {
+            differences =
+                areForeign[0]
+                ? try other.tableDifferences(
+                    from: inspector, of: entity, progress: show,
+                    difference: { difference(json: $0.json, lines: $0.lines) }, damaged: damaged)
+                : try other.differences(
+                    from: inspector, of: entity, progress: show,
+                    difference: { difference(json: $0.json, lines: $0.lines) }, damaged: damaged)
+        } catch let error as RecordSelectionError {
+            throw Failure(.usage, error.description)
+        }
         meter.clear()
         for (store, reason) in zip(stores, differences.aloneBecause) { noteWithoutLocks(store, reason) }
         if json {

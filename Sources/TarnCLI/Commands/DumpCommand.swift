@@ -12,7 +12,7 @@ struct DumpCommand: InspectingCommand {
             Conditions are those of `tarn list`, by the catalog in the store. Damaged rows are reported on standard \
             error, and all others are written; the exit code is then 6. Without permission to lock, the file is read \
             without locks; if another process committed meanwhile, the output may mix several commits, and the exit \
-            code is 9.
+            code is 9. Of an LMDB file of another program, the entries of all tables are written as lines of JSON.
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -78,6 +78,13 @@ struct DumpCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        if tables == nil {
+            let unfit = [
+                ("--entity", entity != nil), ("--no-versions", noVersions), ("--renew", renew),
+                ("the selection of records", !selection.isEverything), ("--format", ![nil, .ndjson].contains(format)),
+            ]
+            if let tables = try TableQuestions(store, inspector, unfit: unfit) { return try tables.export() }
+        }
         let report = DamageReport(store)
         if let tables {
             try noteWithoutLocks(store, dumpTables(tables, inspector, report))

@@ -15,12 +15,16 @@ struct ExportCommand: InspectingCommand {
             uses by itself. --sqlite needs the program sqlite3. The store may be in use, and is read as of one commit. \
             Damaged records are reported on standard error and left out; the exit code is then 6.
 
+            Of an LMDB file of another program, each table becomes one with the columns key and value: INTEGER in a \
+            table of integers, TEXT for readable texts, else BLOB.
+
             Examples:
               tarn inspect export forge.tarn --sqlite forge.db
               tarn inspect export forge.tarn --sqlite forge.db --full-text
               tarn inspect export forge.tarn --sql | sqlite3 forge.db
               tarn inspect export forge.tarn --csv tables
               tarn inspect export forge.tarn --ndjson > forge.ndjson
+              tarn inspect export other.mdb --sqlite other.db
             """)
 
     @Argument(help: "Store directory, or its data.mdb.") var store: String
@@ -41,6 +45,8 @@ struct ExportCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        let tables = try TableQuestions(store, inspector, unfit: [("--full-text", fullText)])
+        if ndjson, let tables { return try tables.export() }
         var damaged = 0
         func say(_ damage: StoreInspector.Damage) {
             damaged += damage.count
@@ -56,7 +62,8 @@ struct ExportCommand: InspectingCommand {
             try show(inspector.exportCSV(toDirectory: csv, isSpreadsheetSafe: csvSafe, damaged: say))
         }
         guard damaged == 0 else {
-            throw Failure(.store, "\(countText(damaged, "damaged part")); the readable records were exported")
+            let noun = tables == nil ? "records" : "entries"
+            throw Failure(.store, "\(countText(damaged, "damaged part")); the readable \(noun) were exported")
         }
     }
 

@@ -51,6 +51,9 @@ struct InspectCacheCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        try TableQuestions.refuse(
+            store, inspector, has: "no stored responses",
+            instead: "`tarn inspect schema` lists its tables, and `keys`, `get`, `grep` and `dump --table` show them")
         let report = DamageReport(store)
         try noteWithoutLocks(
             store, question.isEmpty ? list(inspector, report) : explain(inspector, question[1], report))

@@ -32,6 +32,10 @@ struct InspectChangesCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        try TableQuestions.refuse(
+            store, inspector, has: "no change log",
+            instead: "`tarn inspect watch` shows the tables that commits change from now on, and `tarn inspect diff` "
+                + "what differs from a copy of the file")
         let damage = DamageReport(store), style = format.style
         format.beginOutput()
         var rows = RowWriter(Change.columns, style)

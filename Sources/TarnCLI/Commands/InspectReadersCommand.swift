@@ -9,16 +9,20 @@ struct InspectReadersCommand: ParsableCommand {
         discussion: """
             While a snapshot is held, pages that were freed since then cannot be reused, and the file grows: "behind" \
             is the number of transactions committed since, and "running" the age of the process. Nothing is changed \
-            without --clear, which frees the slots of killed processes in the lock file.
+            without --clear, which frees the slots of killed processes in the lock file. The store may be any LMDB \
+            environment.
 
             Examples:
               tarn inspect readers forge.tarn
+              tarn inspect readers forge.tarn --json
               tarn inspect readers forge.tarn --clear
             """)
 
     @Argument(help: "Store directory.") var store: String
     @Flag(help: "Free the reader slots of dead processes.") var clear = false
-    @OptionGroup var format: ReportFormatOption
+    @Flag(help: "Print one JSON object per line (default: only in a pipe).") var json = false
+    // As `tarn store readers` has it.
+    @Option(help: .hidden) var format: ReportFormat = .default
 
-    func run() throws { try ReaderReport.show(store, clear: clear, format.format) }
+    func run() throws { try ReaderReport.show(store, clear: clear, json ? .json : format) }
 }

@@ -12,9 +12,13 @@ struct InspectSchemaCommand: InspectingCommand {
             indexes. Ids, retired fields and unfinished indexes are comments. A store does not know the API's address, \
             its endpoints and the sources of values in JSON: add them before you sync with the file.
 
+            Of an LMDB file of another program, the tables are shown with their options, the number of entries, and \
+            the kinds of the first thousand keys and values.
+
             Examples:
               tarn inspect schema forge.tarn
               tarn inspect schema forge.tarn > catalog.yaml && tarn check --file catalog.yaml
+              tarn inspect schema other.mdb
               tarn inspect schema forge.tarn --json | jq '.entities[] | [.name, .id]'
             """)
 
@@ -22,6 +26,7 @@ struct InspectSchemaCommand: InspectingCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     func run(on inspector: StoreInspector) throws {
+        if let tables = try TableQuestions(store, inspector, unfit: []) { return try tables.schema(json: json) }
         let schema = try inspector.schema()
         noteWithoutLocks(store, schema.aloneBecause)
         if json {

@@ -13,9 +13,14 @@ struct InspectWatchCommand: AsyncParsableCommand {
             file does not grow. If changes were trimmed from the log before they could be shown, or the store was \
             replaced, a line on standard error says so.
 
+            Of an LMDB file of another program, each commit is shown with the tables that it has changed, and how many \
+            entries more or less they have; --entity names a table, or (main) for the one without a name. Commits \
+            within a tenth of a second are one line for each table.
+
             Examples:
               tarn inspect watch forge.tarn
               tarn inspect watch forge.tarn --entity Issue --format ndjson | jq .key
+              tarn inspect watch other.mdb
               tarn inspect watch forge.tarn --since 120 --limit 5     stop after five changes
             """)
 
@@ -51,6 +56,9 @@ struct InspectWatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let style = OutputStyle(format.output), damage = DamageReport(store)
+        if let tables = try TableQuestions(store, StoreInspector(at: store), unfit: [("--since", since != nil)]) {
+            return try await tables.watch(entities, limit: limit, style, interval: Self.interval)
+        }
         nonisolated(unsafe) var left = limit ?? .max
         var follower = try ChangeFollower(
             StoreInspector(at: store), since: since, of: entities.isEmpty ? nil : entities)

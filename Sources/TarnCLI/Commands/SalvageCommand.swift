@@ -17,8 +17,13 @@ struct SalvageCommand: ParsableCommand {
             cannot be fetched: the lost ones are named, and if others may be lost, the message says so. If another \
             process writes to the damaged store meanwhile, no new store is made, and the exit code is 9.
 
-            Example:
+            The tables of an LMDB file of another program are copied into a new LMDB environment, also if both meta \
+            pages are unreadable. Entries on pages that no tree reaches go to their table if it is certain, else to a \
+            table lost+found. What could not be read is named by table and key, or by page; the exit code is then 3.
+
+            Examples:
               tarn inspect salvage damaged.tarn forge.tarn
+              tarn inspect salvage damaged.mdb folder
             """)
 
     @Argument(help: "Directory of the damaged store, or its data.mdb.") var damaged: String
@@ -37,6 +42,7 @@ struct SalvageCommand: ParsableCommand {
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
+        if let name = report.lostAndFound { return try showTables(report, name) }
         for (entity, count, all) in report.missing {
             let number = (report.mayBeOld ? "at least " : "") + "\(count) of \(countText(all, "record"))"
             Output.error("\(damaged): \(number) of \(entity): not in the new store")
@@ -75,5 +81,33 @@ struct SalvageCommand: ParsableCommand {
                         + "the records with it (`tarn inspect diff \(damaged) \(new)`) after the sync"
                     : "run `tarn sync` on the new store to fetch them again")
         )
+    }
+
+    /// Shows the tables of a file of another program.
+    private func showTables(_ report: SalvageReport, _ lostAndFound: String) throws {
+        for (table, count, all) in report.missing {
+            let entries = countText(all, "entry", plural: "entries")
+            Output.error("\(damaged): \(count) of \(entries) of \(table): not in the new file")
+        }
+        let entries = report.records.reduce(0) { $0 + $1.count }
+        let tables = report.records.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")
+        Output.line("\(new): \(countText(entries, "entry", plural: "entries")) (\(tables))")
+        if report.hasFoundTrees {
+            Output.line(
+                "both meta pages are unreadable: these are the newest tables that were found; later commits may be "
+                    + "missing")
+        }
+        if report.found > 0 {
+            Output.line(
+                "\(report.found) of them found on unreachable pages"
+                    + (report.mayBeOld ? "; some may be outdated or deleted" : ""))
+        }
+        if report.records.contains(where: { $0.entity == lostAndFound }) {
+            Output.line("\(lostAndFound) has the entries whose table is not known")
+        }
+        // That both meta pages are unreadable is no loss by itself.
+        guard report.lostCount > 0 || !report.missing.isEmpty else { return }
+        let lost = countText(max(1, report.lostCount), "entry or page", plural: "entries or pages")
+        throw Failure(.partly, "\(damaged): \(lost) could not be read; the others were copied")
     }
 }

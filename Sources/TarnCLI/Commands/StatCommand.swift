@@ -127,7 +127,12 @@ struct StatCommand: InspectingCommand {
             "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         let counts = records.entities.isEmpty ? "" : ": \(records.text)"
-        Output.line("\(countText(records.total, "record"))\(counts); \(countText(statistics.responses, "response"))")
+        // A file of another program has tables only.
+        let hasRecords = !statistics.incarnation.isEmpty || !statistics.findings.isEmpty || records.total > 0
+        if hasRecords {
+            Output.line(
+                "\(countText(records.total, "record"))\(counts); \(countText(statistics.responses, "response"))")
+        }
         // The checkpoints of whole syncs are named `*`, those of failures begin with `!` or `?`.
         let walked = statistics.checkpoints.filter { !["*", "!", "?"].contains($0.name.prefix(1)) }
         for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values

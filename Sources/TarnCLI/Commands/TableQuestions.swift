@@ -17,9 +17,26 @@ struct TableQuestions {
     init?(_ store: String, _ inspector: StoreInspector, unfit: [(option: String, isUsed: Bool)]) throws {
         guard try inspector.isForeign else { return nil }
         for (option, isUsed) in unfit where isUsed {
-            throw Failure(.usage, "\(store): \(option) is for stores of Tarn; this is an LMDB file of another program")
+            throw Failure(.usage, "\(store): \(option) is for stores of Tarn; this is \(TableQuestions.kind)")
         }
         (self.store, self.inspector) = (store, inspector)
+    }
+
+    private static let kind = "an LMDB file of another program"
+
+    /// Refuses a question about a part that only stores have.
+    ///
+    /// - Parameter part: The part: `no change log`.
+    static func refuse(_ store: String, _ inspector: StoreInspector, has part: String, instead: String) throws {
+        guard try inspector.isForeign else { return }
+        throw Failure(.usage, "\(store): \(kind) has \(part); \(instead)")
+    }
+
+    /// Refuses a question about records.
+    static func refuseRecords(_ store: String, _ inspector: StoreInspector) throws {
+        try refuse(
+            store, inspector, has: "no records",
+            instead: "`schema` lists its tables, and `keys`, `get`, `grep` and `top` answer questions about them")
     }
 
     private func named<Result>(_ body: () throws -> Result) throws -> Result {
@@ -136,5 +153,74 @@ struct TableQuestions {
             fullest.lines(width: Output.width - 2).forEach { Output.line("  " + $0) }
         }
         try StatCommand.end(store, use.findings)
+    }
+
+    /// Shows the tables, with their options and the kinds of keys and values.
+    func schema(json: Bool) throws {
+        let outline = try inspector.tableOutline()
+        noteWithoutLocks(store, outline.aloneBecause)
+        if json {
+            try Output.json(outline.json)
+        } else {
+            var table = Table(["table", "options", "entries", "keys", "values", "value bytes"], rightAligned: [2])
+            for entry in outline.tables {
+                let sizes = Set([entry.smallestValue, entry.largestValue]).sorted().map(String.init)
+                table.add([
+                    entry.name ?? StoreInspector.mainTable, entry.options.joined(separator: ", "), "\(entry.entries)",
+                    entry.keys.joined(separator: ", "), entry.values.joined(separator: ", "),
+                    sizes.joined(separator: " to "),
+                ])
+            }
+            table.lines(width: Output.width).forEach { Output.line($0) }
+        }
+        try StatCommand.end(store, outline.findings)
+    }
+
+    /// Writes every entry as a line of JSON.
+    func export() throws {
+        let damage = DamageReport(store)
+        let reason = try inspector.entries(ofTable: nil, damaged: damage.add) { entry in
+            Output.json(entry.json)
+            return true
+        }
+        noteWithoutLocks(store, reason)
+        try damage.end("written")
+    }
+
+    /// Shows the tables that each commit changes, until it is interrupted.
+    func watch(_ tables: [String], limit: Int?, _ style: OutputStyle, interval: Duration) async throws {
+        nonisolated(unsafe) var left = limit ?? .max
+        nonisolated(unsafe) var follower = try TableFollower(inspector, of: tables)
+        let store = store
+        noteWithoutLocks(store, follower.aloneBecause)
+        try await FollowedTask.run {
+            while left > 0 {
+                var rows = RowWriter(["transaction", "table", "change", "entries", "difference"], style)
+                try follower.step(replaced: { Output.note("\(store): the file was replaced by another one") }) {
+                    change in
+                    guard left > 0 else { return }
+                    left -= 1
+                    let table = change.table.map(OutputValue.text) ?? .absent
+                    let sign = change.difference > 0 ? "+" : ""
+                    rows.add(
+                        members: [
+                            ("transaction", .number(Int(clamping: change.transaction))),
+                            ("commits", .number(Int(clamping: change.commits))), ("table", table),
+                            ("change", .text(change.kind.rawValue)), ("entries", .number(change.entries)),
+                            ("difference", .number(change.difference)),
+                        ],
+                        cells: [
+                            .number(Int(clamping: change.transaction)),
+                            change.table == nil ? .text(StoreInspector.mainTable) : table,
+                            .text(change.kind.rawValue), .number(change.entries),
+                            .text("\(sign)\(change.difference)"),
+                        ])
+                }
+                if rows.count > 0 { rows.end() }
+                Output.flush()
+                if left > 0 { try? await Task.sleep(for: interval) }
+                if Task.isCancelled { break }
+            }
+        }
     }
 }

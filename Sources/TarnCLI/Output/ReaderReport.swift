@@ -1,5 +1,6 @@
 // The readers of a store, for `tarn inspect readers` and `tarn store readers`.
 
+import Foundation
 import Tarn
 
 enum ReaderReport {
@@ -7,6 +8,14 @@ enum ReaderReport {
     ///
     /// - Parameter clear: Whether the slots of dead processes are freed.
     static func show(_ store: String, clear: Bool, _ format: ReportFormat) throws {
+        var isDirectory: ObjCBool = false
+        if clear, FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory), !isDirectory.boolValue,
+            URL(fileURLWithPath: store).lastPathComponent != "data.mdb"
+        {
+            throw Failure(
+                .usage,
+                "\(store): --clear is for a directory with a data.mdb; the program of this file can free the slots")
+        }
         let slots = try Failure.ofLocking { try Store.readers(ofStoreAt: store, clearing: clear) }
         var table = Table(
             ["process", "name", "state", "transaction", "behind", "running"], rightAligned: [0, 3, 4, 5])

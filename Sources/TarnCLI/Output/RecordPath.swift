@@ -5,7 +5,8 @@ import Tarn
 /// A path from a record.
 ///
 /// Each target has its place in the values, also if it is missing or lacks the field: the values of
-/// two paths through the same relationship correspond.
+/// two paths through the same relationship correspond. Through several to-many relationships, the
+/// values are one list, not lists in a list.
 struct RecordPath {
     let names: [String]
     /// The position of the last name that leads to several values; nil if there is one value.
@@ -29,7 +30,11 @@ struct RecordPath {
         into values: inout [Value]
     ) throws {
         let name = names[index], isLast = index == names.count - 1
-        if isLast, let value = record[name] { return values.append(value) }
+        if isLast, let value = record[name] {
+            // The keys of several lists are one list, wherever the lists are stored.
+            guard lastMany == index, case .references(let keys) = value else { return values.append(value) }
+            return values += keys.map(Value.reference)
+        }
         guard printer.relationship(name, of: record.entity) != nil else { return appendNothing(index, to: &values) }
         var targets: [StoreReader.Target] = []
         // Only the last part of a path is a field.

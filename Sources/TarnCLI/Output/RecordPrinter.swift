@@ -75,8 +75,8 @@ struct RecordPrinter {
             let owner = owners[0], found = owners.lazy.compactMap { catalog.relationship(name, of: $0) }.first
             if index == names.count - 1 {
                 guard hasField(name, owners) else { throw unknown(name, owner) }
-                // A stored list is one value.
-                if let found, found.isToMany, !found.isStored { lastMany = index }
+                // A stored list is one value, unless the path leads to several of them.
+                if let found, found.isToMany, !found.isStored || lastMany != nil { lastMany = index }
                 break
             }
             guard let found, let destination = catalog.entity(id: found.destination) else {

@@ -127,11 +127,8 @@ struct RowWriter {
         switch value {
         case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool):
             return true
-        // A key or a match that is printed as a text of the program.
-        case .text(let text), .json(let text), .value(.json(let text)): return text.isSpreadsheetNumber
-        case .value(.reference(let key)):
-            if case .int? = key.components.first, key.components.count == 1 { return true } else { return false }
-        default: return false
+        // As in exported tables: a text that is a plain number is no formula.
+        default: return value.cell(style).isSpreadsheetNumber
         }
     }
 }

@@ -16,6 +16,7 @@ struct ShellCountCommand: InspectingCommand {
     @OptionGroup var condition: ConditionOptions
 
     func run(on inspector: StoreInspector) throws {
+        try TableQuestions.refuseRecords(store, inspector)
         let damage = DamageReport(store)
         var count = 0
         let reason = try inspector.selectRecords(

@@ -18,6 +18,7 @@ struct ShellListCommand: InspectingCommand {
     @OptionGroup var format: FormatOption
 
     func run(on inspector: StoreInspector) throws {
+        try TableQuestions.refuseRecords(store, inspector)
         let damage = DamageReport(store), style = format.style
         let isLimited = selection.limit == nil && Output.isTerminal
         var rows: RowWriter?, names: [String] = [], hasMore = false

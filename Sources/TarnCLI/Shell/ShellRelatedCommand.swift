@@ -25,6 +25,7 @@ struct ShellRelatedCommand: InspectingCommand {
     }
 
     func run(on inspector: StoreInspector) throws {
+        try TableQuestions.refuseRecords(store, inspector)
         let damage = DamageReport(store), style = format.style
         let names = fields.isEmpty ? nil : try fieldNames(inspector)
         format.beginOutput()

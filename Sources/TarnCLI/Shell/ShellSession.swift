@@ -117,8 +117,10 @@ final class ShellSession {
         noteWithoutLocks(store, statistics.aloneBecause)
         names = (try? KnownNames(inspector.storedCatalog())) ?? KnownNames(Catalog())
         if input.isInteractive {
-            Output.note(
-                "\(store): commit \(statistics.sequence). `.help` lists the commands, `.exit` ends the session.")
+            let state =
+                statistics.incarnation.isEmpty
+                ? "transaction \(statistics.lastTransaction)" : "commit \(statistics.sequence)"
+            Output.note("\(store): \(state). `.help` lists the commands, `.exit` ends the session.")
         }
         while true {
             let behind = input.isInteractive ? inspector.commitsBehind : 0

@@ -30,6 +30,8 @@ public struct StoreDifferences: Sendable, Hashable {
     /// The reasons why no read transaction held the state of the first and of the second store; nil
     /// if one did.
     public var aloneBecause: [String?]
+    /// Whether tables of other programs were compared: ``entities`` are tables, records are entries.
+    package var isOfTables = false
 
     /// The number of records that differ.
     public var differing: Int { entities.reduce(0) { $0 + $1.added + $1.removed + $1.changed } }
@@ -47,14 +49,16 @@ public struct StoreDifferences: Sendable, Hashable {
             lines.append("\(entity.name): " + parts.joined(separator: ", ") + ", \(entity.same) equal")
         }
         let same = entities.reduce(0) { $0 + $1.same }
-        if isEqual { lines.append("equal: \(same) record\(same == 1 ? "" : "s")") }
+        let noun = isOfTables ? (same == 1 ? "entry" : "entries") : (same == 1 ? "record" : "records")
+        if isEqual { lines.append("equal: \(same) \(noun)") }
         return lines
     }
 
     /// The summary as a JSON object, without a line break.
     public var json: String {
         var text =
-            "{\"summary\":{\"equal\":\(isEqual),\"complete\":\(isComplete),\"schema\":\(schema.count),\"entities\":{"
+            "{\"summary\":{\"equal\":\(isEqual),\"complete\":\(isComplete),\"schema\":\(schema.count),"
+            + "\"\(isOfTables ? "tables" : "entities")\":{"
         for (index, entity) in entities.enumerated() {
             if index > 0 { text += "," }
             text.appendJSONString(entity.name)

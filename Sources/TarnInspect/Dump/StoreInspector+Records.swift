@@ -59,7 +59,16 @@ extension StoreInspector {
         switch problem.code {
         case .newerFormat: throw file.newerFormat(path)
         case .catalog: throw .store(.damagedCatalog(path: path, detail: problem.detail))
-        default: throw .notAStore(path: path, detail: problem.detail)
+        default:
+            guard file.snapshot.names.isEmpty, let finding = file.findings.list.first else {
+                throw .notAStore(path: path, detail: problem.detail)
+            }
+            throw .notAStore(
+                path: path,
+                detail:
+                    "its tables cannot be found (\(finding.place): \(finding.detail)); `tarn inspect salvage` copies "
+                    + "what is readable"
+            )
         }
     }
 

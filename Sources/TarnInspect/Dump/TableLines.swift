@@ -92,7 +92,7 @@ struct TableLines {
     }
 
     /// Returns the integer of a table of integers; nil for other bytes.
-    private static func number(_ bytes: Bytes, isInteger: Bool) -> String? {
+    static func number(_ bytes: Bytes, isInteger: Bool) -> String? {
         guard isInteger else { return nil }
         return bytes.count == 4
             ? "\(bytes.load(0, UInt32.self))" : bytes.count == 8 ? "\(bytes.load(0, UInt64.self))" : nil
@@ -100,7 +100,7 @@ struct TableLines {
 
     /// Returns the text of bytes; nil if they are not UTF-8, or have control characters besides
     /// tabs and line breaks.
-    private static func string(_ bytes: Bytes) -> String? {
+    static func string(_ bytes: Bytes) -> String? {
         let isPlain = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
         return isPlain ? String(validating: bytes, as: UTF8.self) : nil
     }

@@ -4,22 +4,16 @@ import TarnStore
 struct SQLExport {
     private let layout: ExportLayout
     private let line: (String) throws -> Void
-    /// The rows that wait for their statement, by table: those of records, then those of lists.
-    private var waiting: [String]
-    private let heads: [String]
+    /// The rows by table: those of records, then those of lists.
+    private var rows: SQLRows
     /// The tables with full-text indexes; empty without them.
     private(set) var fullTextTables: [String] = []
     private let hasFullText: Bool
 
-    /// The length of a statement with rows, in bytes; the last row may exceed it.
-    private static let statementSize = 1 << 16
-
     /// - Parameter hasFullText: whether the texts of each table have an index.
     init(_ layout: ExportLayout, hasFullText: Bool, line: @escaping (String) throws -> Void) {
         (self.layout, self.hasFullText, self.line) = (layout, hasFullText, line)
-        let names = layout.tables.map(\.name) + layout.joins.map(\.name)
-        heads = names.map { "INSERT INTO \(ExportCell.identifier($0)) VALUES" }
-        waiting = Array(repeating: "", count: names.count)
+        rows = SQLRows(layout.tables.map(\.name) + layout.joins.map(\.name), line: line)
     }
 
     private static func list(_ names: some Sequence<String>) -> String {
@@ -71,25 +65,8 @@ struct SQLExport {
 
     /// Adds a record; its statement may be written later.
     mutating func add(_ row: ExportRow, table: Int) throws {
-        try add(row.cells, table)
-        for (join, cells) in row.joins { try add(cells, layout.tables.count + join) }
-    }
-
-    private mutating func add(_ cells: [ExportCell], _ number: Int) throws {
-        waiting[number] += waiting[number].isEmpty ? heads[number] + "(" : ",("
-        for (index, cell) in cells.enumerated() {
-            if index > 0 { waiting[number] += "," }
-            cell.appendSQL(to: &waiting[number])
-        }
-        waiting[number] += ")"
-        if waiting[number].utf8.count >= SQLExport.statementSize { try flush(number) }
-    }
-
-    private mutating func flush(_ number: Int) throws {
-        guard !waiting[number].isEmpty else { return }
-        waiting[number] += ";"
-        try line(waiting[number])
-        waiting[number].removeAll(keepingCapacity: true)
+        try rows.add(row.cells, table)
+        for (join, cells) in row.joins { try rows.add(cells, layout.tables.count + join) }
     }
 
     // MARK: - Indexes and views
@@ -97,7 +74,7 @@ struct SQLExport {
     /// Writes what is left: rows, indexes, a view for each entity with a parent, and full-text
     /// indexes.
     mutating func end() throws {
-        for number in waiting.indices { try flush(number) }
+        try rows.flush()
         var names = UniqueNames()
         for name in layout.tables.map(\.name) + layout.joins.map(\.name) { _ = names.name(name) }
         for table in layout.tables { try indexes(of: table, &names) }

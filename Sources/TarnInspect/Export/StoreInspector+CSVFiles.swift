@@ -72,6 +72,9 @@ extension StoreInspector {
         }
     }
 
+    /// Returns the name of a table's file, without its extension.
+    ///
+    /// A long name, for which file systems have no room, is cut, and ends with a hash (FNV-1a).
     private static func fileName(_ table: String) -> String {
         var name = ""
         for byte in table.utf8 {
@@ -83,6 +86,8 @@ extension StoreInspector {
             default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }
-        return name
+        guard name.utf8.count > 200 else { return name }
+        let hash = table.utf8.reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return name.prefix(180) + "-" + String(hash, radix: 16)
     }
 }

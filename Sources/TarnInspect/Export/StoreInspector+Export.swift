@@ -16,6 +16,9 @@ extension StoreInspector {
     /// NaN is null. Foreign keys of missing records are not valid: `PRAGMA foreign_key_check` lists
     /// them.
     ///
+    /// Of an LMDB file of another program, each table becomes a table with the columns `key` and
+    /// `value`.
+    ///
     /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
     public func exportSQL(
         line: @escaping (String) throws -> Void, damaged: (Damage) -> Void
@@ -29,6 +32,7 @@ extension StoreInspector {
         line: @escaping (String) throws -> Void, hasFullText: Bool, damaged: (Damage) -> Void
     ) throws -> StoreExport {
         try open { file in
+            if file.isForeign { return try ForeignExport(file).writeSQL(line: line, damaged: damaged) }
             try checkIsReadable(file)
             let layout = ExportLayout(file.catalog)
             var sql = SQLExport(layout, hasFullText: hasFullText, line: line)
@@ -60,9 +64,6 @@ extension StoreInspector {
         text: (_ table: String, _ text: String) throws -> Void, isSpreadsheetSafe: Bool, damaged: (Damage) -> Void
     ) throws -> StoreExport {
         try open { file in
-            try checkIsReadable(file)
-            let layout = ExportLayout(file.catalog)
-            let tables = layout.tables.map { ($0.name, $0.columns) } + layout.joins.map { ($0.name, $0.columns) }
             func write(_ name: String, _ cells: [ExportCell]) throws {
                 var line = ""
                 for (index, cell) in cells.enumerated() {
@@ -72,6 +73,10 @@ extension StoreInspector {
                 line += "\r\n"
                 try text(name, line)
             }
+            if file.isForeign { return try ForeignExport(file).writeCSV(write, damaged: damaged) }
+            try checkIsReadable(file)
+            let layout = ExportLayout(file.catalog)
+            let tables = layout.tables.map { ($0.name, $0.columns) } + layout.joins.map { ($0.name, $0.columns) }
             for (name, columns) in tables { try write(name, columns.map { .text($0.name) }) }
             return try StoreInspector.export(file, layout, damaged) { row, table in
                 try write(layout.tables[table].name, row.cells)

@@ -6,7 +6,7 @@ import TarnStore
 /// A state of a file of unknown health, with access that validates everything.
 final class FileSnapshot {
     let file: PageFile
-    let meta: MetaPage
+    private(set) var meta: MetaPage
     /// Whether both meta pages are unreadable, and the trees were searched for.
     let isFound: Bool
     /// The records of the tables by name.
@@ -129,10 +129,7 @@ final class FileSnapshot {
     func findTables(_ scan: inout TreeScan) -> TreeScan.Counts {
         let findings = scan.findings
         return scan.scan(meta.main, "the table of tables") { key, value, flags in
-            let text = String(validating: key, as: UTF8.self)
-            // A name with a backslash would pass for an escaped one.
-            let isPlain = text != nil && !key.contains(UInt8(ascii: "\\"))
-            let name = isPlain ? text ?? "" : TableLines.escaped(key)
+            let (name, _) = FileSnapshot.name(of: key)
             guard flags & PageLayout.tree != 0 else {
                 ownEntries += 1
                 if ownKeys.count < 100 { ownKeys.append(name.isEmpty ? "(no name)" : name) }
@@ -142,12 +139,49 @@ final class FileSnapshot {
                 findings.add(.tableRecord, name.isEmpty ? "(no name)" : name, "it is no table")
                 return
             }
-            guard tables[name] == nil else { return findings.add(.tableRecord, name, "it is there twice") }
-            tables[name] = record
-            names.append(name)
-            if !isPlain { escapedNames.updateValue(text, forKey: name) }
+            if !add(key, record) { findings.add(.tableRecord, name, "it is there twice") }
         }
     }
+
+    /// Returns the name of a table as it is written, and the text if the name has escapes: nil
+    /// inside if it is not UTF-8.
+    private static func name(of key: Bytes) -> (name: String, text: String??) {
+        let text = String(validating: key, as: UTF8.self)
+        // A name with a backslash would pass for an escaped one.
+        if let text, !key.contains(UInt8(ascii: "\\")) { return (text, nil) }
+        return (TableLines.escaped(key), .some(text))
+    }
+
+    /// Adds a table.
+    ///
+    /// - Returns: False if a table has its name.
+    func add(_ key: Bytes, _ record: TableRecord) -> Bool {
+        let (name, text) = FileSnapshot.name(of: key)
+        guard tables[name] == nil else { return false }
+        tables[name] = record
+        names.append(name)
+        if let text { escapedNames.updateValue(text, forKey: name) }
+        return true
+    }
+
+    /// Returns the bytes of a table's name.
+    func bytes(ofName name: String) -> [UInt8] {
+        guard escapedNames[name] != nil else { return Array(name.utf8) }
+        var bytes: [UInt8] = [], text = Array(name.utf8)[...]
+        while let byte = text.popFirst() {
+            if byte == UInt8(ascii: "\\"), let code = UInt8(String(decoding: text.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(code)
+                text = text.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    /// Lets keys of the table without a name have several values, where no meta page tells.
+    func assumeDuplicates() { if isFound { meta.main.flags |= TableRecord.duplicates } }
 
     /// Returns the value of a key; nil if it does not exist or is unreachable.
     func value(_ key: Bytes, in table: TableRecord) -> [UInt8]? {

@@ -93,7 +93,7 @@ extension StoreFile {
     /// Whether the values of a table have a checksum behind them since format 3.
     static func isChecksummed(_ table: String) -> Bool { checksummed[table] != nil }
 
-    private static let checksummed: [String: StaticString] = [
+    static let checksummed: [String: StaticString] = [
         TableName.meta: "meta", TableName.requests: "requests", TableName.changes: "changes", TableName.edges: "edges",
         TableName.scans: "scans", TableName.bodies: "bodies",
     ]

@@ -15,6 +15,8 @@ extension StoreInspector {
     /// changes and operations of the outbox, unless they may be outdated. Lost records are named as
     /// far as a page has their key. Memory does not grow with the size of the file.
     ///
+    /// The tables of an LMDB file of another program are copied into a new LMDB environment.
+    ///
     /// - Parameters:
     ///   - new: A path at which no file or directory exists.
     ///   - progress: A closure that is called with every page read.
@@ -32,8 +34,10 @@ extension StoreInspector {
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {
-                throw StoreError.damagedCatalog(
+                let lost = StoreError.damagedCatalog(
                     path: path, detail: "no readable copy was found; restore a backup, or mirror again")
+                guard !file.isStore, let salvage = ForeignSalvage(file, to: new) else { throw lost }
+                return try salvage.run()
             }
             let salvage = try Salvage(file, to: new)
             do {

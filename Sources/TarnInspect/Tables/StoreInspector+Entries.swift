@@ -3,11 +3,10 @@
 import TarnStore
 
 extension StoreInspector {
-    /// Whether the file is an LMDB file of another program. One whose tables cannot all be found
-    /// may be a damaged store.
+    /// Whether the file is an LMDB file of another program, also a damaged one.
     ///
     /// - Throws: As ``statistics()``.
-    package var isForeign: Bool { get throws { try open { !$0.isStore && $0.findings.counts.isEmpty } } }
+    package var isForeign: Bool { get throws { try open { $0.isForeign } } }
 
     /// Calls `visit` with the entries of a table, or of all tables, each in its order.
     ///
@@ -22,28 +21,9 @@ extension StoreInspector {
     ) throws -> String? {
         struct Finished: Error {}
         return try open { file in
-            let snapshot = file.snapshot
-            let (hasMain, names) = try StoreInspector.tables(named: given, snapshot)
             do {
-                if hasMain {
-                    try file.forEachMainEntry { key, value, isTable in
-                        guard !isTable else { return }
-                        let entry = TableEntry(key, value, table: nil, snapshot.meta.main)
-                        if try !visit(entry) { throw Finished() }
-                    }
-                }
-                for name in names {
-                    guard let record = snapshot.tables[name] else { continue }
-                    func entry(_ key: Bytes, _ value: Bytes) throws {
-                        if try !visit(TableEntry(key, value, table: name, record)) { throw Finished() }
-                    }
-                    // A table `meta` was scanned when the file was opened: a second scan would
-                    // report its pages as reached twice.
-                    if file.counts[name] != nil {
-                        try file.again(name, asStored: true, entry)
-                    } else {
-                        try file.forEachEntry(inAnyTable: name, asStored: true, entry)
-                    }
+                for table in try file.tables(named: given) {
+                    try file.forEachTableEntry(of: table) { if try !visit($0) { throw Finished() } }
                 }
             } catch is Finished {}
             file.reportFindings(to: damaged)
@@ -53,19 +33,6 @@ extension StoreInspector {
 
     /// The name of the table without a name, as in the statistics of a file.
     package static let mainTable = "(main)"
-
-    /// Returns whether entries of the table without a name are asked for, and the named tables.
-    private static func tables(
-        named given: String?, _ snapshot: FileSnapshot
-    ) throws -> (hasMain: Bool, names: [String]) {
-        guard let given else { return (true, snapshot.names) }
-        if let name = snapshot.name(given) { return (false, [name]) }
-        guard given == mainTable else {
-            let known = snapshot.names + (snapshot.ownEntries > 0 ? [mainTable] : [])
-            throw RecordSelectionError.unknownTable(name: given, known: known)
-        }
-        return (true, [])
-    }
 
     /// Calls `match` with every key and every value that has a text, table by table.
     ///

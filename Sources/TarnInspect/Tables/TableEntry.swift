@@ -8,8 +8,8 @@ import TarnStore
 package struct TableEntry {
     /// The name of the table; nil for the table without a name.
     package let table: String?
-    private let keyBytes: Bytes, valueBytes: Bytes
-    private let record: TableRecord
+    let keyBytes: Bytes, valueBytes: Bytes
+    let record: TableRecord
 
     init(_ key: Bytes, _ value: Bytes, table: String?, _ record: TableRecord) {
         (keyBytes, valueBytes, self.table, self.record) = (key, value, table, record)
@@ -27,6 +27,11 @@ package struct TableEntry {
     package var keyText: String { TableLines.text(keyBytes, isInteger: record.hasIntegerKeys) }
     /// The value as a text, as ``keyText``.
     package var valueText: String { TableLines.text(valueBytes, isInteger: record.hasIntegerValues) }
+
+    /// The entry as a JSON object, without a line break.
+    package var json: String {
+        TableLines(form: .json, name: table, record: record).entry(keyBytes, valueBytes).joined()
+    }
 
     /// Returns whether a text names the key: it is ``keyText``, or has all bytes of the key as
     /// digits behind `0x`.

@@ -2,11 +2,11 @@ import Foundation
 internal import LMDB
 
 /// A directory that gets its name when it is complete. Until then it has a unique name.
-struct NewDirectory {
-    let path: String
-    let unfinished: String
+package struct NewDirectory {
+    package let path: String
+    package let unfinished: String
 
-    init(_ path: String) {
+    package init(_ path: String) {
         // Trailing slashes would put the unfinished directory inside of it.
         var path = path
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -20,7 +20,7 @@ struct NewDirectory {
     ///   directory that is its owner's alone.
     /// - Throws: `StoreMaintenanceError.destinationExists` if the path exists; `StoreError.lmdb` if
     ///   the directory cannot be created.
-    func make(like other: String? = nil) throws {
+    package func make(like other: String? = nil) throws {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         // An existing unfinished directory belongs to another attempt: it is neither used nor
@@ -44,7 +44,7 @@ struct NewDirectory {
     ///
     /// - Throws: `StoreMaintenanceError.destinationExists` if the path was created meanwhile;
     ///   `StoreError.lmdb` if it cannot be flushed to the disk.
-    func finish() throws {
+    package func finish() throws {
         // These files belong to the process that has written the copy.
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(unfinished + "/" + name) }
         let flushed = NewDirectory.flush(unfinished)
@@ -59,7 +59,7 @@ struct NewDirectory {
     }
 
     /// Removes the directory that `make` has created, and only that.
-    func remove() { try? FileManager.default.removeItem(atPath: unfinished) }
+    package func remove() { try? FileManager.default.removeItem(atPath: unfinished) }
 
     /// Flushes the names in a directory to the disk.
     ///

@@ -26,27 +26,37 @@ extension Store {
     /// Only processes of the same PID namespace can be distinguished. A full table is listed, too.
     ///
     /// - Parameters:
-    ///   - path: the directory of the store.
+    ///   - path: the directory of the store, or any LMDB data file.
     ///   - clearing: whether slots of dead processes are freed; the result contains them
-    ///     nevertheless.
+    ///     nevertheless. Not those of a data file without a directory of its own.
     /// - Throws: `StoreOpenError`, `StoreError` if the store cannot be opened.
     package static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
-        try PinnedFile.withEnvironment(ofStoreAt: path, keepsDeadReaders: true) { environment in
+        var path = path, status = stat()
+        if path == "data.mdb" { path = "." }
+        if path.hasSuffix("/data.mdb") { path.removeLast("/data.mdb".count) }
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+            return Environment.readers(ofFile: path).map { slots($0.slots, last: $0.lastTransaction) } ?? []
+        }
+        return try PinnedFile.withEnvironment(ofStoreAt: path, keepsDeadReaders: true) { environment in
             do throws(LMDBError) {
-                let own = Int(getpid()), slots = try environment.readerSlots()
+                let found = try environment.readerSlots()
                 if clearing { try environment.freeSlotsOfDeadProcesses() }
-                let last = environment.lastTransaction
-                return slots.filter { $0.processID != own }.map { slot in
-                    StoreReaderSlot(
-                        processID: Int(slot.processID), processName: ProcessTable.name(slot.processID),
-                        processAge: ProcessTable.age(slot.processID),
-                        isStale: kill(slot.processID, 0) != 0 && errno == ESRCH,
-                        transaction: slot.transaction,
-                        lag: slot.transaction.map { max(0, last &- $0) })
-                }
+                return slots(found, last: environment.lastTransaction)
             } catch {
                 throw StoreError.lmdb(error)
             }
+        }
+    }
+
+    /// Returns the slots of other processes.
+    private static func slots(_ slots: [ReaderSlot], last: Int) -> [StoreReaderSlot] {
+        let own = Int32(getpid())
+        return slots.filter { $0.processID != own }.map { slot in
+            StoreReaderSlot(
+                processID: Int(slot.processID), processName: ProcessTable.name(slot.processID),
+                processAge: ProcessTable.age(slot.processID),
+                isStale: kill(slot.processID, 0) != 0 && errno == ESRCH, transaction: slot.transaction,
+                lag: slot.transaction.map { max(0, last &- $0) })
         }
     }
 }

@@ -54,7 +54,7 @@ struct EveryQuestionTests {
         return lines
     }
 
-    private static func damage(_ bytes: inout [UInt8], _ kind: Int, _ dice: inout SeededRandom) {
+    static func damage(_ bytes: inout [UInt8], _ kind: Int, _ dice: inout SeededRandom) {
         let size = 4096, pages = bytes.count / size
         func page(_ dice: inout SeededRandom) -> Int { dice.roll(2..<pages) * size }
         switch kind {

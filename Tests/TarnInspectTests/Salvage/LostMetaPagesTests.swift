@@ -139,21 +139,12 @@ struct LostMetaPagesTests {
         #expect(lines.count { original.contains($0) } > 50)
     }
 
-    @Test("a file of another program is refused, and so is one without pages of LMDB")
+    @Test("a file without pages of LMDB is refused")
     func others() throws {
-        let foreign = folder("foreign"), noise = folder("noise"), new = folder("new")
-        _ = try run(
-            "/usr/bin/python3", "-c",
-            "import lmdb, sys; e = lmdb.open(sys.argv[1]); t = e.begin(write=True); t.put(b'a', b'b'); t.commit()",
-            foreign)
-        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: foreign + "/data.mdb")))
-        loseMetaPages(&bytes)
-        try Data(bytes).write(to: URL(fileURLWithPath: foreign + "/data.mdb"))
+        let noise = folder("noise"), new = folder("new")
         try Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }).write(to: URL(fileURLWithPath: noise))
-        for path in [foreign, noise] {
-            #expect(throws: (any Error).self) { try StoreInspector(at: path).salvage(to: new) }
-            #expect(!FileManager.default.fileExists(atPath: new))
-        }
+        #expect(throws: (any Error).self) { try StoreInspector(at: noise).salvage(to: new) }
+        #expect(!FileManager.default.fileExists(atPath: new))
     }
 }
 

@@ -14,14 +14,19 @@ package struct Assignment {
         var parser = ConditionParser(scanner: try TextScanner(text))
         let (path, parsed) = try parser.assignment()
         let field = try fields.find(path)
-        guard path.path.names.count == 1, fields.entity.field(path.path.names[0]) != nil else {
+        let range = path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound
+        guard path.path.names.count == 1, let stored = fields.entity.field(path.path.names[0]) else {
             throw QueryTextError(
-                text, path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound,
+                text, range,
                 "\(path.path) is not a stored field of \(entity)",
                 expected: "an attribute or a stored relationship")
         }
         self.field = path.path.names[0]
         value = parsed.word.flatMap { field.isText(.compare(.equal)) ? .string($0) : nil } ?? parsed.value
+        if value == .null, !stored.isOptional, case .attribute = stored.kind {
+            throw QueryTextError(
+                text, range, "\(self.field) of \(entity) is required and cannot be null", expected: "a value")
+        }
     }
 }
 

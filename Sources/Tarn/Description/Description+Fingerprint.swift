@@ -161,11 +161,12 @@ private enum DescriptionDigest {
         return text
     }
 
-    /// The rules that decide by the text of a body: an answer of 304 has none to decide by.
+    /// The rules for successes: an answer of 304 has neither their status nor their text to decide by.
     static func text(of rules: [ResponseRule], _ prefix: String = "") -> String {
-        rules.compactMap { rule in
-            guard let text = rule.text, rule.mayMatchSuccess else { return nil }
-            return "\(prefix)rule \(rule.action.rawValue) \(text)\n"
+        rules.filter(\.mayMatchSuccess).map { rule in
+            // Rules without statuses have the text of earlier versions: their responses stay valid.
+            let statuses = rule.statuses.isEmpty ? "" : "status \(rule.statuses) "
+            return "\(prefix)rule \(rule.action.rawValue) \(statuses)\(rule.text ?? "")\n"
         }.joined()
     }
 

@@ -73,12 +73,47 @@ package struct FieldSources: Sendable {
     package func changed(since note: String?) -> [(entity: String, field: String)] {
         let noted = FieldSources.lines(of: note)
         return fields.compactMap { field in
-            guard field.keepsAbsent, let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
-            let sources = Set(field.sources.map { $0[...] })
+            guard field.keepsAbsent, let line = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
+            let sources = Set(field.sources.map { $0[...] }), former = line.sources
             let declared = former.filter { !field.formerNames.contains($0) }
             let areLeft = (declared.isEmpty ? former : declared).allSatisfy(sources.contains)
-            return areLeft ? nil : (field.entity, field.name)
+            // Two descriptions take turns: both changes are known.
+            let isInTurn = line.history.contains(FieldSources.returned + FieldSources.digest(ofSources: field.sources))
+            return areLeft || isInTurn ? nil : (field.entity, field.name)
         }
+    }
+
+    /// The beginning of a word of the note for sources that a field had before, and for such sources
+    /// to which it has returned: the first return may be an edit that was taken back.
+    private static let left = "~", returned = "^"
+    /// The number of former sources of a field that are noted.
+    private static let mostFormer = 8
+
+    /// The noted sources of a field, and the digests of those that it had before.
+    private struct Line {
+        var sources: [Substring] = []
+        var history: [String] = []
+
+        /// The line after a sync with these sources.
+        func changed(to present: [String]) -> Line {
+            var line = self
+            let former = FieldSources.digest(ofSources: sources.map(String.init))
+            let new = FieldSources.digest(ofSources: present)
+            line.sources = present.map { $0[...] }
+            guard !sources.isEmpty, former != new else { return line }
+            if !history.contains(where: { $0.dropFirst() == former }) { line.history.append(FieldSources.left + former) }
+            if let index = history.firstIndex(of: FieldSources.left + new) {
+                line.history[index] = FieldSources.returned + new
+            }
+            line.history = Array(line.history.suffix(FieldSources.mostFormer))
+            return line
+        }
+
+        var text: String { (sources.map(String.init) + history).joined(separator: " ") }
+    }
+
+    private static func digest(ofSources sources: [String]) -> String {
+        digest(of: sources.sorted().joined(separator: " "))
     }
 
     /// The note in which these sources replace those of before; fields of other servers, and those
@@ -87,18 +122,22 @@ package struct FieldSources: Sendable {
     func text(after note: String?) -> String {
         var lines = FieldSources.lines(of: note)
         for key in fields.flatMap({ $0.keys.dropFirst() }) { lines[key] = nil }
-        for field in fields { lines[field.keys[0]] = field.sources.map { $0[...] } }
-        return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.joined(separator: " "))" }
+        for field in fields {
+            lines[field.keys[0]] = (lines[field.keys[0]] ?? Line()).changed(to: field.sources)
+        }
+        return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)" }
             .joined(separator: "\n")
     }
 
     /// The digests of a note by scope and field.
-    private static func lines(of note: String?) -> [String: [Substring]] {
-        var lines: [String: [Substring]] = [:]
+    private static func lines(of note: String?) -> [String: Line] {
+        var lines: [String: Line] = [:]
         for line in (note ?? "").split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count > 2 else { continue }
-            lines["\(words[0]) \(words[1])"] = Array(words[2...])
+            let isFormer = { (word: Substring) in word.hasPrefix(left) || word.hasPrefix(returned) }
+            lines["\(words[0]) \(words[1])"] = Line(
+                sources: words[2...].filter { !isFormer($0) }, history: words[2...].filter(isFormer).map(String.init))
         }
         return lines
     }

@@ -166,6 +166,12 @@ struct SyncSummary {
             + (fields.count > 20 ? ["  … and \(countText(fields.count - 20, "more field"))"] : [])
     }
 
+    /// The numbers of records that no list has any more: `12 records (10 Issue, 2 User)`.
+    static func text(ofUnlisted counts: [String: Int]) -> String {
+        let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return "\(countText(counts.values.reduce(0, +), "record")) (\(parts.joined(separator: ", ")))"
+    }
+
     var warnings: [String] {
         let imported = report.report
         var lines: [String] = []
@@ -191,6 +197,9 @@ struct SyncSummary {
             }
         }
         lines += formerValueLines
+        if !report.unlisted.isEmpty {
+            lines.append("\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)")
+        }
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
                 lines.append(

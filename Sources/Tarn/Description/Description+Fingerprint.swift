@@ -134,6 +134,13 @@ extension Description {
     }
 }
 
+extension Description {
+    /// The rules of a choice between kinds, each as a text.
+    static func ruleTexts(of choice: EntityChoice) -> [String] {
+        choice.rules.map { DescriptionDigest.text(of: EntityChoice([$0])) }
+    }
+}
+
 private enum DescriptionDigest {
     static func text(ofRecordsOf endpoint: Endpoint) -> String {
         var text = "records \(endpoint.records)\nentity \(endpoint.entity)\n"

@@ -29,7 +29,7 @@ package struct FieldSources: Sendable {
         let scope = FieldSources.digest(of: description.api.base), mapping = description.mapping
         let parents = Dictionary(description.schema.entities.map { ($0.name, $0.parent) }) { first, _ in first }
         self.scope = scope
-        fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity in
+        fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity -> [Field] in
             var line = [entity.name]
             while let parent = parents[line[line.count - 1]] ?? nil, !line.contains(parent) { line.append(parent) }
             func field(
@@ -46,17 +46,25 @@ package struct FieldSources: Sendable {
                     formerNames: Set(formerTexts.map { FieldSources.digest(of: $0)[...] }),
                     // A record with another key is another record.
                     keepsAbsent: !entity.key.contains(name)
-                        && mapping.keepsAbsent(name, isOptional: isOptional, in: line))
+                        && (mapping.keepsAbsent(name, isOptional: isOptional, in: line)
+                            || isToMany == true && mapping.addsToLists(name, in: line)))
             }
             let attributes = entity.attributes.sorted { $0.name < $1.name }.map { attribute in
                 field(
                     attribute.name, formerly: attribute.renamedFrom, isToMany: nil, isOptional: attribute.isOptional,
                     attribute.defaultValue.map { ["default \($0.jsonText)"] } ?? [])
             }
-            return attributes
-                + entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
-                    field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
-                }
+            // The rules for kinds are sources, too: a record to which none applies keeps its kind.
+            let choice = mapping.entities[entity.name]?.choice
+            var kinds = Field(
+                entity: entity.name, name: FormerValues.kinds, keys: ["\(scope) \(entity.name).\(FormerValues.kinds)"],
+                sources: (choice.map(Description.ruleTexts) ?? []).map(FieldSources.digest), formerNames: [],
+                keepsAbsent: choice?.otherwise != .skip)
+            if choice?.rules.contains(.entity(entity.name, when: [])) ?? false { kinds.keepsAbsent = false }
+            let relationships = entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
+                field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+            }
+            return attributes + [kinds] + relationships
         }
     }
 
@@ -101,7 +109,9 @@ package struct FieldSources: Sendable {
             let new = FieldSources.digest(ofSources: present)
             line.sources = present.map { $0[...] }
             guard !sources.isEmpty, former != new else { return line }
-            if !history.contains(where: { $0.dropFirst() == former }) { line.history.append(FieldSources.left + former) }
+            if !history.contains(where: { $0.dropFirst() == former }) {
+                line.history.append(FieldSources.left + former)
+            }
             if let index = history.firstIndex(of: FieldSources.left + new) {
                 line.history[index] = FieldSources.returned + new
             }
@@ -125,8 +135,8 @@ package struct FieldSources: Sendable {
         for field in fields {
             lines[field.keys[0]] = (lines[field.keys[0]] ?? Line()).changed(to: field.sources)
         }
-        return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)" }
-            .joined(separator: "\n")
+        return lines.filter { !$0.value.sources.isEmpty }.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.text)" }.joined(separator: "\n")
     }
 
     /// The digests of a note by scope and field.
@@ -150,6 +160,17 @@ package struct FormerValues: Sendable, Hashable {
     /// The number of records with a value, among the first 10,000 of the entity.
     package var records: Int
 
+    /// The place of a field's name for the rules for kinds; no field has such a name.
+    package static let kinds = "(kinds)"
+    /// Whether the rules for kinds have changed.
+    package var isOfKinds: Bool { field == FormerValues.kinds }
+
+    /// The sentence about the rules for kinds.
+    package var kindsText: String {
+        "the rules for kinds of \(entity) have changed: of \(records) records of kinds, those to which no rule "
+            + "applies keep their kind (a last rule `\(entity): {}` makes them records of \(entity))"
+    }
+
     /// The consequence for the records, as the rest of a sentence about fields.
     package static let consequence =
         "come from elsewhere in the JSON than before (records without a value there keep the old one; "
@@ -165,8 +186,11 @@ extension FieldSources {
             guard let known = reader.catalog.entity(entity) else { return [] }
             var found = fields.map { FormerValues(entity: entity, field: $0.field, records: 0) }, seen = 0
             try reader.forEach(known.name, in: .all) { record in
-                for index in found.indices where record[found[index].field].map({ $0 != .null }) ?? false {
-                    found[index].records += 1
+                for index in found.indices {
+                    let hasValue =
+                        found[index].isOfKinds
+                        ? record.entity != known.name : record[found[index].field].map { $0 != .null } ?? false
+                    if hasValue { found[index].records += 1 }
                 }
                 seen += 1
                 return seen < FieldSources.sampleSize

@@ -159,9 +159,10 @@ struct SyncSummary {
 
     /// The fields of which records may have values of former sources.
     private var formerValueLines: [String] {
-        let fields = report.formerValues
-        guard !fields.isEmpty else { return [] }
-        return ["Fields that \(FormerValues.consequence):"]
+        let fields = report.formerValues.filter { !$0.isOfKinds }
+        let kinds = report.formerValues.filter(\.isOfKinds).map(\.kindsText)
+        guard !fields.isEmpty else { return kinds }
+        return kinds + ["Fields that \(FormerValues.consequence):"]
             + fields.prefix(20).map { "  \($0.entity).\($0.field)  (\(countText($0.records, "value")))" }
             + (fields.count > 20 ? ["  … and \(countText(fields.count - 20, "more field"))"] : [])
     }

@@ -72,11 +72,12 @@ package struct DescriptionCheck: Sendable {
                     CheckFinding(.note, .schemaChanged, file: file, at: mark, field: field, change.message))
             }
             for former in try opened.read({ try FieldSources(description).formerValues($0) }) {
-                let (field, mark) = places.place(entity: former.entity, field: former.field)
+                let (field, mark) = places.place(
+                    entity: former.entity, field: former.isOfKinds ? nil : former.field)
                 report.findings.append(
                     CheckFinding(
                         .note, .sourceChanged, file: file, at: mark, field: field,
-                        "values " + FormerValues.consequence))
+                        former.isOfKinds ? former.kindsText : "values " + FormerValues.consequence))
             }
             report.findings += keptIndexes(description, places, opened.catalog)
             for (entity, count) in try opened.read({ try UnlistedRecords.count($0) }).sorted(by: { $0.key < $1.key }) {

@@ -163,6 +163,23 @@ struct MirrorFormerValuesTests {
         #expect(named == [false, true, true, true, false, false, false, false])
     }
 
+    @Test(
+        "records keep the kind of a rule that was removed: it is named once, and not if a rule names the parent",
+        arguments: [("kinds: { Big: { name: none } }, ", true), ("kinds: { Item: {} }, ", false), ("", true)])
+    func removedKinds(after: String, isNamed: Bool) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        func yaml(_ kinds: String) -> String {
+            Self.yaml("name: string?").replacing("Item: { key", with: "Big: { parent: Item }\n  Item: { \(kinds)key")
+        }
+        let first = try MirrorStore(yaml: yaml("kinds: { Big: { name: one } }, "))
+        #expect(try await first.sync(base).formerValues.isEmpty)
+        let second = try first.edited(yaml(after))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.formerValues.map(\.isOfKinds) == (isNamed ? [true] : []))
+        #expect(try second.record("Item", 1).entity == (isNamed ? "Big" : "Item"))
+        #expect(try await second.sync(base).formerValues.isEmpty)
+    }
+
     @Test("a field that comes from elsewhere is named once beside an endpoint that always fails")
     func failingEndpoint() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

@@ -35,7 +35,9 @@ struct UnlistedRecordTests {
         recording("/v1/some", #"[{"id":7}]"#, "ETag: \"e\""),
     ]
 
-    private func known(_ store: MirrorStore) throws -> [String: Int] { try store.read { try UnlistedRecords.count($0) } }
+    private func known(_ store: MirrorStore) throws -> [String: Int] {
+        try store.read { try UnlistedRecords.count($0) }
+    }
 
     @Test(
         "records of a narrower list, a removed endpoint, a partition and a lower limit are counted once, and stay",

@@ -223,7 +223,6 @@ def edits():
         add(f"parts at {path}", set_at(("endpoints", "parts", "path"), path))
     add("items as users", set_at(("endpoints", "items", "entity"), "User"))
     add("users as groups", set_at(("endpoints", "users", "entity"), "Group"))
-    add("items as Bug", set_at(("endpoints", "items", "entity"), "Bug"))
     add("items since", set_at(("endpoints", "items", "since"), {"param": "since", "field": "created_at"}))
     add("items since initial", set_at(("endpoints", "items", "since"), {
         "param": "since", "field": "created_at", "initial": "2025-01-06T00:00:00Z"}))

@@ -47,7 +47,8 @@ package struct FieldSources: Sendable {
                     // A record with another key is another record.
                     keepsAbsent: !entity.key.contains(name)
                         && (mapping.keepsAbsent(name, isOptional: isOptional, in: line)
-                            || isToMany == true && mapping.addsToLists(name, in: line)))
+                            || isToMany == true && mapping.addsToLists(name, in: line))
+                )
             }
             let attributes = entity.attributes.sorted { $0.name < $1.name }.map { attribute in
                 field(

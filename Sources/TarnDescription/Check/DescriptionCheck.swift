@@ -92,6 +92,7 @@ package struct DescriptionCheck: Sendable {
             report.findings.append(CheckFinding(.error, .store, file: file, text))
         }
     }
+
     /// The unique indexes of the store that the description no longer declares: another program may
     /// use them, and they still keep records out.
     private func keptIndexes(

@@ -16,7 +16,8 @@ def base():
                 "key": "id",
                 "attributes": {
                     "id": {"type": "int"}, "name": {"type": "string?"}, "count": {"type": "int?"},
-                    "price": {"type": "decimal?"}, "note": {"type": "string?"}, "label": {"type": "string?", "from": "other"},
+                    "price": {"type": "decimal?"}, "note": {"type": "string?"},
+                    "label": {"type": "string?", "from": "other"},
                     "state": {"type": "enum?", "values": ["open", "closed", "held"]}, "flag": {"type": "bool?"},
                     "createdAt": {"type": "date?"}, "closedAt": {"type": "date?"}, "tags": {"type": "[string]?"},
                     "deep": {"type": "string?", "from": "nested.text"}, "type": {"type": "string?"},
@@ -43,7 +44,8 @@ def base():
                                                   "rank": {"type": "int?"}},
                       "relationships": {"members": {"to": ["User"]}}},
             "Note": {"key": "id", "attributes": {"id": {"type": "int"}, "text": {"type": "string?"}},
-                     "relationships": {"item": {"to": "Item", "from": "item_id"}, "by": {"to": "User"}}, "ignore": ["*"]},
+                     "relationships": {"item": {"to": "Item", "from": "item_id"}, "by": {"to": "User"}},
+                     "ignore": ["*"]},
         },
         "endpoints": {
             "items": {"path": "/items", "entity": "Item",
@@ -262,7 +264,8 @@ def remove_entity(description, entity):
             if not declared["kinds"]:
                 del declared["kinds"]
     for name, endpoint in list(description["endpoints"].items()):
-        if endpoint["entity"] not in entities or endpoint.get("for_each", {}).get("entity", endpoint["entity"]) not in entities:
+        needed = {endpoint["entity"], endpoint.get("for_each", {}).get("entity", endpoint["entity"])}
+        if not needed <= entities.keys():
             del description["endpoints"][name]
     if not description["endpoints"]:
         raise KeyError(entity)

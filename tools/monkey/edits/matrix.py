@@ -232,7 +232,7 @@ class Matrix:
     def smallest(self, before, after, deadline):
         """Leaves out entities, fields and endpoints of both descriptions as long as there is a difference."""
         def parts():
-            for name in list(after["endpoints"]) + [name for name in before["endpoints"] if name not in after["endpoints"]]:
+            for name in sorted(after["endpoints"].keys() | before["endpoints"].keys()):
                 yield ("endpoints", name)
             for entity in list(before["entities"]):
                 yield ("entities", entity)

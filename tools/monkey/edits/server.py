@@ -36,7 +36,8 @@ def items():
 ITEMS = items()
 PEOPLE = [{"id": n, "login": f"user{n}", "email": f"u{n}@a.example" if n % 2 else None, "age": 20 + n,
            "nick": f"n{n}"} | ({"city": f"City {n % 2}"} if n % 3 else {}) for n in range(1, 6)]
-GROUPS = [{"id": n, "name": f"Group {n}", "members": [{"id": n, "login": f"user{n}"}], "rank": n % 2} for n in range(1, 4)]
+GROUPS = [{"id": n, "name": f"Group {n}", "members": [{"id": n, "login": f"user{n}"}], "rank": n % 2}
+          for n in range(1, 4)]
 
 
 class Server:

@@ -134,6 +134,13 @@ extension Description {
     }
 }
 
+extension Description {
+    /// The rules of a choice between kinds, each as a text.
+    static func ruleTexts(of choice: EntityChoice) -> [String] {
+        choice.rules.map { DescriptionDigest.text(of: EntityChoice([$0])) }
+    }
+}
+
 private enum DescriptionDigest {
     static func text(ofRecordsOf endpoint: Endpoint) -> String {
         var text = "records \(endpoint.records)\nentity \(endpoint.entity)\n"
@@ -161,11 +168,12 @@ private enum DescriptionDigest {
         return text
     }
 
-    /// The rules that decide by the text of a body: an answer of 304 has none to decide by.
+    /// The rules for successes: an answer of 304 has neither their status nor their text to decide by.
     static func text(of rules: [ResponseRule], _ prefix: String = "") -> String {
-        rules.compactMap { rule in
-            guard let text = rule.text, rule.mayMatchSuccess else { return nil }
-            return "\(prefix)rule \(rule.action.rawValue) \(text)\n"
+        rules.filter(\.mayMatchSuccess).map { rule in
+            // Rules without statuses have the text of earlier versions: their responses stay valid.
+            let statuses = rule.statuses.isEmpty ? "" : "status \(rule.statuses) "
+            return "\(prefix)rule \(rule.action.rawValue) \(statuses)\(rule.text ?? "")\n"
         }.joined()
     }
 

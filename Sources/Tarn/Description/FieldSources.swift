@@ -29,7 +29,7 @@ package struct FieldSources: Sendable {
         let scope = FieldSources.digest(of: description.api.base), mapping = description.mapping
         let parents = Dictionary(description.schema.entities.map { ($0.name, $0.parent) }) { first, _ in first }
         self.scope = scope
-        fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity in
+        fields = description.schema.entities.sorted { $0.name < $1.name }.flatMap { entity -> [Field] in
             var line = [entity.name]
             while let parent = parents[line[line.count - 1]] ?? nil, !line.contains(parent) { line.append(parent) }
             func field(
@@ -46,17 +46,26 @@ package struct FieldSources: Sendable {
                     formerNames: Set(formerTexts.map { FieldSources.digest(of: $0)[...] }),
                     // A record with another key is another record.
                     keepsAbsent: !entity.key.contains(name)
-                        && mapping.keepsAbsent(name, isOptional: isOptional, in: line))
+                        && (mapping.keepsAbsent(name, isOptional: isOptional, in: line)
+                            || isToMany == true && mapping.addsToLists(name, in: line))
+                )
             }
             let attributes = entity.attributes.sorted { $0.name < $1.name }.map { attribute in
                 field(
                     attribute.name, formerly: attribute.renamedFrom, isToMany: nil, isOptional: attribute.isOptional,
                     attribute.defaultValue.map { ["default \($0.jsonText)"] } ?? [])
             }
-            return attributes
-                + entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
-                    field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
-                }
+            // The rules for kinds are sources, too: a record to which none applies keeps its kind.
+            let choice = mapping.entities[entity.name]?.choice
+            var kinds = Field(
+                entity: entity.name, name: FormerValues.kinds, keys: ["\(scope) \(entity.name).\(FormerValues.kinds)"],
+                sources: (choice.map(Description.ruleTexts) ?? []).map(FieldSources.digest), formerNames: [],
+                keepsAbsent: choice?.otherwise != .skip)
+            if choice?.rules.contains(.entity(entity.name, when: [])) ?? false { kinds.keepsAbsent = false }
+            let relationships = entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
+                field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+            }
+            return attributes + [kinds] + relationships
         }
     }
 
@@ -73,12 +82,49 @@ package struct FieldSources: Sendable {
     package func changed(since note: String?) -> [(entity: String, field: String)] {
         let noted = FieldSources.lines(of: note)
         return fields.compactMap { field in
-            guard field.keepsAbsent, let former = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
-            let sources = Set(field.sources.map { $0[...] })
+            guard field.keepsAbsent, let line = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
+            let sources = Set(field.sources.map { $0[...] }), former = line.sources
             let declared = former.filter { !field.formerNames.contains($0) }
             let areLeft = (declared.isEmpty ? former : declared).allSatisfy(sources.contains)
-            return areLeft ? nil : (field.entity, field.name)
+            // Two descriptions take turns: both changes are known.
+            let isInTurn = line.history.contains(FieldSources.returned + FieldSources.digest(ofSources: field.sources))
+            return areLeft || isInTurn ? nil : (field.entity, field.name)
         }
+    }
+
+    /// The beginning of a word of the note for sources that a field had before, and for such sources
+    /// to which it has returned: the first return may be an edit that was taken back.
+    private static let left = "~", returned = "^"
+    /// The number of former sources of a field that are noted.
+    private static let mostFormer = 8
+
+    /// The noted sources of a field, and the digests of those that it had before.
+    private struct Line {
+        var sources: [Substring] = []
+        var history: [String] = []
+
+        /// The line after a sync with these sources.
+        func changed(to present: [String]) -> Line {
+            var line = self
+            let former = FieldSources.digest(ofSources: sources.map(String.init))
+            let new = FieldSources.digest(ofSources: present)
+            line.sources = present.map { $0[...] }
+            guard !sources.isEmpty, former != new else { return line }
+            if !history.contains(where: { $0.dropFirst() == former }) {
+                line.history.append(FieldSources.left + former)
+            }
+            if let index = history.firstIndex(of: FieldSources.left + new) {
+                line.history[index] = FieldSources.returned + new
+            }
+            line.history = Array(line.history.suffix(FieldSources.mostFormer))
+            return line
+        }
+
+        var text: String { (sources.map(String.init) + history).joined(separator: " ") }
+    }
+
+    private static func digest(ofSources sources: [String]) -> String {
+        digest(of: sources.sorted().joined(separator: " "))
     }
 
     /// The note in which these sources replace those of before; fields of other servers, and those
@@ -87,18 +133,22 @@ package struct FieldSources: Sendable {
     func text(after note: String?) -> String {
         var lines = FieldSources.lines(of: note)
         for key in fields.flatMap({ $0.keys.dropFirst() }) { lines[key] = nil }
-        for field in fields { lines[field.keys[0]] = field.sources.map { $0[...] } }
-        return lines.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.joined(separator: " "))" }
-            .joined(separator: "\n")
+        for field in fields {
+            lines[field.keys[0]] = (lines[field.keys[0]] ?? Line()).changed(to: field.sources)
+        }
+        return lines.filter { !$0.value.sources.isEmpty }.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.text)" }.joined(separator: "\n")
     }
 
     /// The digests of a note by scope and field.
-    private static func lines(of note: String?) -> [String: [Substring]] {
-        var lines: [String: [Substring]] = [:]
+    private static func lines(of note: String?) -> [String: Line] {
+        var lines: [String: Line] = [:]
         for line in (note ?? "").split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count > 2 else { continue }
-            lines["\(words[0]) \(words[1])"] = Array(words[2...])
+            let isFormer = { (word: Substring) in word.hasPrefix(left) || word.hasPrefix(returned) }
+            lines["\(words[0]) \(words[1])"] = Line(
+                sources: words[2...].filter { !isFormer($0) }, history: words[2...].filter(isFormer).map(String.init))
         }
         return lines
     }
@@ -110,6 +160,17 @@ package struct FormerValues: Sendable, Hashable {
     package var field: String
     /// The number of records with a value, among the first 10,000 of the entity.
     package var records: Int
+
+    /// The place of a field's name for the rules for kinds; no field has such a name.
+    package static let kinds = "(kinds)"
+    /// Whether the rules for kinds have changed.
+    package var isOfKinds: Bool { field == FormerValues.kinds }
+
+    /// The sentence about the rules for kinds.
+    package var kindsText: String {
+        "the rules for kinds of \(entity) have changed: of \(records) records of kinds, those to which no rule "
+            + "applies keep their kind (a last rule `\(entity): {}` makes them records of \(entity))"
+    }
 
     /// The consequence for the records, as the rest of a sentence about fields.
     package static let consequence =
@@ -126,8 +187,11 @@ extension FieldSources {
             guard let known = reader.catalog.entity(entity) else { return [] }
             var found = fields.map { FormerValues(entity: entity, field: $0.field, records: 0) }, seen = 0
             try reader.forEach(known.name, in: .all) { record in
-                for index in found.indices where record[found[index].field].map({ $0 != .null }) ?? false {
-                    found[index].records += 1
+                for index in found.indices {
+                    let hasValue =
+                        found[index].isOfKinds
+                        ? record.entity != known.name : record[found[index].field].map { $0 != .null } ?? false
+                    if hasValue { found[index].records += 1 }
                 }
                 seen += 1
                 return seen < FieldSources.sampleSize

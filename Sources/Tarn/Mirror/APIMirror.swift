@@ -165,6 +165,7 @@ public struct APIMirror: Sendable {
                 return sync
             }
             runs = try self.runs(of: requests, isAll: endpoints.count == description.endpoints.count)
+            try await noteFormerLists(names)
         } catch {
             sync.endpoints = [failed(error)]
             return sync
@@ -182,7 +183,8 @@ public struct APIMirror: Sendable {
         await saveBudgets(&sync)
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
-            sync.formerValues = try await noteSources(hasSucceeded: sync.failures.isEmpty)
+            sync.formerValues = try await noteSources(after: sync)
+            sync.unlisted = try await findUnlisted(sync, names)
         } catch {
             addFailure(ofStore: error, to: &sync)
         }

@@ -169,6 +169,10 @@ public struct SyncReport: Sendable {
     /// lack them, records keep their former values.
     package var formerValues: [FormerValues] = []
 
+    /// Records that lists had before the description was edited, and that no list has now, by
+    /// entity. They stay, and the next syncs do not count them again.
+    package var unlisted: [String: Int] = [:]
+
     /// Creates an empty report.
     package init() {}
 

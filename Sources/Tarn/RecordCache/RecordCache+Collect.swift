@@ -90,7 +90,9 @@ private struct CollectState: Sendable {
             return false
         }
         return try access.transaction == transaction + 1
-            || !records.contains { try !access.responses.ids(listing: $0).isEmpty }
+            || !records.contains {
+                try !access.responses.ids(listing: $0).isEmpty && !UnlistedRecords.isKnown($0, access)
+            }
     }
 }
 
@@ -147,9 +149,12 @@ private struct Reach {
                 )
             }
         }
+        // The responses of a former list stay, and count no more than the list.
+        let unlisted = try UnlistedRecords.all(access)
         try access.responses.forEach { view in
             view.forEachListed {
-                add(ListedRecord(entity: $0, storageKey: Array($1)))
+                let record = ListedRecord(entity: $0, storageKey: Array($1))
+                if !unlisted.contains(record) { add(record) }
                 return true
             }
             return true

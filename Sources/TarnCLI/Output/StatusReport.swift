@@ -14,6 +14,8 @@ struct StatusReport {
     private let records: RecordCounts
     /// The number of local changes by entity.
     private let localChanges: [(entity: String, count: Int)]
+    /// The numbers of records that no list has any more, by entity.
+    private let unlisted: [String: Int]
     /// The numbers of queued local changes.
     private let outbox: OutboxCounts
     private let now: Timestamp
@@ -49,8 +51,10 @@ struct StatusReport {
         bytes = attributes?[.size] as? Int ?? 0
         now = Timestamp(clampingSeconds: Int(Date().timeIntervalSince1970))
         var records = RecordCounts(), changes: [String: Int] = [:], outbox = OutboxCounts()
+        var unlisted: [String: Int] = [:]
         try store.read { reader in
             records = try RecordCounts(reader)
+            unlisted = try UnlistedRecords.count(reader)
             outbox = try reader.outbox.counts
             try reader.forEachLocalChange { change in
                 changes[change.entity, default: 0] += 1
@@ -59,6 +63,7 @@ struct StatusReport {
         }
         self.records = records
         self.outbox = outbox
+        self.unlisted = unlisted
         localChanges = changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -122,6 +127,9 @@ struct StatusReport {
         }
         for status in endpoints { details(status, isLocal: isLocal).forEach { Output.line($0) } }
         Output.line("store: \(path), \(byteText(bytes)): \(countText(records.total, "record")): \(records.text)")
+        if !unlisted.isEmpty {
+            Output.line("\(SyncSummary.text(ofUnlisted: unlisted)) \(UnlistedRecords.consequence)")
+        }
         let changes = localChanges.reduce(0) { $0 + $1.count }
         if changes > 0 {
             let parts = localChanges.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")
@@ -222,7 +230,7 @@ struct StatusReport {
             text.appendJSONString(entity.name)
             text += ":\(entity.count)"
         }
-        text += "}},\"local_changes\":{"
+        text += "}}\(SyncSummary.json(ofUnlisted: unlisted)),\"local_changes\":{"
         for (index, change) in localChanges.enumerated() {
             if index > 0 { text += "," }
             text.appendJSONString(change.entity)

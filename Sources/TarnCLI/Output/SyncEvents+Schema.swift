@@ -99,7 +99,8 @@ extension SyncEvents {
                 "diagnostic_groups": {"type": "array"},
                 "absent_attributes": {"type": "array", "items": {"type": "string"}},
                 "unmapped": {"type": "array", "items": {"type": "string"}},
-                "missing": {"type": "array", "items": {"$ref": "#/$defs/missing"}}
+                "missing": {"type": "array", "items": {"$ref": "#/$defs/missing"}},
+                "unlisted": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
               },
               "required": [
                 "event",
@@ -125,6 +126,7 @@ extension SyncEvents {
                 "complete": {"type": "boolean"},
                 "endpoints": {"type": "array", "items": {"type": "object"}},
                 "store": {"type": "object"},
+                "unlisted": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
                 "local_changes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
                 "outbox": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
               },

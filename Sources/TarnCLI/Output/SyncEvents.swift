@@ -122,8 +122,10 @@ final class SyncEvents: Sendable {
         }
         events += report.formerValues.map { field in
             diagnostic(
-                "source.changed", entity: field.entity, field: field.field, count: field.records,
-                "values of \(field.entity).\(field.field) \(FormerValues.consequence)")
+                "source.changed", entity: field.entity, field: field.isOfKinds ? "kinds" : field.field,
+                count: field.records,
+                field.isOfKinds
+                    ? field.kindsText : "values of \(field.entity).\(field.field) \(FormerValues.consequence)")
         }
         var interruption: String?
         for endpoint in report.endpoints {

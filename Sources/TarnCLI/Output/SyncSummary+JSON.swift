@@ -21,6 +21,19 @@ extension SyncSummary {
         text += ",\"unmapped\":"
         append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
         if !report.missing.isEmpty { appendMissing(to: &text) }
+        text += SyncSummary.json(ofUnlisted: report.unlisted)
+        return text + "}"
+    }
+
+    /// The member with the numbers of records that no list has any more; empty if there are none.
+    static func json(ofUnlisted counts: [String: Int]) -> String {
+        guard !counts.isEmpty else { return "" }
+        var text = ",\"unlisted\":{"
+        for (index, (entity, count)) in counts.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(entity)
+            text += ":\(count)"
+        }
         return text + "}"
     }
 

@@ -140,11 +140,18 @@ struct SyncSummary {
 
     /// The fields of which records may have values of former sources.
     private var formerValueLines: [String] {
-        let fields = report.formerValues
-        guard !fields.isEmpty else { return [] }
-        return ["Fields that \(FormerValues.consequence):"]
+        let fields = report.formerValues.filter { !$0.isOfKinds }
+        let kinds = report.formerValues.filter(\.isOfKinds).map(\.kindsText)
+        guard !fields.isEmpty else { return kinds }
+        return kinds + ["Fields that \(FormerValues.consequence):"]
             + fields.prefix(20).map { "  \($0.entity).\($0.field)  (\(countText($0.records, "value")))" }
             + (fields.count > 20 ? ["  … and \(countText(fields.count - 20, "more field"))"] : [])
+    }
+
+    /// The numbers of records that no list has any more: `12 records (10 Issue, 2 User)`.
+    static func text(ofUnlisted counts: [String: Int]) -> String {
+        let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return "\(countText(counts.values.reduce(0, +), "record")) (\(parts.joined(separator: ", ")))"
     }
 
     var warnings: [String] {
@@ -162,6 +169,9 @@ struct SyncSummary {
             }
         }
         lines += formerValueLines
+        if !report.unlisted.isEmpty {
+            lines.append("\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)")
+        }
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
                 lines.append(

@@ -24,6 +24,10 @@ package struct CheckFinding: Sendable, Hashable {
         case schemaChanged = "schema.changed"
         /// Records may keep values of the former sources of a field.
         case sourceChanged = "source.changed"
+        /// The store has a unique index that the description does not declare.
+        case indexKept = "index.kept"
+        /// Records of former lists stay, and no list of the description has them.
+        case recordsUnlisted = "records.unlisted"
         /// Nothing leads to an entity.
         case entityUnused = "entity.unused"
         /// No endpoint lists an entity: its records are known from nested objects only.

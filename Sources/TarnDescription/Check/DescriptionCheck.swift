@@ -72,15 +72,45 @@ package struct DescriptionCheck: Sendable {
                     CheckFinding(.note, .schemaChanged, file: file, at: mark, field: field, change.message))
             }
             for former in try opened.read({ try FieldSources(description).formerValues($0) }) {
-                let (field, mark) = places.place(entity: former.entity, field: former.field)
+                let (field, mark) = places.place(
+                    entity: former.entity, field: former.isOfKinds ? nil : former.field)
                 report.findings.append(
                     CheckFinding(
                         .note, .sourceChanged, file: file, at: mark, field: field,
-                        "values " + FormerValues.consequence))
+                        former.isOfKinds ? former.kindsText : "values " + FormerValues.consequence))
+            }
+            report.findings += keptIndexes(description, places, opened.catalog)
+            for (entity, count) in try opened.read({ try UnlistedRecords.count($0) }).sorted(by: { $0.key < $1.key }) {
+                let (field, mark) = places.place(entity: entity, field: nil)
+                report.findings.append(
+                    CheckFinding(
+                        .note, .recordsUnlisted, file: file, at: mark, field: field,
+                        "\(count == 1 ? "1 record" : "\(count) records") \(UnlistedRecords.consequence)"))
             }
         } catch {
             let text = (error as? any StoreFailure)?.descriptionForLocking ?? "\(error)"
             report.findings.append(CheckFinding(.error, .store, file: file, text))
+        }
+    }
+
+    /// The unique indexes of the store that the description no longer declares: another program may
+    /// use them, and they still keep records out.
+    private func keptIndexes(
+        _ description: Description, _ places: DescriptionPlaces, _ catalog: Catalog
+    ) -> [CheckFinding] {
+        description.schema.entities.flatMap { entity -> [CheckFinding] in
+            let declared = Set(entity.indexes.flatMap { [$0.name] + [$0.renamedFrom].compactMap(\.self) })
+            let known = catalog.entity(entity.name)
+            let inherited = known?.parent.flatMap { catalog.entity(id: $0) }?.indexes.map(\.id) ?? []
+            return (known?.indexes ?? []).filter { index in
+                index.isUnique && !declared.contains(index.name) && !inherited.contains(index.id)
+            }.map { index in
+                let (field, mark) = places.place(entity: entity.name, field: nil)
+                return CheckFinding(
+                    .note, .indexKept, file: file, at: mark, field: field,
+                    "the store keeps the unique index \(index.name), which is not declared here: records with equal "
+                        + "values are skipped; to lift it, declare \(index.name) under indexes without unique")
+            }
         }
     }
 }

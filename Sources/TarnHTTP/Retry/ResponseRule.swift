@@ -21,7 +21,7 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// The status codes, of which any matches; empty for every status.
-    var statuses: [ClosedRange<Int>]
+    package var statuses: [ClosedRange<Int>]
     /// A text in the first 64 KiB of the body, compared by bytes; nil for every body.
     package var text: String?
     /// The treatment of a response that matches.

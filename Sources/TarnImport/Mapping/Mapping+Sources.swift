@@ -34,6 +34,13 @@ extension Mapping {
         return rules.absentValue == nil && !(rules.absent == .clear && isOptional)
     }
 
+    /// Returns whether the references of a to-many relationship stay beside those of a response.
+    ///
+    /// - Parameter line: as for ``sourceTexts(of:isToMany:in:)``.
+    package func addsToLists(_ relationship: String, in line: [String]) -> Bool {
+        rules(of: relationship, in: line).toMany.map { $0 != .replace } ?? false
+    }
+
     private func rules(of field: String, in line: [String]) -> FieldRules {
         let own = line.first.flatMap { entities[$0]?.fields[field] } ?? FieldRules()
         return line.compactMap { entities[$0] }.reduce(own) { $0.or($1.rules) }.or(rules)

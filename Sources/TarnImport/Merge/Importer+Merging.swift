@@ -211,11 +211,14 @@ extension Importer {
             guard drafter.diagnostics.keepsNext(.notUnique, entity.name, dropped.index) else { continue }
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
             let (path, source) = found.map { drafter.location(of: drafter.list.drafts[$0.1]) } ?? ("$", nil)
+            // An index that was removed from the description stays, and stays unique.
+            let isNamed = entity.indexes.contains { $0.name == dropped.index }
+            let hint = isNamed ? " (if the description no longer declares this index: declare it without unique)" : ""
             var diagnostic = Diagnostic(
                 code: .notUnique, path: path, entity: entity.name, key: describe(dropped.storageKey),
                 field: dropped.index,
                 message:
-                    "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which must be unique; this record was not changed"
+                    "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which must be unique; this record was not changed\(hint)"
             )
             diagnostic.source = source
             drafter.diagnostics.add(diagnostic)

@@ -14,7 +14,7 @@ public struct ListedRecord: Sendable, Hashable {
 
 extension ListedRecord {
     /// The order of the table of members.
-    static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
+    package static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
         guard a.entity == b.entity else { return a.entity < b.entity }
         return a.storageKey.withUnsafeBytes { x in b.storageKey.withUnsafeBytes { Bytes.compare(x, $0) < 0 } }
     }

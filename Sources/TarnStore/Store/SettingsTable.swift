@@ -64,6 +64,16 @@ package struct SettingsTable {
         try raw.put(state.meta, key: MetaKey.fieldSources, text: text)
     }
 
+    package var requestedLists: String? {
+        get throws(LMDBError) {
+            try raw.get(state.meta, key: MetaKey.requestedLists).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    func setRequestedLists(_ text: String) throws(LMDBError) {
+        try raw.put(state.meta, key: MetaKey.requestedLists, text: text)
+    }
+
     var unsafeRequests: UnsafeRequests {
         get throws(LMDBError) {
             UnsafeRequests(try raw.get(state.meta, key: MetaKey.unsafeRequests).map { Array($0) } ?? [])

@@ -120,6 +120,48 @@ struct CheckCommandTests {
         #expect(sync.status == 6 && sync.error.contains("Item 1 and 2 have the same name"), "\(sync.error)")
     }
 
+    @Test("a unique index that was removed from the description is named, with the way out, and lifted by it")
+    func removedUniqueIndex() async throws {
+        let folder = try TemporaryFolder()
+        func describe(_ index: String) throws -> String {
+            try folder.write("tarn.yaml", itemsYAML().replacing("    attributes:", with: index + "    attributes:"))
+        }
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)])
+        let unique = try describe("    indexes: { byName: { on: name, unique: true } }\n")
+        expectSuccess(try await tarn("sync", "--file", unique, "--base", server.base))
+        let check = try await tarn("check", "--file", try describe(""))
+        let kept = "the store keeps the unique index byName"
+        #expect(check.status == 0 && check.output.contains(kept), "\(check.output)")
+        let equal = try LocalServer([recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"a"}]"#)])
+        let sync = try await tarn("sync", "--file", unique, "--base", equal.base)
+        #expect(sync.status == 3 && sync.error.contains("declare it without unique"), "\(sync.error)")
+        let lifted = try describe("    indexes: { byName: name }\n")
+        expectSuccess(try await tarn("sync", "--file", lifted, "--base", equal.base))
+        #expect(try await !tarn("check", "--file", lifted).output.contains("keeps the unique index"))
+    }
+
+    @Test("records that no list has after an edit are counted by the sync once, and by the status and the check")
+    func unlistedRecords() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#),
+            recording("/some", #"[{"id":1,"name":"a"}]"#),
+        ])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        _ = try folder.write("tarn.yaml", itemsYAML().replacing("path: /items", with: "path: /some"))
+        let text = "1 record (1 Item) of former lists"
+        let sync = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(sync.status == 0 && sync.error.contains(text), "\(sync.error)")
+        let json = try await tarn("sync", "--json", "--file", file, "--base", server.base)
+        #expect(json.status == 0 && !json.output.contains("\"unlisted\""), "\(json.output)")
+        #expect(try await tarn("status", "--file", file).output.contains(text))
+        #expect(try await tarn("status", "--json", "--file", file).output.contains(#""unlisted":{"Item":1}"#))
+        let check = try await tarn("check", "--file", file)
+        #expect(check.status == 0 && check.output.contains("note: entities.Item: 1 record of former lists"))
+        expectSuccess(try await tarn("cache", "collect", folder.path + "/tarn.tarn", "--roots", ""))
+        #expect(try await !tarn("status", "--file", file).output.contains("former lists"))
+    }
+
     @Test(
         "more tables than a store can have are an error of the check, with and without a store; the sync exits with 6")
     func tableLimit() async throws {

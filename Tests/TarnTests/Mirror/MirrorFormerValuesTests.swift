@@ -141,6 +141,60 @@ struct MirrorFormerValuesTests {
         #expect(report.failures.isEmpty == (action == "then: empty"), "\(report.texts)")
     }
 
+    @Test("a new rule by the status of a success applies to a list that the server answers with 304")
+    func statusRule() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("name: string?"))
+        try await first.sync(base)
+        let rule = ", responses: [{ status: 200, then: empty }]"
+        let report = try await first.edited(Self.yaml("name: string?", rule)).sync(base)
+        #expect(report.notModified == 0 && report.listed == 0 && report.failures.isEmpty, "\(report.texts)")
+    }
+
+    @Test("two descriptions that take turns name a field with other sources until each has returned once")
+    func inTurn() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml("label: { type: string?, from: name }"))
+        let second = try first.edited(Self.yaml("label: { type: string?, from: note }"))
+        var named: [Bool] = []
+        for _ in 0..<4 {
+            for store in [first, second] { named.append(try await !store.sync(base).formerValues.isEmpty) }
+        }
+        #expect(named == [false, true, true, true, false, false, false, false])
+    }
+
+    @Test(
+        "records keep the kind of a rule that was removed: it is named once, and not if a rule names the parent",
+        arguments: [("kinds: { Big: { name: none } }, ", true), ("kinds: { Item: {} }, ", false), ("", true)])
+    func removedKinds(after: String, isNamed: Bool) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        func yaml(_ kinds: String) -> String {
+            Self.yaml("name: string?").replacing("Item: { key", with: "Big: { parent: Item }\n  Item: { \(kinds)key")
+        }
+        let first = try MirrorStore(yaml: yaml("kinds: { Big: { name: one } }, "))
+        #expect(try await first.sync(base).formerValues.isEmpty)
+        let second = try first.edited(yaml(after))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.formerValues.map(\.isOfKinds) == (isNamed ? [true] : []))
+        #expect(try second.record("Item", 1).entity == (isNamed ? "Big" : "Item"))
+        #expect(try await second.sync(base).formerValues.isEmpty)
+    }
+
+    @Test("a field that comes from elsewhere is named once beside an endpoint that always fails")
+    func failingEndpoint() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        func yaml(_ attribute: String) -> String {
+            Self.yaml(attribute) + "\n  lost: { path: /lost, entity: Item, paginate: single_page }"
+        }
+        let first = try MirrorStore(yaml: yaml("label: { type: string?, from: name }"))
+        try await first.sync(base)
+        let second = try first.edited(yaml("label: { type: string?, from: note }"))
+        for isFirst in [true, false] {
+            let report = try await second.sync(base)
+            #expect(!report.failures.isEmpty && report.formerValues.isEmpty != isFirst, "\(report.texts)")
+        }
+    }
+
     @Test("records that a rule has kept out come with the next sync after it is removed, by 304 or not")
     func removedTextRule() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

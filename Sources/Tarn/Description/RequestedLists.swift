@@ -1,0 +1,137 @@
+// The lists that the endpoints of a description request, and which of them are others than before.
+
+import TarnStore
+
+/// Digests of the lists of a description's endpoints.
+///
+/// A sync notes them in the store. If an edited description requests other lists, records of the
+/// former ones may stay that no list has any more: see ``UnlistedRecords``.
+struct RequestedLists: Sendable {
+    /// The note about one endpoint.
+    struct Line: Sendable, Equatable {
+        /// The digest of its lists; `-` if the description no longer has the endpoint.
+        private(set) var digest: String
+        /// The time of the sync that has found other lists than before; nil if all complete lists
+        /// have been compared since.
+        var changedAt: Timestamp?
+        /// The digests of before.
+        private var former: [String] = []
+        /// Whether a former digest has returned: two descriptions may take turns.
+        private var hasReturned = false
+
+        /// The number of former digests that are noted.
+        private static let mostFormer = 4
+        private static let none = "-"
+
+        /// Whether the description no longer has the endpoint.
+        var isRemoved: Bool { digest == Line.none }
+
+        /// - Parameter digest: nil for none.
+        init(_ digest: String?) { self.digest = digest ?? Line.none }
+
+        /// The line after a sync with another digest.
+        ///
+        /// The first return to a former one may be an edit that was taken back. Later ones are no
+        /// edits, and are not told.
+        func changed(to new: String?, at now: Timestamp) -> Line {
+            let new = new ?? Line.none
+            guard new != digest else { return self }
+            var line = self
+            line.digest = new
+            line.former = Array((former.filter { $0 != digest } + [digest]).suffix(Line.mostFormer))
+            guard former.contains(new) else {
+                line.changedAt = now
+                return line
+            }
+            if !hasReturned { line.changedAt = now }
+            line.hasReturned = true
+            return line
+        }
+
+        /// Decodes the words of a note; nil if they are none.
+        init?(_ digests: Substring, _ time: Substring) {
+            let parts = digests.split(separator: ",").map(String.init)
+            guard let first = parts.first, let time = Int64(time) else { return nil }
+            digest = first
+            hasReturned = parts.last == "^"
+            former = parts.dropFirst().filter { $0 != "^" }
+            changedAt = time == 0 ? nil : Timestamp(microseconds: time)
+        }
+
+        var text: String {
+            "\(([digest] + former + (hasReturned ? ["^"] : [])).joined(separator: ",")) \(changedAt?.microseconds ?? 0)"
+        }
+    }
+
+    /// The digests by the names of endpoints.
+    private let digests: [String: String]
+    /// A digest of the description's file: other descriptions may share the store.
+    private let scope: String
+
+    /// - Parameter client: the client of the description, which has the clients of further APIs.
+    init(_ client: APIClient) {
+        let description = client.description
+        let apis = Dictionary(description.furtherAPIs.map { ($0.name, $0.api) }) { first, _ in first }
+        scope = RequestedLists.digest(of: description.file)
+        var digests: [String: String] = [:]
+        for endpoint in description.endpoints {
+            let api = endpoint.api.flatMap { apis[$0] } ?? description.api
+            digests[endpoint.name] = RequestedLists.digest(
+                of: endpoint.completed(by: api), base: api.base, keyedBy: client.keyFingerprint)
+        }
+        self.digests = digests
+    }
+
+    private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
+
+    /// The digest of everything that determines which records an endpoint lists.
+    private static func digest(of endpoint: Endpoint, base: String, keyedBy keys: String) -> String {
+        var text = "\(endpoint.method) \(base)\(endpoint.path)\n"
+        for parameter in endpoint.parameters { text += "with \(parameter.name) \(parameter.value)\n" }
+        for partition in endpoint.partitions { text += "partition \(partition.name) \(partition.values)\n" }
+        if let initial = endpoint.incremental?.initial { text += "initial \(initial)\n" }
+        text += "limits \(endpoint.limits.pages ?? 0) \(endpoint.limits.records ?? 0)\n"
+        return digest(of: text + Description.listing(of: endpoint, keyedBy: keys))
+    }
+
+    /// The lines of a note about the endpoints of this description, by name.
+    func lines(of note: String?) -> [String: Line] {
+        var lines: [String: Line] = [:]
+        for text in (note ?? "").split(separator: "\n") {
+            let words = text.split(separator: " ", maxSplits: 3)
+            guard words.count == 4, words[0] == scope, let line = Line(words[1], words[2]) else { continue }
+            lines[String(words[3])] = line
+        }
+        return lines
+    }
+
+    /// The lines of a sync that has found the lines of an earlier one.
+    ///
+    /// - Parameters:
+    ///   - names: the endpoints of the sync; nil for all. Only then, endpoints that the description
+    ///     does not have are known to be removed.
+    ///   - now: the present time.
+    func lines(after old: [String: Line], _ names: Set<String>?, now: Timestamp) -> [String: Line] {
+        var lines = old
+        for (name, digest) in digests where names?.contains(name) ?? true {
+            if let line = old[name] {
+                lines[name] = line.changed(to: digest, at: now)
+            } else {
+                // The lists of a first sync are no others than before. A further endpoint may list
+                // records of the former ones.
+                lines[name] = Line(digest)
+                lines[name]?.changedAt = old.isEmpty ? nil : now
+            }
+        }
+        guard names == nil else { return lines }
+        for (name, line) in old where digests[name] == nil { lines[name] = line.changed(to: nil, at: now) }
+        return lines
+    }
+
+    /// The note with these lines in place of those of this description.
+    func note(_ lines: [String: Line], after note: String?) -> String {
+        let others = (note ?? "").split(separator: "\n").filter { !$0.hasPrefix(scope + " ") }.map(String.init)
+        let own = lines.sorted { $0.key < $1.key }.map { "\(scope) \($1.text) \($0)" }
+        return (others + own).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,127 @@
+// Records that an edited description no longer lists: the first sync after the edit counts them, and
+// the status for as long as they stay.
+
+import TarnDescription
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+@Suite("Mirror: records of former lists", .timeLimit(.minutes(5)))
+struct UnlistedRecordTests {
+    private static func yaml(_ endpoints: String) -> String {
+        """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Item: { key: id, attributes: { id: int, name: string? }, ignore: ['*'] }
+          Owner: { key: id, attributes: { id: int }, ignore: ['*'] }
+        endpoints:
+        \(endpoints.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n"))
+        """
+    }
+
+    private static let items = "items: { path: /items, entity: Item, paginate: single_page }"
+    private static let open = "items: { path: /items, with: { open: 1 }, entity: Item, paginate: single_page }"
+    private static let others = "others: { path: /others, entity: Item, paginate: single_page }"
+
+    private static let server = [
+        recording("/v1/items", #"[{"id":1},{"id":2},{"id":3}]"#, "ETag: \"a\""),
+        recording("/v1/items?open=1", #"[{"id":1}]"#, "ETag: \"b\""),
+        recording("/v1/items?state=x", #"[{"id":1}]"#, "ETag: \"x\""),
+        recording("/v1/items?state=y", #"[{"id":2},{"id":3}]"#, "ETag: \"y\""),
+        recording("/v1/others", #"[{"id":2}]"#, "ETag: \"c\""),
+        recording("/v1/owners", #"[{"id":7},{"id":8}]"#, "ETag: \"d\""),
+        recording("/v1/some", #"[{"id":7}]"#, "ETag: \"e\""),
+    ]
+
+    private func known(_ store: MirrorStore) throws -> [String: Int] {
+        try store.read { try UnlistedRecords.count($0) }
+    }
+
+    @Test(
+        "records of a narrower list, a removed endpoint, a partition and a lower limit are counted once, and stay",
+        arguments: [
+            (items, open, 2), (items + "\n" + others, items.replacing("/items,", with: "/others,"), 2),
+            (items, others, 2), (items + "\n" + others, open + "\n" + others, 1),
+            (
+                "items: { path: /items, partitions: { state: [x, y] }, entity: Item, paginate: single_page }",
+                "items: { path: /items, partitions: { state: [x] }, entity: Item, paginate: single_page }", 2
+            ),
+        ])
+    func narrowed(before: String, after: String, count: Int) async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(before))
+        #expect(try await first.sync(base).unlisted.isEmpty)
+        #expect(try await first.sync(base).unlisted.isEmpty)
+        let second = try first.edited(Self.yaml(after))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.unlisted == ["Item": count], "\(report.texts)")
+        #expect(try await second.sync(base).unlisted.isEmpty)
+        #expect(try known(second) == ["Item": count] && second.count("Item") == 3)
+        let cache = try RecordCache(
+            second.description, store: try second.open(), transport: MirrorStore.impatient())
+        #expect(try await cache.collect(roots: [], isDryRun: false).deleted == count)
+        #expect(try known(second).isEmpty && second.count("Item") == 3 - count)
+    }
+
+    @Test("an edit of a field, of the pagination, or a further endpoint leaves no record without a list")
+    func otherEdits() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items))
+        try await first.sync(base)
+        for edited in [
+            Self.yaml(Self.items).replacing("name: string?", with: "name: string?, title: string?"),
+            Self.yaml(Self.items + "\n" + Self.others),
+            Self.yaml(Self.items.replacing("items:", with: "all:") + "\n" + Self.others),
+        ] {
+            #expect(try await first.edited(edited).sync(base).unlisted.isEmpty)
+            #expect(try known(first).isEmpty)
+        }
+    }
+
+    @Test("records that a list has again count no longer, and a failed sync leaves the count to the next one")
+    func returned() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items))
+        try await first.sync(base)
+        let second = try first.edited(Self.yaml(Self.open))
+        #expect(try await second.sync("http://127.0.0.1:1").unlisted.isEmpty)
+        #expect(try known(second).isEmpty)
+        #expect(try await second.sync(base).unlisted == ["Item": 2])
+        #expect(try await first.sync(base).unlisted.isEmpty)
+        #expect(try known(first).isEmpty)
+    }
+
+    @Test("two descriptions that take turns are told apart: the same records are not counted at every sync")
+    func inTurn() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items))
+        let second = try first.edited(Self.yaml(Self.open))
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            for store in [first, second] { counts.append(try await store.sync(base).unlisted["Item"] ?? 0) }
+        }
+        #expect(counts.suffix(4) == [0, 0, 0, 0], "\(counts)")
+    }
+
+    @Test("lists of fewer owners leave the records of the others without a list; created records never count")
+    func fewerOwners() async throws {
+        func endpoints(_ path: String) -> String {
+            """
+            owners: { path: \(path), entity: Owner, paginate: single_page }
+            items: { path: '/owners/{owner.id}/items', entity: Item, paginate: single_page, for_each: { entity: Owner } }
+            """
+        }
+        let server = try LocalServer(
+            Self.server + [
+                recording("/v1/owners/7/items", #"[{"id":1}]"#), recording("/v1/owners/8/items", #"[{"id":2}]"#),
+            ])
+        let base = server.base + "/v1", first = try MirrorStore(yaml: Self.yaml(endpoints("/owners")))
+        try await first.sync(base)
+        try await first.open().write { try $0.put("Item", RecordKey(9), []) }
+        let second = try first.edited(Self.yaml(endpoints("/some")))
+        #expect(try await second.sync(base).unlisted == ["Owner": 1])
+        #expect(try known(second) == ["Owner": 1])
+    }
+}

@@ -150,6 +150,14 @@ struct PageImporter {
         }
     }
 
+    /// The failure of a response that states an error beside its records: some of them, or parts of
+    /// them, are missing. Nil if it states none.
+    func partialFailure(_ response: TransportResponse, _ page: Page) -> MirrorError? {
+        partialError(response, page).map { error in
+            .status(code: error.status, method: request.endpoint.method, url: error.url, message: error.message)
+        }
+    }
+
     private func partial(_ response: TransportResponse) -> StatedError? {
         let endpoint = request.endpoint
         return StatedError.find(
@@ -207,8 +215,11 @@ struct PageImporter {
     private func message(_ error: StatedError, _ response: TransportResponse, lists listed: String) -> String {
         let text = response.secrets?.conceal(error.text) ?? error.text
         let said = text.isEmpty ? "states an error" : "says \"\(text)\""
-        return "it lists \(listed), and `\(error.path)` \(said); sync again later, or, if that is no error, "
-            + "write more: { ignore: ['\(error.path)'] }"
+        let wayOut =
+            request.endpoint.isTypedRequest
+            ? "request it again, or take what there is with pages"
+            : "sync again later, or, if that is no error, write more: { ignore: ['\(error.path)'] }"
+        return "it lists \(listed), and `\(error.path)` \(said); \(wayOut)"
     }
 
     /// The relationship of listed records to the parent record.

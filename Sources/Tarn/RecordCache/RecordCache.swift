@@ -332,6 +332,7 @@ public final class RecordCache: Sendable {
         }
         answer.status = transfer.status
         answer.skipped = transfer.skipped
+        answer.failure = transfer.partialFailure.map { .request($0, nil) }
         answer.body = transfer.body
         if let records = transfer.records {
             answer.records = records

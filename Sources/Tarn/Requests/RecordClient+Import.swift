@@ -115,6 +115,7 @@ extension RecordClient {
         } else {
             transfer = try await cache.show(entry, lent)
         }
+        transfer.partialFailure = isEmpty ? nil : importer.partialFailure(response, page)
         if let report = transfer.report {
             var log = ImportLog(entry.request, bytes: response.body.count, duration: ContinuousClock.now - started)
             log.isStored = request.options.transfer.isPersisted

@@ -11,13 +11,14 @@ extension RecordClient {
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the
     ///   whole. `MirrorError.endpoint` if the server may have cut the list off, at a total that is
-    ///   the most that it counts. `StoreError` if the store cannot be read, or a record does not
+    ///   the most that it counts. `CacheError` if a response states an error beside its records: some
+    ///   of them, or parts of them, are missing. `StoreError` if the store cannot be read, or a record does not
     ///   fit the struct. If the task is cancelled, `CacheError` with ``CacheError/isCancelled``.
     public func all<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = []
         let pages = ResponsePages(client: self, request: request, deadline: request.options.deadline)
         for try await page in pages {
-            try page.listing.checkEnd(place: page.place)
+            try page.checkWhole()
             records += page.records
         }
         return records

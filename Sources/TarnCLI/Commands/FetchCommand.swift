@@ -119,6 +119,12 @@ struct FetchCommand: AsyncParsableCommand {
                     "\(target) is requested for each record of an entity: fetch its URL for one of them, with the "
                         + "record's values in \(endpoint.path)")
             }
+            if let partition = endpoint.partitions.first {
+                throw Failure(
+                    .usage,
+                    "\(target) is requested for each value of \(partition.name) (partitions): fetch its URL with one of "
+                        + "them in \(endpoint.path), or in the query")
+            }
             request = CacheRequest(target)
         } else if let found = cache.request(for: target) {
             request = found
@@ -144,9 +150,12 @@ struct FetchCommand: AsyncParsableCommand {
         await cache.finishBackground()
         if !quiet { describe(answer) }
         // The list that was printed is not that of the server.
-        guard answer.skipped > 0 else { return }
+        if answer.source == .fetched, let failure = answer.failure { throw Failure(.partly, "\(failure)") }
+        // A record may also be left out when it is stored, as one that is not unique.
+        let skipped = max(answer.skipped, answer.report?.skipped ?? 0)
+        guard skipped > 0 else { return }
         throw Failure(
-            .partly, answer.report?.skippedText ?? "skipped \(countText(answer.skipped, "record")) of the response")
+            .partly, answer.report?.skippedText ?? "skipped \(countText(skipped, "record")) of the response")
     }
 
     /// Prints where an answer comes from, and what is not in it.
@@ -156,7 +165,7 @@ struct FetchCommand: AsyncParsableCommand {
                 "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
         if !answer.metadata.isEmpty { Output.note("metadata: \(jsonObject(answer.metadata))") }
         answer.report?.diagnosticLines.forEach { Output.note($0) }
-        if let failure = answer.failure {
+        if let failure = answer.failure, answer.source != .fetched {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }
         if let failure = answer.next?.failure {

@@ -150,6 +150,11 @@ struct PageImporter {
         }
     }
 
+    /// The numbers of drafted records with a list that the server has cut off, by its flag.
+    func cutLists(_ added: Importer.Added) -> [String: Int] {
+        added.facts.cutLists.filter { !request.endpoint.more.ignores($0.key) }
+    }
+
     /// The failure of a response that states an error beside its records: some of them, or parts of
     /// them, are missing. Nil if it states none.
     func partialFailure(_ response: TransportResponse, _ page: Page) -> MirrorError? {

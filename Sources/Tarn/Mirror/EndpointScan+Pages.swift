@@ -386,9 +386,7 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        for (flag, count) in added.facts.cutLists where !endpoint.more.ignores(flag) {
-            report.cutLists[flag, default: 0] += count
-        }
+        report.cutLists.merge(target.pages.cutLists(added), uniquingKeysWith: +)
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)

@@ -61,6 +61,8 @@ public struct CachedAnswer: Sendable {
     var status: Int?
     /// The number of elements whose records are unknown.
     package internal(set) var skipped = 0
+    /// The numbers of imported records with a list that the server has cut off, by its flag.
+    package internal(set) var cutLists: [String: Int] = [:]
     /// Whether the list ends here because of a limit, or may go on behind its end.
     package internal(set) var isCutOff = false
     /// The reason why the list may go on behind its end; nil if the responses do not show one.

@@ -223,7 +223,7 @@ extension RecordCache {
             // The entry that was stored before is no longer the answer.
             if isPersisted, stored != nil { try await forget(prepared) }
         }
-        transfer.partialFailure = failure
+        (transfer.partialFailure, transfer.cutLists) = (failure, importer.cutLists(added))
         return logged(transfer, response, prepared, since: started)
     }
 

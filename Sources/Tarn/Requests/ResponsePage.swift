@@ -40,6 +40,8 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     var body: [UInt8]?
     /// The records that the page lists, of all entities.
     var listing = PageListing()
+    /// The numbers of imported records with a list that the server has cut off, by its flag.
+    var cutLists: [String: Int] = [:]
     /// The names of the values that the request declares as metadata.
     var declared: Set<String> = []
     /// The request, for errors.
@@ -80,6 +82,7 @@ extension ResponsePage {
         requestedAt = answer.requestedAt
         status = answer.status
         body = answer.body
+        cutLists = answer.cutLists
         listing = PageListing(
             records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff, doubt: answer.doubt)
         declare(request)
@@ -93,6 +96,7 @@ extension ResponsePage {
         isStored = transfer.isStored
         status = transfer.status
         body = transfer.body
+        cutLists = transfer.cutLists
         listing = PageListing(records: transfer.listed, skipped: transfer.skipped)
         declare(request)
     }

@@ -151,11 +151,12 @@ struct FetchCommand: AsyncParsableCommand {
         if !quiet { describe(answer) }
         // The list that was printed is not that of the server.
         if answer.source == .fetched, let failure = answer.failure { throw Failure(.partly, "\(failure)") }
-        // A record may also be left out when it is stored, as one that is not unique.
-        let skipped = max(answer.skipped, answer.report?.skipped ?? 0)
-        guard skipped > 0 else { return }
+        // As after a sync: a record may also be left out when it is stored, as one that is not unique.
+        let texts = answer.report.map { [$0.skippedText, $0.unfitText].compactMap(\.self) } ?? []
+        guard answer.skipped > 0 || !texts.isEmpty else { return }
         throw Failure(
-            .partly, answer.report?.skippedText ?? "skipped \(countText(skipped, "record")) of the response")
+            .partly,
+            texts.isEmpty ? "skipped \(countText(answer.skipped, "record")) of the response" : texts.joined(separator: "; "))
     }
 
     /// Prints where an answer comes from, and what is not in it.
@@ -165,6 +166,9 @@ struct FetchCommand: AsyncParsableCommand {
                 "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
         if !answer.metadata.isEmpty { Output.note("metadata: \(jsonObject(answer.metadata))") }
         answer.report?.diagnosticLines.forEach { Output.note($0) }
+        for (flag, count) in answer.cutLists.sorted(by: { $0.key < $1.key }) {
+            Output.note(SyncSummary.line(ofCutLists: flag, count))
+        }
         if let failure = answer.failure, answer.source != .fetched {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }

@@ -391,7 +391,7 @@ extension EndpointScan {
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
         let stated = isEmpty ? nil : target.pages.partialError(response, page)
-        // A 304 would confirm the page without its error, and a cache would answer with a part of it.
+        // A 304 would confirm the page without its error, and a cache would answer with a part.
         if stated != nil {
             entry.validation.removeValidators()
             entry.validation.isInvalidated = true

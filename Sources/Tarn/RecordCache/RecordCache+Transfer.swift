@@ -214,7 +214,8 @@ extension RecordCache {
         entry.caching = ResponseCaching(
             requestedAt: sent, selecting: prepared.message.selecting(response.headers), usedAt: received)
         entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
-        let failure = isEmpty ? nil : importer.partialFailure(response, page), isPersisted = prepared.options.isPersisted
+        let failure = isEmpty ? nil : importer.partialFailure(response, page)
+        let isPersisted = prepared.options.isPersisted
         var transfer: Transfer
         if isPersisted, options.rules.storability(of: response, to: prepared.message) == .storable {
             transfer = try await keep(entry, prepared, lent, revision, state, isWhole: failure == nil)

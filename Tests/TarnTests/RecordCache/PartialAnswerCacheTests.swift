@@ -20,9 +20,9 @@ struct PartialAnswerCacheTests {
         var transport: ClosureTransport {
             ClosureTransport { request in
                 self.seen.withLock { $0.append(request) }
+                let headers = TransportHeaders([.init("Cache-Control", "max-age=60"), .init("ETag", "\"a\"")])
                 return TransportResponse(
-                    status: 200, headers: TransportHeaders([.init("Cache-Control", "max-age=60"), .init("ETag", "\"a\"")]),
-                    body: Array(self.body.withLock { $0 }.utf8))
+                    status: 200, headers: headers, body: Array(self.body.withLock { $0 }.utf8))
             }
         }
     }
@@ -68,7 +68,9 @@ struct PartialAnswerCacheTests {
             transport: ClosureTransport { request in
                 TransportResponse(status: 200, body: request.url.contains("kind=b") ? Array(twoItems.utf8) : [])
             })
-        await #expect { try await cache.fetch(CacheRequest("items")) } throws: { "\($0)".contains("each value of kind") }
+        await #expect { try await cache.fetch(CacheRequest("items")) } throws: {
+            "\($0)".contains("each value of kind")
+        }
         #expect(try await cache.fetch(CacheRequest("items", parameters: [.init("kind", "b")])).text == "fetched 2")
         let request = try #require(cache.request(for: "https://api.test.example/v1/items?kind=b"))
         #expect(try await cache.fetch(request).records.count == 2)

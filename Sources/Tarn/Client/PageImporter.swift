@@ -125,7 +125,7 @@ struct PageImporter {
     }
 
     /// Checks that an answer without records says that there are none.
-    private func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
+    func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
         // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
         guard response.status != 202, response.status != 205 else {
             throw MirrorError.status(

@@ -7,6 +7,8 @@ extension RecordClient {
     /// Returns every record that a request lists, over all pages, in the order of the server.
     ///
     /// A record that moves while the pages are requested is there twice if both pages list it.
+    /// Elements without a usable key, and new records with a unique value of another one, are left
+    /// out: the report of their page has them. With ``KeylessPolicy/fail``, the former are errors.
     ///
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the

@@ -115,6 +115,25 @@ struct BridgeOptionTests {
         #expect(try client.store.read { try $0.get(Entry.self, 7)?.title } == "new")
     }
 
+    @Test("an error beside records is in the result, and null clears nothing; one in place of records is thrown")
+    func statedErrors() async throws {
+        let folder = try TemporaryFolder(), body = Mutex(#"{"data":{"items":[{"id":7,"title":"seven"}]}}"#)
+        let server = AnsweringTransport { _ in .init(body: body.withLock(\.self)) }
+        let client = try client(server, folder), bridge = RESTBridge<Entry>(client)
+        let list = RecordRequest<Entry>.get("/entries", records: "data.items", pagination: .singlePage)
+        func title() throws -> String? { try client.store.read { try $0.get(Entry.self, 7)?.title } }
+        #expect(try await client.fetch(list, through: bridge).errors.isEmpty)
+        body.withLock { $0 = #"{"errors":[{"message":"boom"}],"data":{"items":[{"id":7,"title":null}]}}"# }
+        let part = try await client.fetch(list, through: bridge)
+        #expect(part.errors.count == 1 && part.errors.first?.message.contains("boom") == true)
+        #expect(try title() == "seven")
+        body.withLock { $0 = #"{"error":"timeout","data":{"items":[]}}"# }
+        await #expect(throws: MirrorError.self) { try await client.fetch(list, through: bridge) }
+        body.withLock { $0 = #"{"data":{"items":[{"id":7,"title":null}]}}"# }
+        _ = try await client.fetch(list, through: bridge)
+        #expect(try title() == nil)
+    }
+
     /// Pages whose number is in a header field.
     private struct Numbered: Bridge {
         func operations(for request: Int) -> [RemoteOperation<Int>] { [operation(request)] }

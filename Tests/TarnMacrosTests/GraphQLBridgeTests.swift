@@ -201,6 +201,21 @@ struct GraphQLBridgeTests {
         }
     }
 
+    @Test("null clears nothing if there are errors beside the data: the server could not read the value")
+    func unreadValues() async throws {
+        let api = try API(), request = Self.tasks("nodes { id title }")
+        func titles() throws -> [String?] { try api.client.store.read { try $0.fetch(BoardTask.all).map(\.title) } }
+        api.board.tasks.withLock { $0 = [("t1", "one"), ("t2", "two")] }
+        _ = try await api.client.fetch(request, through: GraphQLBridge())
+        api.board.tasks.withLock { $0[1].title = nil }
+        #expect(try await api.client.fetch(request, through: GraphQLBridge()).errors.count == 1)
+        #expect(try titles() == ["one", "two"])
+        for try await page in try api.client.pages(request, through: GraphQLBridge()) {
+            #expect(page.errors.count == 1)
+        }
+        #expect(try titles() == ["one", "two"])
+    }
+
     @Test("errors without data refuse the operation, and nothing is stored")
     func refusals() async throws {
         let api = try API(3)

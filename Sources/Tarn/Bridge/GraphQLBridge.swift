@@ -4,10 +4,10 @@ import TarnStore
 
 /// The bridge of GraphQL over HTTP: documents with variables, and connections with cursors.
 ///
-/// Errors beside data are reported with their paths, and the data is imported. Errors refuse the
-/// operation if all places of its records are null, such as the payload of a mutation. A mutation
-/// is refused without errors, too, if all of its places are null, and by any error if it names no
-/// place.
+/// Errors beside data are reported with their paths, and the data is imported, but null clears
+/// nothing: it may be a value that the server could not read. Errors refuse the operation if all
+/// places of its records are null, such as the payload of a mutation. A mutation is refused without
+/// errors, too, if all of its places are null, and by any error if it names no place.
 ///
 /// ```swift
 /// let bridge = GraphQLBridge(entities: ["PullRequest": "Pull"])

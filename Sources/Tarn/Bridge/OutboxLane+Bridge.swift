@@ -98,7 +98,7 @@ extension OutboxLane {
             return attempt.ended(refused.outcome, at: client.now)
         }
         let answer = try step.answer(response)
-        draft(answer.parts, response, message, into: &attempt)
+        draft(answer, response, message, into: &attempt)
         if !answer.errors.isEmpty {
             let reasons = answer.errors.map(\.description).joined(separator: "; ")
             attempt.warn(warning("reports: \(reasons)", response, message))
@@ -183,12 +183,12 @@ extension OutboxLane {
 
     /// Drafts the records of an answer.
     private func draft(
-        _ parts: [RemotePart], _ response: TransportResponse, _ message: TransportRequest,
+        _ answer: ChangeBridge.Answer, _ response: TransportResponse, _ message: TransportRequest,
         into attempt: inout BridgedAttempt
     ) {
         let operation = attempt.operation
         // An answer to an earlier attempt may be older than what a sync has brought since.
-        guard !parts.isEmpty, !attempt.sent.isReplayed || operation.kind == .create else { return }
+        guard !answer.parts.isEmpty, !attempt.sent.isReplayed || operation.kind == .create else { return }
         let lent: ImporterPool.Lent
         do { lent = try attempt.sent.importer ?? outbox.importers.take(client.store) } catch {
             attempt.warn(unread("\(error)", response, message))
@@ -196,8 +196,9 @@ extension OutboxLane {
         }
         let root = client.store.catalog.entity(operation.entity)?.root
         do throws(ImportError) {
-            for part in parts {
-                let added = try part.draft(response, source: Redaction.shown(message.url), into: lent.value)
+            for part in answer.parts {
+                let added = try part.draft(
+                    response, source: Redaction.shown(message.url), besides: answer.errors, into: lent.value)
                 guard client.store.catalog.entity(part.entity)?.root == root else { continue }
                 let found = added.listed.filter { $0.entity == root }
                 if attempt.key == nil, let first = found.first { attempt.key = lent.value.key(of: first) }

@@ -107,11 +107,15 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     private func page(
         _ response: TransportResponse, _ target: EndpointRequest, _ known: PageSequence, isEmpty: Bool
     ) throws -> RemoteAnswer<Info> {
-        // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
-        guard isEmpty || !response.body.isEmpty || response.status == 200 else { return RemoteAnswer() }
         var pages = known
         let endpoint = target.endpoint, lists = endpoint.envelope.map(\.path)
         let importer = try PageImporter(target, pages.wants)
+        let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)
+        // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
+        guard isEmpty || !response.body.isEmpty || response.status == 200 else {
+            try importer.checkListsNothing(response, page)
+            return RemoteAnswer()
+        }
         let lent = try client.cache.importers.take(client.store)
         defer { client.cache.importers.give(back: lent) }
         let entry = try importer.facts(
@@ -119,6 +123,10 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
         var answer = RemoteAnswer<Info>(isEmpty ? [] : RESTBridge.parts(of: endpoint, pages))
         for (name, text) in PageMetadata.declared(in: entry.listing.metadata) {
             answer.metadata[name] = try JSONValue(text)
+        }
+        if !isEmpty {
+            if entry.listing.count == 0 { try importer.checkListsNothing(response, page) }
+            if let failure = importer.partialFailure(response, page) { answer.errors = [RemoteError("\(failure)")] }
         }
         let answeredBy = response.redirectedTo.map(client.client.canonicalURL)
         if try pages.advance(entry.pageFacts, answeredBy: answeredBy) {

@@ -79,7 +79,8 @@ extension BridgeResult {
         for part in step.answer.parts {
             let added: Importer.Added
             do throws(ImportError) {
-                added = try part.draft(step.response, source: step.source, into: importer)
+                added = try part.draft(
+                    step.response, source: step.source, besides: step.answer.errors, into: importer)
             } catch {
                 throw MirrorError.response(error, url: step.source, place: "the bridge \(B.self)")
             }

@@ -8,7 +8,8 @@ public struct RemoteAnswer<Info: Sendable>: Sendable {
     package var next: [RemoteOperation<Info>]
     /// Values besides the records, for the caller.
     var metadata: [String: JSONValue]
-    /// Errors that the server reports beside data. The data is imported all the same.
+    /// Errors that the server reports beside data. The data is imported all the same, but null
+    /// clears nothing.
     var errors: [RemoteError]
 
     /// Creates an answer.

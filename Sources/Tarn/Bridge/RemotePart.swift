@@ -41,13 +41,17 @@ public struct RemotePart: Sendable {
 
 extension RemotePart {
     /// Drafts the records of the part.
+    ///
+    /// - Parameter errors: the errors beside the data: null is then a value that the server could
+    ///   not read, and clears nothing.
     func draft(
-        _ response: TransportResponse, source: String, into importer: Importer
+        _ response: TransportResponse, source: String, besides errors: [RemoteError], into importer: Importer
     ) throws(ImportError) -> Importer.Added {
         var context = ImportContext(
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
             firstPosition: firstPosition, source: source)
         context.parameters = parameters
+        context.ignoresNulls = !errors.isEmpty
         importer.conceal(secretsOf: response)
         do throws(ImportError) {
             switch content {

@@ -125,7 +125,7 @@ struct PageImporter {
     }
 
     /// Checks that an answer without records says that there are none.
-    private func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
+    func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
         // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
         guard response.status != 202, response.status != 205 else {
             throw MirrorError.status(
@@ -147,6 +147,19 @@ struct PageImporter {
         partial(response).map { error in
             Checkpoint.PartialError(
                 status: response.status, url: page.shownURL, message: message(error, response, lists: "records"))
+        }
+    }
+
+    /// The numbers of drafted records with a list that the server has cut off, by its flag.
+    func cutLists(_ added: Importer.Added) -> [String: Int] {
+        added.facts.cutLists.filter { !request.endpoint.more.ignores($0.key) }
+    }
+
+    /// The failure of a response that states an error beside its records: some of them, or parts of
+    /// them, are missing. Nil if it states none.
+    func partialFailure(_ response: TransportResponse, _ page: Page) -> MirrorError? {
+        partialError(response, page).map { error in
+            .status(code: error.status, method: request.endpoint.method, url: error.url, message: error.message)
         }
     }
 
@@ -207,8 +220,11 @@ struct PageImporter {
     private func message(_ error: StatedError, _ response: TransportResponse, lists listed: String) -> String {
         let text = response.secrets?.conceal(error.text) ?? error.text
         let said = text.isEmpty ? "states an error" : "says \"\(text)\""
-        return "it lists \(listed), and `\(error.path)` \(said); sync again later, or, if that is no error, "
-            + "write more: { ignore: ['\(error.path)'] }"
+        let wayOut =
+            request.endpoint.isTypedRequest
+            ? "request it again, or take what there is with pages"
+            : "sync again later, or, if that is no error, write more: { ignore: ['\(error.path)'] }"
+        return "it lists \(listed), and `\(error.path)` \(said); \(wayOut)"
     }
 
     /// The relationship of listed records to the parent record.

@@ -386,16 +386,16 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        for (flag, count) in added.facts.cutLists where !endpoint.more.ignores(flag) {
-            report.cutLists[flag, default: 0] += count
-        }
+        report.cutLists.merge(target.pages.cutLists(added), uniquingKeysWith: +)
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         entry.caching = caching(of: fetch, response.headers, known: nil)
-        let isStated = !isEmpty && !endpoint.isTypedRequest
-        let stated = isStated ? target.pages.partialError(response, page) : nil
-        // A 304 would confirm the page without its error.
-        if stated != nil { entry.validation.removeValidators() }
+        let stated = isEmpty ? nil : target.pages.partialError(response, page)
+        // A 304 would confirm the page without its error, and a cache would answer with a part.
+        if stated != nil {
+            entry.validation.removeValidators()
+            entry.validation.isInvalidated = true
+        }
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(

@@ -70,6 +70,17 @@ extension RecordCache {
                 place: description.file,
                 message: Spelling.unknown("endpoint", request.endpoint, among: description.endpoints.map(\.name)))
         }
+        // Without its values, another list would be requested than those of a sync.
+        if request.url == nil,
+            let partition = endpoint.partitions.first(where: { partition in
+                !request.parameters.contains { $0.name == partition.name }
+            })
+        {
+            throw MirrorError.endpoint(
+                place: endpoint.place,
+                message: "\(endpoint.name) is requested for each value of \(partition.name) (partitions): name one of "
+                    + "them, or request its URL")
+        }
         return try await prepared(request, to: endpoint, fingerprint)
     }
 

@@ -37,13 +37,17 @@ public struct CachedAnswer: Sendable {
     /// Whether the response was stored.
     ///
     /// If a response must not be stored, neither its entry nor its records are written. Records
-    /// that were stored before stay.
+    /// that were stored before stay. Of a response that states an error beside its records, only
+    /// the records are stored.
     public var isStored = true
     /// Whether another request for the same resource has fetched it.
     var isShared = false
     /// The time before the request was sent that the server has answered; nil if it is unknown.
     var requestedAt: Timestamp?
     /// The reason why the server did not answer; nil if it did or was not needed.
+    ///
+    /// If the answer was fetched, the error that the server has stated beside the records: some of
+    /// them, or parts of them, are missing.
     public var failure: CacheError?
     /// The request for the next page; nil after the last page.
     ///
@@ -57,6 +61,8 @@ public struct CachedAnswer: Sendable {
     var status: Int?
     /// The number of elements whose records are unknown.
     package internal(set) var skipped = 0
+    /// The numbers of imported records with a list that the server has cut off, by its flag.
+    package internal(set) var cutLists: [String: Int] = [:]
     /// Whether the list ends here because of a limit, or may go on behind its end.
     package internal(set) var isCutOff = false
     /// The reason why the list may go on behind its end; nil if the responses do not show one.

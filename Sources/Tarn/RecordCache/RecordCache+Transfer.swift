@@ -214,16 +214,18 @@ extension RecordCache {
         entry.caching = ResponseCaching(
             requestedAt: sent, selecting: prepared.message.selecting(response.headers), usedAt: received)
         entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
-        guard prepared.options.isPersisted else {
-            return logged(try await show(entry, lent), response, prepared, since: started)
-        }
-        guard options.rules.storability(of: response, to: prepared.message) == .storable else {
-            let transfer = try await show(entry, lent)
+        let failure = isEmpty ? nil : importer.partialFailure(response, page)
+        let isPersisted = prepared.options.isPersisted
+        var transfer: Transfer
+        if isPersisted, options.rules.storability(of: response, to: prepared.message) == .storable {
+            transfer = try await keep(entry, prepared, lent, revision, state, isWhole: failure == nil)
+        } else {
+            transfer = try await show(entry, lent)
             // The entry that was stored before is no longer the answer.
-            if stored != nil { try await forget(prepared) }
-            return logged(transfer, response, prepared, since: started)
+            if isPersisted, stored != nil { try await forget(prepared) }
         }
-        return logged(try await keep(entry, prepared, lent, revision, state), response, prepared, since: started)
+        (transfer.partialFailure, transfer.cutLists) = (failure, importer.cutLists(added))
+        return logged(transfer, response, prepared, since: started)
     }
 
     private func logged(
@@ -247,16 +249,20 @@ extension RecordCache {
         request.hooks.following(options.hooks?(endpoint) ?? ImportHooks())
     }
 
+    /// Imports a response, and makes it the stored answer of its request.
+    ///
+    /// - Parameter isWhole: whether the response has all of its records. Otherwise only its records
+    ///   are stored: no other request is answered with it, and no 304 confirms it.
     private func keep(
         _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, _ outboxRevision: UInt64?,
-        _ state: ResourceState?
+        _ state: ResourceState?, isWhole: Bool
     ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
-        let now = client.now, read = Guarded<ResponseReading.Records?>(nil)
+        let now = client.now, read = Guarded<ResponseReading.Records?>(nil), copies = Guarded<[Record]?>(nil)
         let others = others
-        lent.value.unit = ImportUnit(responses: [entry]) { report, writer in
+        lent.value.unit = ImportUnit(responses: isWhole ? [entry] : []) { report, writer in
             // Typed requests with other hooks or header fields have answers of their own.
-            if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
+            if isWhole, prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.outdateCollectedMirrors(of: others)
             if report.updated > 0 { try writer.outdateVariants(of: [entry]) }
             if let state, try state.hasEnded(writer.unsafeRequests) { try writer.outdateResponse(to: prepared.digest) }
@@ -269,6 +275,14 @@ extension RecordCache {
             let dropped = Set(report.dropped)
             let listed = dropped.isEmpty ? entry.listing.listed : entry.listing.listed.filter { !dropped.contains($0) }
             try prepared.options.onImport?(listed, &writer)
+            if !isWhole {
+                // Records of the stored answer have other values by now: no 304 confirms it.
+                if let id = try writer.access.responses.view(prepared.digest)?.id {
+                    try writer.removeValidators(ofResponse: id)
+                }
+                let records = try listed.compactMap { try writer.access.record($0) }
+                copies.withLock { $0 = records }
+            }
             // If they cannot be read, the caller gets the error, and the store the response.
             if let reading = prepared.options.reading {
                 let reader = try writer.reader(), records = try? reading.records(listed, reader)
@@ -284,6 +298,8 @@ extension RecordCache {
         let dropped = Set(report.dropped)
         if !dropped.isEmpty { transfer.listed.removeAll { dropped.contains($0) } }
         transfer.read = read.withLock(\.self)
+        transfer.isStored = isWhole
+        transfer.records = copies.withLock(\.self)
         return transfer
     }
 

@@ -332,6 +332,8 @@ public final class RecordCache: Sendable {
         }
         answer.status = transfer.status
         answer.skipped = transfer.skipped
+        answer.failure = transfer.partialFailure.map { .request($0, nil) }
+        answer.cutLists = transfer.cutLists
         answer.body = transfer.body
         if let records = transfer.records {
             answer.records = records

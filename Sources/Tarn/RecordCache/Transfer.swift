@@ -23,6 +23,10 @@ struct Transfer: Sendable {
     var status: Int
     /// The number of elements whose records are unknown.
     var skipped: Int
+    /// The error that the response has stated beside its records, which are not all; nil if none.
+    var partialFailure: MirrorError?
+    /// The numbers of imported records with a list that the server has cut off, by its flag.
+    var cutLists: [String: Int] = [:]
     /// The rule by which the list ends before the response; nil if it does not.
     var ending: Ending?
     /// The body of the response, if the options ask for it.

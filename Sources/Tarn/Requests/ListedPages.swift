@@ -25,6 +25,9 @@ struct ListedPages: Sendable {
         if page.source == .stored || page.source == .stale {
             refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
         }
+        if page.partialFailure != nil {
+            refusal = refusal ?? "a page states an error beside its records: the missing records are unknown"
+        }
         // Records that have reached the server since then may be missing on the page.
         let time = page.requestedAt ?? startedAt
         if time < startedAt || page.isShared && time == startedAt { begunAfter = 0 }

@@ -115,6 +115,8 @@ extension RecordClient {
         } else {
             transfer = try await cache.show(entry, lent)
         }
+        transfer.partialFailure = isEmpty ? nil : importer.partialFailure(response, page)
+        transfer.cutLists = importer.cutLists(added)
         if let report = transfer.report {
             var log = ImportLog(entry.request, bytes: response.body.count, duration: ContinuousClock.now - started)
             log.isStored = request.options.transfer.isPersisted

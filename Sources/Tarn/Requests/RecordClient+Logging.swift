@@ -32,6 +32,9 @@ extension RecordClient {
             }
             if let failure = page.failure { metadata["failure"] = "\("\(failure)".singleLine)" }
             if let doubt = page.listing.doubt { metadata["doubt"] = "\(doubt.finding)" }
+            if !page.cutLists.isEmpty {
+                metadata["cutLists"] = "\(page.cutLists.keys.sorted().joined(separator: ", "))"
+            }
             if page.listing.skipped > 0 { metadata["skipped"] = "\(page.listing.skipped)" }
             logger.info("answer", metadata: metadata)
             return page

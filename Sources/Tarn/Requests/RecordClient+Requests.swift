@@ -7,17 +7,21 @@ extension RecordClient {
     /// Returns every record that a request lists, over all pages, in the order of the server.
     ///
     /// A record that moves while the pages are requested is there twice if both pages list it.
+    /// Elements without a usable key, and new records with a unique value of another one, are left
+    /// out: the report of their page has them. With ``KeylessPolicy/fail``, the former are errors.
     ///
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the
     ///   whole. `MirrorError.endpoint` if the server may have cut the list off, at a total that is
-    ///   the most that it counts. `StoreError` if the store cannot be read, or a record does not
-    ///   fit the struct. If the task is cancelled, `CacheError` with ``CacheError/isCancelled``.
+    ///   the most that it counts. `CacheError` if a response states an error beside its records:
+    ///   some of them, or parts of them, are missing. `StoreError` if the store cannot be read, or
+    ///   a record does not fit the struct. If the task is cancelled, `CacheError` with
+    ///   ``CacheError/isCancelled``.
     public func all<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = []
         let pages = ResponsePages(client: self, request: request, deadline: request.options.deadline)
         for try await page in pages {
-            try page.listing.checkEnd(place: page.place)
+            try page.checkWhole()
             records += page.records
         }
         return records
@@ -26,7 +30,8 @@ extension RecordClient {
     /// Returns the one record of a response: the object at the request's key path.
     ///
     /// - Throws: `CacheError`, with `.request(.status(404, …), …)` if there is no such record at
-    ///   the server; `MirrorError.endpoint` if the response has no record, or several.
+    ///   the server; `MirrorError.endpoint` if the response has no record, or several. `CacheError`
+    ///   if the response states an error beside the record: parts of it are missing.
     public func one<Value>(_ request: RecordRequest<Value>) async throws -> Value {
         try await page(request).theOne(request)
     }

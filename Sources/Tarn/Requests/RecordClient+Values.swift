@@ -25,7 +25,7 @@ extension RecordClient {
         let pages = ResponsePages(
             client: self, request: try request.keepingBody(), deadline: request.options.deadline)
         for try await page in pages {
-            try page.listing.checkEnd(place: page.place)
+            try page.checkWhole()
             records += page.records
             values.append(try value(page.document()))
         }

@@ -17,6 +17,9 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     /// The report of the import; nil if nothing was imported.
     public var report: ImportReport?
     /// The reason why the server did not answer; nil if it did or was not needed.
+    ///
+    /// If the page was fetched, the error that the server has stated beside the records: some of
+    /// them, or parts of them, are missing.
     public var failure: CacheError?
     /// The following page; nil after the last one.
     public var next: NextPage?
@@ -37,6 +40,8 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     var body: [UInt8]?
     /// The records that the page lists, of all entities.
     var listing = PageListing()
+    /// The numbers of imported records with a list that the server has cut off, by its flag.
+    var cutLists: [String: Int] = [:]
     /// The names of the values that the request declares as metadata.
     var declared: Set<String> = []
     /// The request, for errors.
@@ -77,6 +82,7 @@ extension ResponsePage {
         requestedAt = answer.requestedAt
         status = answer.status
         body = answer.body
+        cutLists = answer.cutLists
         listing = PageListing(
             records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff, doubt: answer.doubt)
         declare(request)
@@ -85,10 +91,12 @@ extension ResponsePage {
     /// Creates the page of a response that the server has sent.
     init(_ transfer: Transfer, _ records: [Value], _ request: RecordRequest<Value>) {
         self.init(
-            records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+            records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report,
+            failure: transfer.partialFailure.map { .request($0, nil) })
         isStored = transfer.isStored
         status = transfer.status
         body = transfer.body
+        cutLists = transfer.cutLists
         listing = PageListing(records: transfer.listed, skipped: transfer.skipped)
         declare(request)
     }
@@ -98,10 +106,24 @@ extension ResponsePage {
         place = request.endpoint.place
     }
 
+    /// The error that the server has stated beside the records of the page; nil if it has not.
+    var partialFailure: CacheError? { source == .fetched ? failure : nil }
+
+    /// Checks that the page has all of its records, and does not end a list that goes on.
+    ///
+    /// - Throws: the error that the server has stated beside the records; as
+    ///   ``PageListing/checkEnd(place:)``.
+    func checkWhole() throws {
+        if let partialFailure { throw partialFailure }
+        try listing.checkEnd(place: place)
+    }
+
     /// The only record of the page.
     ///
-    /// - Throws: `MirrorError.endpoint` if there is none, or several.
+    /// - Throws: `MirrorError.endpoint` if there is none, or several; the error that the server has
+    ///   stated beside it.
     func theOne(_ request: RecordRequest<Value>) throws -> Value {
+        if let partialFailure { throw partialFailure }
         guard let record = records.first, records.count == 1 else {
             throw MirrorError.endpoint(
                 place: request.endpoint.place,

@@ -113,12 +113,7 @@ struct FetchCommand: AsyncParsableCommand {
             try APIClient(description, store: store, options: client) { CurlTransport($1.transport) })
         var request: CacheRequest
         if let endpoint = description.endpoints.first(where: { $0.name == target }) {
-            guard endpoint.forEach == nil else {
-                throw Failure(
-                    .usage,
-                    "\(target) is requested for each record of an entity: fetch its URL for one of them, with the "
-                        + "record's values in \(endpoint.path)")
-            }
+            try checkIsOneList(endpoint)
             request = CacheRequest(target)
         } else if let found = cache.request(for: target) {
             request = found
@@ -143,10 +138,32 @@ struct FetchCommand: AsyncParsableCommand {
         Output.finish()
         await cache.finishBackground()
         if !quiet { describe(answer) }
-        // The list that was printed is not that of the server.
-        guard answer.skipped > 0 else { return }
+        try checkWhole(answer)
+    }
+
+    /// Checks that an endpoint has one list, which its name stands for.
+    private func checkIsOneList(_ endpoint: Endpoint) throws {
+        guard endpoint.forEach == nil else {
+            throw Failure(
+                .usage,
+                "\(target) is requested for each record of an entity: fetch its URL for one of them, with the "
+                    + "record's values in \(endpoint.path)")
+        }
+        guard let partition = endpoint.partitions.first else { return }
         throw Failure(
-            .partly, answer.report?.skippedText ?? "skipped \(countText(answer.skipped, "record")) of the response")
+            .usage,
+            "\(target) is requested for each value of \(partition.name) (partitions): fetch its URL with one of them "
+                + "in \(endpoint.path), or in the query")
+    }
+
+    /// Checks that the list that was printed is that of the server, as after a sync.
+    private func checkWhole(_ answer: CachedAnswer) throws {
+        if answer.source == .fetched, let failure = answer.failure { throw Failure(.partly, "\(failure)") }
+        // A record may also be left out when it is stored, as one that is not unique.
+        let texts = answer.report.map { [$0.skippedText, $0.unfitText].compactMap(\.self) } ?? []
+        guard answer.skipped > 0 || !texts.isEmpty else { return }
+        let text = "skipped \(countText(answer.skipped, "record")) of the response"
+        throw Failure(.partly, texts.isEmpty ? text : texts.joined(separator: "; "))
     }
 
     /// Prints where an answer comes from, and what is not in it.
@@ -156,7 +173,10 @@ struct FetchCommand: AsyncParsableCommand {
                 "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
         if !answer.metadata.isEmpty { Output.note("metadata: \(jsonObject(answer.metadata))") }
         answer.report?.diagnosticLines.forEach { Output.note($0) }
-        if let failure = answer.failure {
+        for (flag, count) in answer.cutLists.sorted(by: { $0.key < $1.key }) {
+            Output.note(SyncSummary.line(ofCutLists: flag, count))
+        }
+        if let failure = answer.failure, answer.source != .fetched {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }
         if let failure = answer.next?.failure {

@@ -58,6 +58,12 @@ struct SyncSummary {
     }
 
     /// The state of an endpoint before its name, where a narrow terminal does not cut it.
+    /// The line about records of which the server has sent only a part of a list.
+    static func line(ofCutLists flag: String, _ count: Int) -> String {
+        "\(countText(count, "record")) had only a part of a list (\(flag) is true): request the rest with a for_each, or "
+            + "write more: { ignore: ['\(flag)'] }"
+    }
+
     private static func mark(_ endpoint: SyncReport.Endpoint) -> String {
         if endpoint.wasInterrupted { return "(interrupted) " }
         if !endpoint.failures.isEmpty { return "(FAILED) " }
@@ -186,9 +192,7 @@ struct SyncSummary {
         }
         for endpoint in report.endpoints {
             for (flag, count) in endpoint.cutLists.sorted(by: { $0.key < $1.key }) {
-                lines.append(
-                    "\(endpoint.name): \(countText(count, "record")) had only a part of a list (\(flag) is true): request "
-                        + "the rest with a for_each, or write more: { ignore: ['\(flag)'] }")
+                lines.append("\(endpoint.name): " + SyncSummary.line(ofCutLists: flag, count))
             }
             if let others = endpoint.otherRecords {
                 lines.append(

@@ -84,6 +84,56 @@ struct FetchCommandTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("a part of a list does not pass for the whole: errors beside records, and cut, unfit and left out records")
+    func parts() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.test.example/v1' }
+            entities:
+              Label: { key: id, attributes: { id: int } }
+              Item:
+                key: id
+                attributes: { id: int, slug: { type: string?, unique: true }, count: int? }
+                relationships: { labels: { to: [Label], from: labels.nodes } }
+                ignore: ['labels.*']
+            endpoints:
+              search: { path: /search, records: items, entity: Item, paginate: single_page }
+              cut: { path: /cut, entity: Item, paginate: single_page }
+              unfit: { path: /unfit, entity: Item, paginate: single_page }
+              unique: { path: /unique, entity: Item, paginate: single_page }
+              kinds: { path: /kinds, entity: Item, partitions: { kind: [a, b] }, paginate: single_page }
+            """)
+        let server = try LocalServer([
+            recording("/search", #"{"incomplete_results":true,"items":[{"id":1}]}"#, "Cache-Control: max-age=600"),
+            recording("/cut", #"[{"id":2,"labels":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":true}}}]"#),
+            recording("/unfit", #"[{"id":3,"count":"many"}]"#),
+            recording("/unique", #"[{"id":4,"slug":"x"},{"id":5,"slug":"x"}]"#),
+        ])
+        func fetch(_ name: String) async throws -> TarnProcess.Result {
+            try await tarn("fetch", name, "--file", file, "--base", server.base)
+        }
+        // It answers no second request, either.
+        for _ in 0..<2 {
+            let part = try await fetch("search")
+            #expect(part.status == 3 && part.lines == [#"{"id":1}"#], "\(part.output)\(part.error)")
+            #expect(part.error.contains("`incomplete_results` says"), "\(part.error)")
+        }
+        let cut = try await fetch("cut")
+        #expect(cut.error.contains("had only a part of a list (labels.pageInfo.hasNextPage is true)"), "\(cut.error)")
+        for (name, reason) in [
+            ("unfit", "that does not fit Item.count"), ("unique", "with a unique value of another record"),
+        ] {
+            let result = try await fetch(name)
+            #expect(result.status == 3 && result.lines.count == 1, "\(result.output)\(result.error)")
+            #expect(result.error.contains(reason), "\(result.error)")
+        }
+        let kinds = try await fetch("kinds")
+        #expect(kinds.status == 2 && kinds.error.contains("for each value of kind"), "\(kinds.error)")
+        #expect(server.requests.count == 5)
+    }
+
     @Test("--explain names every rule, and sends nothing")
     func explain() async throws {
         let forge = try Forge(), server = try server(["Cache-Control: max-age=600"])

@@ -140,6 +140,7 @@ private enum DescriptionDigest {
         for part in endpoint.envelope {
             text += "envelope \(part.path) \(part.entity) \(part.isOptional)"
             text += part.exceptions.isEmpty ? "\n" : " except \(part.exceptions.sorted())\n"
+            if !part.elements.isPlain { text += DescriptionDigest.text(of: part.elements) }
         }
         for list in endpoint.columns { text += "columns \(list.text)\n" }
         return text
@@ -177,11 +178,24 @@ private enum DescriptionDigest {
         return text
     }
 
+    private static func text(of rule: ElementRule) -> String {
+        let deletion =
+            switch rule.deletion {
+            case .none: ""
+            case .all: " deleted"
+            case .when(let conditions): " deleted \(text(of: conditions))"
+            }
+        return "element \(rule.records.map(\.description)) where \(text(of: rule.conditions))\(deletion)\n"
+    }
+
+    private static func text(of conditions: [RecordCondition]) -> String {
+        conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ")
+    }
+
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {
-            case .entity(let name, let conditions):
-                "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
+            case .entity(let name, let conditions): "kind \(name) \(text(of: conditions))\n"
             case .code(let chooser): "kind by \(chooser.name)\n"
             }
         }.joined() + "otherwise \(choice.otherwise.rawValue)\n"

@@ -69,7 +69,7 @@ extension Description {
     }
 
     /// A digest of everything that determines the import of one endpoint's responses.
-    func fingerprint(of endpoint: Endpoint) -> String {
+    package func fingerprint(of endpoint: Endpoint) -> String {
         Description.fingerprint(of: endpoint, mappedBy: fingerprint)
     }
 

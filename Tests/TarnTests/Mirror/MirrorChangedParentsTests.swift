@@ -156,7 +156,7 @@ struct MirrorChangedParentsTests {
         }
         #expect(throws: DescriptionError.self) {
             let line = "    entity: Item\n"
-            try Description.parse(child.replacing(line, with: line + "    only: changed\n"), file: "tarn.yaml")
+            _ = try Description.parse(child.replacing(line, with: line + "    only: changed\n"), file: "tarn.yaml")
         }
     }
 }

@@ -56,7 +56,12 @@ extension APIClient {
                 if !endpoint.hasSeveralLists {
                     // With other credentials or another description, everything is requested.
                     let plan = try? scope.map { _ in try EndpointScan.plan(of: request.firstPage(), request) }
-                    status.since = plan == nil || plan == checkpoint.plan ? checkpoint.since : nil
+                    let isKnown = plan == nil || plan == checkpoint.plan
+                    status.since = isKnown ? checkpoint.since : nil
+                    status.nextWhole = endpoint.incremental.flatMap { rule in
+                        status.since == nil || rule.fullInterval == nil
+                            ? nil : rule.nextWhole(after: checkpoint.wholeSince) ?? now
+                    }
                 }
                 guard !endpoint.hasSeveralLists, checkpoint.state == .underWay, let next = checkpoint.nextURL else {
                     continue

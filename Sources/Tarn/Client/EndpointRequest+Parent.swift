@@ -239,7 +239,7 @@ private struct ParentSearch {
     private let names: [String], included: [String]
     private let hasMarks: Bool
     /// Without a reference to the parent, requests for equal values have equal results.
-    private var requested: Set<[ExactText]> = []
+    private var requested: [[ExactText]: Int] = [:]
     private(set) var found: FoundParents
 
     init(_ request: EndpointRequest, _ forEach: Endpoint.ForEach, _ reader: StoreReader) throws {
@@ -259,7 +259,15 @@ private struct ParentSearch {
             }
             parent.values[name] = value
         }
-        guard forEach.parent != nil || requested.insert(request.identity(of: parent, names)).inserted else { return }
+        if forEach.parent == nil {
+            let identity = request.identity(of: parent, names)
+            if let known = requested[identity] {
+                // The list is that of all of them: it is due if any has changed.
+                found.parents[known].version = max(found.parents[known].version, record.version)
+                return
+            }
+            requested[identity] = found.parents.count
+        }
         for name in included {
             parent.values[name] = try reader.text(at: request.keys(name, forEach), of: record)
         }

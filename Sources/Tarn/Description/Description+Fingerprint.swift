@@ -69,7 +69,7 @@ extension Description {
     }
 
     /// A digest of everything that determines the import of one endpoint's responses.
-    func fingerprint(of endpoint: Endpoint) -> String {
+    package func fingerprint(of endpoint: Endpoint) -> String {
         Description.fingerprint(of: endpoint, mappedBy: fingerprint)
     }
 
@@ -147,6 +147,7 @@ private enum DescriptionDigest {
         for part in endpoint.envelope {
             text += "envelope \(part.path) \(part.entity) \(part.isOptional)"
             text += part.exceptions.isEmpty ? "\n" : " except \(part.exceptions.sorted())\n"
+            if !part.elements.isPlain { text += DescriptionDigest.text(of: part.elements) }
         }
         for list in endpoint.columns { text += "columns \(list.text)\n" }
         return text
@@ -185,11 +186,24 @@ private enum DescriptionDigest {
         return text
     }
 
+    private static func text(of rule: ElementRule) -> String {
+        let deletion =
+            switch rule.deletion {
+            case .none: ""
+            case .all: " deleted"
+            case .when(let conditions): " deleted \(text(of: conditions))"
+            }
+        return "element \(rule.records.map(\.description)) where \(text(of: rule.conditions))\(deletion)\n"
+    }
+
+    private static func text(of conditions: [RecordCondition]) -> String {
+        conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ")
+    }
+
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {
-            case .entity(let name, let conditions):
-                "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
+            case .entity(let name, let conditions): "kind \(name) \(text(of: conditions))\n"
             case .code(let chooser): "kind by \(chooser.name)\n"
             }
         }.joined() + "otherwise \(choice.otherwise.rawValue)\n"

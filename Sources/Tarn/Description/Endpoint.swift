@@ -63,6 +63,9 @@ public struct Endpoint: Sendable, Hashable {
     package var incremental: Incremental?
     /// The pages that one commit contains.
     public var commitUnit = CommitUnit.pages(1)
+    /// Whether the next page is requested while a page is imported. If not, each page is committed
+    /// before: for servers that forget what the next request acknowledges.
+    package var prefetches = true
     /// The rules for orphans; nil if they stay.
     ///
     /// - Precondition: they fit the ``envelope`` and the parents of ``forEach``, which are set
@@ -167,6 +170,9 @@ public struct Endpoint: Sendable, Hashable {
         package var parent: String?
         /// The variable of the parent in the path: the entity's name, its first letter lower-cased.
         package var variable: String
+        /// Whether only the lists of records are requested that are new or have changed since the
+        /// last complete scan of their list.
+        package var onlyChanged = false
 
         /// Creates the declaration of parent records.
         public init(entity: String, parent: String?, variable: String) {

@@ -65,6 +65,9 @@ package struct Incremental: Sendable, Hashable {
     ///
     /// Nil for the usual ones of ``refusals``, empty for none.
     package var expired: [ClosedRange<Int>]?
+    /// The seconds from the beginning of a scan of the whole list after which another scan requests
+    /// the whole list; nil for never.
+    package var fullInterval: Int?
 
     /// Creates a rule.
     package init(_ source: Source, sends: Pagination.ParameterPlace?) {

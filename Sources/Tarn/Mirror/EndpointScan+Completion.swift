@@ -50,6 +50,7 @@ extension EndpointScan {
             counts.cutOff = 1
         } else {
             counts.doubt = doubt
+            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
             // The responses of a cache are its own, even if they belong to a scan, too.
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
                 !endpoint.isTypedRequest
@@ -68,9 +69,9 @@ extension EndpointScan {
                 checkpoint.since =
                     target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                     ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
+                if isWhole { checkpoint.wholeSince = checkpoint.startedAt }
             }
             checkpoint.wasInDoubt = isInDoubt
-            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
             checkpoint.isKnownEmpty = checkpoint.records == 0 && (isWhole || target.beginning.isKnownEmpty)
             checkpoint.scanned = target.identity.responses
             // A list without records has no value of a field.

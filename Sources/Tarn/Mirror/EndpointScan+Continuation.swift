@@ -9,6 +9,18 @@ extension EndpointScan {
         old.state == .underWay && old.plan == plan && old.nextURL != nil && !isTooOld(old) && !hasOtherPages(old)
     }
 
+    /// Returns whether the list of a record need not be requested, because the record has not
+    /// changed since the last complete scan of the list began (`only: changed`).
+    func isUnchanged(_ parent: ParentRecord?, since old: Checkpoint, plan: String) -> Bool {
+        guard endpoint.forEach?.onlyChanged == true, let parent, parent.version > 0, givenParents == nil else {
+            return false
+        }
+        guard !options.beginsAnew, old.state == .complete, old.plan == plan, old.failure == nil, !old.isCutOff,
+            !old.wasInDoubt, !old.isOvertaken, !hasOtherPages(old), let begunAfter = old.begunAfter
+        else { return false }
+        return parent.version <= begunAfter
+    }
+
     /// Returns whether a scan has used another pagination: it may have left pages out, and its next
     /// page may be at another position.
     func hasOtherPages(_ old: Checkpoint) -> Bool { old.pagination.map { $0 != pagination } ?? false }

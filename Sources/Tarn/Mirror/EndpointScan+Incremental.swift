@@ -6,11 +6,17 @@ import TarnStore
 extension EndpointScan {
     /// The value with which a scan begins; nil to list everything.
     ///
-    /// - Parameter known: the value of the last complete scan; nil if there was none.
-    func beginning(of request: EndpointRequest, after known: String?) throws -> String? {
+    /// - Parameters:
+    ///   - known: the value of the last complete scan; nil if there was none.
+    ///   - old: the progress of the list before.
+    func beginning(of request: EndpointRequest, after known: String?, of old: Checkpoint?) throws -> String? {
         guard let rule = endpoint.incremental else { return nil }
         if let since = options.since { return since }
         guard let known, !options.isFull else { return rule.initial }
+        if rule.isWholeDue(old?.wholeSince, at: client.now) {
+            report.isPeriodicallyFull = true
+            return rule.initial
+        }
         guard rule.field != nil else { return known }
         return try request.increments?.sent(known)
     }
@@ -184,6 +190,24 @@ extension EndpointScan {
         list.target.request = request
         list.target.checkpoint.begunSince = request.since
         list.target.checkpoint.nextURL = list.pages.position
+    }
+}
+
+extension Incremental {
+    /// The time from which on the whole list is requested again; nil if it is not, by this rule.
+    func nextWhole(after last: Timestamp?) -> Timestamp? {
+        guard let fullInterval, let last else { return nil }
+        return last.earlier(bySeconds: -fullInterval)
+    }
+
+    /// Returns whether the whole list is to be requested again.
+    ///
+    /// - Parameter last: the time when the last scan of the whole list began; nil if it is unknown.
+    func isWholeDue(_ last: Timestamp?, at now: Timestamp) -> Bool {
+        guard fullInterval != nil else { return false }
+        // A time in the future is that of a clock that was wrong.
+        guard let last, last <= now, let next = nextWhole(after: last) else { return true }
+        return next <= now
     }
 }
 

@@ -37,11 +37,15 @@ extension EndpointScan {
             }
             return nil
         }
+        if let old, !isAnew, !isRepeated, isUnchanged(request.parent, since: old, plan: plan) {
+            report.unchangedParents += 1
+            return nil
+        }
         let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
         let continued = old.flatMap { !begins && isContinued($0, plan) ? $0 : nil }
         var request = request
         let known = old.flatMap { $0.plan == plan && !hasOtherPages($0) ? $0.since : nil }
-        request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
+        request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known, of: old)
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
@@ -123,7 +127,9 @@ extension EndpointScan {
             state: .underWay, plan: plan, nextURL: position, scan: last + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
-        if endpoint.incremental != nil || endpoint.orphans.map({ $0.scope != .listed }) ?? false {
+        if endpoint.incremental != nil || endpoint.forEach?.onlyChanged == true
+            || endpoint.orphans.map({ $0.scope != .listed }) ?? false
+        {
             checkpoint.begunAfter = sequence
         }
         checkpoint.isCutOff = old?.isCutOff ?? false
@@ -142,6 +148,7 @@ extension EndpointScan {
         }
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
+        checkpoint.wholeSince = old.flatMap { $0.plan == plan ? $0.wholeSince : nil }
         checkpoint.scanned = old?.scanned
         checkpoint.hasArrays = !options.beginsAnew && (old.map { $0.plan == plan && $0.hasArrays } ?? false)
         return checkpoint

@@ -138,12 +138,13 @@ final class EndpointScan {
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) {
         self.request = request
-        self.options = options
+        let waits = !request.endpoint.prefetches
+        self.options = options.waiting(waits)
         self.pipeline = pipeline
         self.progress = progress
         report = SyncReport.Endpoint(name: request.endpoint.name)
         report.api = request.client.apiName
-        unit = options.commitUnit ?? request.endpoint.commitUnit
+        unit = waits ? .pages(1) : options.commitUnit ?? request.endpoint.commitUnit
         transport = request.client.transport(for: request.endpoint, retry: retry)
         requestsByKey = request.requestsByKey(request.client.description.schema)
     }
@@ -267,5 +268,16 @@ final class EndpointScan {
         progress.resumedLists = report.finishedParents
         measured.add(to: &progress)
         return progress
+    }
+}
+
+extension APIMirror.Options {
+    /// Returns the options of a scan.
+    ///
+    /// - Parameter waits: whether each page is committed before the next one is requested.
+    fileprivate func waiting(_ waits: Bool) -> Self {
+        var options = self
+        if waits { options.prefetches = false }
+        return options
     }
 }

@@ -72,6 +72,9 @@ public struct EndpointStatus: Sendable, Hashable {
     /// The value from which the next incremental scan continues; nil without one, and with
     /// `for_each`.
     public var since: String?
+    /// The time from which on the whole list is requested again, in place of what has changed
+    /// (`full_every`); nil if it is not, and with `for_each`. It may be in the past.
+    package internal(set) var nextWhole: Timestamp?
     /// The process that scans the endpoint at this moment; nil if there is none.
     public var processID: Int32?
     /// The failure of the last attempt; nil since an attempt has succeeded.

@@ -48,6 +48,10 @@ public struct SyncReport: Sendable {
         ///
         /// Nothing was requested for them.
         package var finishedParents = 0
+        /// Parents of a `for_each` that have not changed since the last scan of their lists.
+        ///
+        /// Nothing was requested for them (`only: changed`).
+        package var unchangedParents = 0
         /// The report of the endpoint's imports.
         public var report = ImportReport()
         /// Elements of the pages whose records are unknown, also those of confirmed pages.
@@ -89,6 +93,9 @@ public struct SyncReport: Sendable {
         package var inDoubtAgain = 0
         /// Lists that were requested as a whole: the server refuses their values for `since`.
         package var expired = 0
+        /// Whether a list was requested as a whole because the last such scan was long ago
+        /// (`full_every`).
+        package var isPeriodicallyFull = false
         /// Whether everything was requested because the credentials have changed.
         package var hasOtherCredentials = false
         /// Whether everything was requested because another description has an endpoint of the same

@@ -148,8 +148,11 @@ struct StatusReport {
     private func details(_ status: EndpointStatus, isLocal: Bool) -> [String] {
         var lines: [String] = []
         if let process = status.processID { lines.append("\(status.name): process \(process) scans it now") }
-        if let since = status.since {
-            lines.append("\(status.name): the next sync requests what changed since \(since)")
+        if let next = status.nextWhole, next <= now {
+            lines.append("\(status.name): the next sync requests everything again, as full_every demands")
+        } else if let since = status.since {
+            let whole = status.nextWhole.map { "; from \($0.wholeSeconds(isLocal: isLocal)) on, everything again" }
+            lines.append("\(status.name): the next sync requests what changed since \(since)\(whole ?? "")")
         }
         if status.cutOffLists > 0 {
             lines.append(limitNote(status.name, cutOff: status.cutOffLists, isOneOfSeveral: status.lists > 1))
@@ -271,6 +274,7 @@ struct StatusReport {
             text += ",\"since\":"
             text.appendJSONString(since)
         }
+        if let next = status.nextWhole { text += ",\"full_at\":\"\(next)\"" }
         if let process = status.processID { text += ",\"process\":\(process)" }
         if let failure = status.failure {
             text += ",\"failure\":{\"at\":\"\(failure.at)\",\"message\":"

@@ -37,6 +37,7 @@ struct SyncScopeNotes {
         // The parents of a dry run's own pages are rolled back.
         let parentless = report.endpoints.filter {
             $0.pages == 0 && $0.ignored == 0 && !$0.wasFinished && $0.finishedParents == 0
+                && $0.unchangedParents == 0
         }
         if scope.dryRun, report.failures.isEmpty, !parentless.isEmpty {
             lines.append(
@@ -48,6 +49,10 @@ struct SyncScopeNotes {
         }
         for endpoint in report.endpoints {
             if let since = endpoint.since { lines.append("\(endpoint.name): only changes since \(since)") }
+        }
+        for endpoint in report.endpoints where endpoint.unchangedParents > 0 {
+            lines.append(
+                "\(endpoint.name): \(countText(endpoint.unchangedParents, "list")) of unchanged records not requested")
         }
         for missing in report.missing {
             lines.append(

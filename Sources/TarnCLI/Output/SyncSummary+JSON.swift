@@ -52,6 +52,7 @@ extension SyncSummary {
         text += ",\"resumed\":\(endpoint.isResumed)"
         if endpoint.wasFinished { text += ",\"finished_before\":true" }
         if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
+        if endpoint.unchangedParents > 0 { text += ",\"parents_unchanged\":\(endpoint.unchangedParents)" }
         if endpoint.wasLimited { text += ",\"limited\":true" }
         if endpoint.leftOut > 0 { text += ",\"lists_left_out\":\(endpoint.leftOut)" }
         if endpoint.cutOff > 0 { text += ",\"cut_off\":\(endpoint.cutOff)" }
@@ -65,6 +66,7 @@ extension SyncSummary {
         if endpoint.inDoubt > 0 { text += ",\"in_doubt\":\(endpoint.inDoubt)" }
         if endpoint.inDoubtAgain > 0 { text += ",\"in_doubt_again\":\(endpoint.inDoubtAgain)" }
         if endpoint.expired > 0 { text += ",\"expired\":\(endpoint.expired)" }
+        if endpoint.isPeriodicallyFull { text += ",\"full\":true" }
         if endpoint.hasOtherCredentials { text += ",\"other_credentials\":true" }
         if endpoint.hasOtherDescription { text += ",\"other_description\":true" }
         if endpoint.unlisted > 0 { text += ",\"unlisted\":\(endpoint.unlisted)" }

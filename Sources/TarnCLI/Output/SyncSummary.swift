@@ -265,6 +265,9 @@ struct SyncSummary {
                 "\(endpoint.name): the server no longer accepts the value for since\(lists), so that everything was "
                     + "requested from the beginning\(orphans)")
         }
+        if endpoint.isPeriodicallyFull {
+            lines.append("\(endpoint.name): everything was requested again, as full_every demands")
+        }
         if endpoint.hasOtherCredentials {
             lines.append(
                 "\(endpoint.name): the credentials have changed, so that everything was requested from the "

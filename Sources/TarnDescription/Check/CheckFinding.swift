@@ -40,6 +40,8 @@ package struct CheckFinding: Sendable, Hashable {
         case endpointUnreachable = "endpoint.unreachable"
         /// The records of an endpoint with orphans stay when their owner is deleted.
         case ownerWithoutRule = "orphans.owner"
+        /// An endpoint requests changes only, and nothing tells which records were deleted.
+        case deletionsUntold = "since.deletions"
         /// The server does not answer as the description expects.
         case endpointFailed = "endpoint.failed"
         /// A page of an endpoint was fetched.

@@ -48,6 +48,7 @@ package struct DescriptionCheck: Sendable {
         report.findings += EndpointReach(description).findings(places)
         report.findings += SourceReach(description).findings(places)
         report.findings += OwnerRules(description).findings(places)
+        report.findings += UntoldDeletions(description).findings(places)
         return report
     }
 

@@ -65,8 +65,14 @@ extension DescriptionSchema {
                 Property(
                     name: "at", about: "When --watch scans, daily: '03:00 UTC', '03:00 local', or a list.",
                     node: .oneOrMore(.text)),
+                Property(
+                    name: "prefetch", about: "Whether the next page is requested before a page is committed.",
+                    node: .flag),
                 Property(name: "api", about: "The API of the requests (default: the first one).", node: .text),
                 Property(name: "parent", about: "Of a child: the relationship to the listed record.", node: .text),
+                Property(
+                    name: "only", about: "Of a child: only for records that are new or have changed.",
+                    node: .words(["changed"])),
             ] + expansions)
     }
 
@@ -90,6 +96,9 @@ extension DescriptionSchema {
                 Property(name: "text", about: "The text that is sent, with {value} in it.", node: .text),
                 Property(
                     name: "expired", about: "The refusal of a value that is too old.", node: .oneOrMore(.text)),
+                Property(
+                    name: "full_every", about: "How long after a scan of everything another one follows: 7d.",
+                    node: .text),
             ], required: [])
     }
 
@@ -99,14 +108,26 @@ extension DescriptionSchema {
                 Property(name: "entity", about: "The entity of the records.", node: .text),
                 Property(name: "optional", about: "Whether a response may lack them.", node: .flag),
                 Property(name: "except", about: "The members of a map that are no records.", node: .oneOrMore(.text)),
+                Property(
+                    name: "record", about: "The location of the record, or of its key, in an element.",
+                    node: .oneOrMore(.text)),
+                Property(name: "where", about: "The conditions of the elements that count.", node: conditions),
+                Property(
+                    name: "deleted", about: "Whether the elements are deleted records, or the conditions of those.",
+                    node: .either([.flag, conditions])),
             ], required: ["entity"])
     }
+
+    private static var conditions: SchemaNode { .map(.either([.oneOrMore(.text), .null])) }
 
     private static var forEach: SchemaNode {
         .object(
             [
                 Property(name: "entity", about: "The entity whose records are used.", node: .text),
                 Property(name: "parent", about: "The relationship that is set to that record.", node: .text),
+                Property(
+                    name: "only", about: "changed: only for records that are new or have changed.",
+                    node: .words(["changed"])),
             ], required: ["entity"])
     }
 

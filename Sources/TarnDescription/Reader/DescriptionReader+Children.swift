@@ -64,14 +64,13 @@ extension DescriptionReader {
 extension YAMLValue.Entry {
     /// The endpoint of a child, with `for_each` and the default entity.
     ///
-    /// `parent`, a relationship, becomes part of `for_each`.
+    /// `parent`, a relationship, and `only` become parts of `for_each`.
     fileprivate func asChild(of entity: YAMLValue.Entry, api: YAMLValue.Entry?) -> YAMLValue.Entry {
         guard case .mapping(var keys) = value.content else { return self }
-        let parent = keys.first { $0.key == "parent" }
+        let own = keys.filter { $0.key == "parent" || $0.key == "only" }
         if !keys.contains(where: { $0.key == "for_each" }) {
-            keys.removeAll { $0.key == "parent" }
-            var forEach = [YAMLValue.Entry(key: "entity", keyMark: entity.keyMark, value: entity.value)]
-            if let parent { forEach.append(parent) }
+            keys.removeAll { $0.key == "parent" || $0.key == "only" }
+            let forEach = [YAMLValue.Entry(key: "entity", keyMark: entity.keyMark, value: entity.value)] + own
             keys.append(
                 YAMLValue.Entry(
                     key: "for_each", keyMark: keyMark, value: YAMLValue(mark: value.mark, content: .mapping(forEach))))

@@ -35,6 +35,9 @@ extension DescriptionReader {
         if section["parent"] != nil {
             report(section, "parent", "only a child has a parent: write for_each: { entity: …, parent: … }")
         }
+        if section["only"] != nil {
+            report(section, "only", "only a child has it here: write for_each: { entity: …, only: changed }")
+        }
         let envelope = envelope(section, schema)
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let forEach = forEach(section, listing: entity, schema)
@@ -81,6 +84,10 @@ extension DescriptionReader {
         endpoint.partitions = partitions
         endpoint.forEach = forEach
         endpoint.commitUnit = commitUnit
+        endpoint.prefetches = section["prefetch"] == nil || flag(section, "prefetch")
+        if !endpoint.prefetches, section["commit"] != nil {
+            report(section, "commit", "prefetch: false commits each page before the next request: remove the line")
+        }
         endpoint.orphans = orphans
         endpoint.schedule = schedule(section)
         endpoint.responses = responses
@@ -116,7 +123,7 @@ extension DescriptionReader {
                 "limit",
                 "more", "for_each", "commit", "orphans",
                 "responses", "metadata", "since", "partitions", "url", "excerpts", "children",
-                "parent", "api", "every", "at", "like", "each",
+                "parent", "only", "api", "every", "at", "like", "each", "prefetch",
             ],
             required: (value.hasKey("url") ? [] : ["path"])
                 + (DescriptionReader.hasEnvelope(value) ? [] : ["entity"]),
@@ -268,7 +275,7 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                value, endpoint.path("for_each"), keys: ["entity", "parent"], required: ["entity"],
+                value, endpoint.path("for_each"), keys: ["entity", "parent", "only"], required: ["entity"],
                 example: ["entity": "entity: Milestone"]),
             let name = entityName(section, "entity", schema)
         else { return nil }
@@ -278,7 +285,17 @@ extension DescriptionReader {
         {
             checkParent(parent, of: listed, to: name, section)
         }
-        return .init(entity: name, parent: parent, variable: variable(of: name))
+        var forEach = Endpoint.ForEach(entity: name, parent: parent, variable: variable(of: name))
+        if let only = text(section, "only") {
+            if only != "changed" { report(section, "only", "expected changed, found \"\(only)\"") }
+            forEach.onlyChanged = only == "changed"
+            if endpoint["orphans"] != nil {
+                report(
+                    section, "only",
+                    "orphans need the lists of all records, also of those that have not changed: remove one of the two")
+            }
+        }
+        return forEach
     }
 
     private mutating func checkParent(

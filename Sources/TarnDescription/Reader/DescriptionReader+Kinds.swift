@@ -21,7 +21,7 @@ extension DescriptionReader {
         return EntityChoice(rules, otherwise: otherwise ?? .parent)
     }
 
-    private mutating func conditions(_ entry: YAMLValue.Entry, _ field: String) -> [RecordCondition] {
+    mutating func conditions(_ entry: YAMLValue.Entry, _ field: String) -> [RecordCondition] {
         let field = "\(field).\(entry.key)"
         guard case .mapping(let pairs) = entry.value.content else {
             report(
@@ -70,15 +70,17 @@ extension DescriptionReader {
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"
             var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]),
-                isOptional = false, exceptions: Set<String> = []
+                isOptional = false, exceptions: Set<String> = [], elements = ElementRule()
             if case .mapping = entry.value.content {
                 guard
                     let inner = self.section(
-                        entry.value, field, keys: ["entity", "optional", "except"], required: ["entity"],
+                        entry.value, field,
+                        keys: ["entity", "optional", "except", "record", "where", "deleted"], required: ["entity"],
                         example: ["entity": "entity: User"])
                 else { return nil }
                 isOptional = flag(inner, "optional")
                 exceptions = Set(texts(inner, "except").map(\.text))
+                elements = elementRule(inner)
                 name = inner
             }
             guard let path = plainKeyPath(entry.key, field, entry.keyMark),
@@ -91,6 +93,7 @@ extension DescriptionReader {
             }
             var part = EnvelopePart(path, entity, optional: isOptional)
             part.exceptions = exceptions
+            part.elements = elements
             return part
         }
     }

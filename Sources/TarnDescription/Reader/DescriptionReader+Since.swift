@@ -16,7 +16,7 @@ extension DescriptionReader {
                 value, endpoint.path("since"),
                 keys: [
                     "param", "body", "field", "cursor", "header", "link", "initial", "lag", "range", "granularity",
-                    "format", "text", "expired",
+                    "format", "text", "expired", "full_every",
                 ])
         else { return nil }
         let source = source(section), isField = section["field"] != nil
@@ -59,6 +59,7 @@ extension DescriptionReader {
         rule.format = format(section)
         rule.text = sentText(section)
         rule.expired = expired(section)
+        rule.fullInterval = fullInterval(section)
         return rule
     }
 
@@ -67,6 +68,16 @@ extension DescriptionReader {
         guard let value = section["expired"] else { return nil }
         if case .list(let list) = value.content, list.isEmpty { return [] }
         return statuses(section, "expired")
+    }
+
+    /// Reads the time after which everything is requested again, in seconds; nil for never.
+    private mutating func fullInterval(_ section: Section) -> Int? {
+        guard let text = text(section, "full_every") else { return nil }
+        if let seconds = DurationText.seconds(text) { return seconds }
+        report(
+            section, "full_every",
+            "expected a duration such as 30s, 15m, 2h or 7d, at most 366d, found \"\(text)\"")
+        return nil
     }
 
     /// Whether the first request of a pagination has a value at a place.

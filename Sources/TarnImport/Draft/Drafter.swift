@@ -21,6 +21,18 @@ struct Drafter: ~Copyable {
     /// The storage key of the last listed record if it is marked as deleted; nil otherwise.
     private(set) var deletedKey: [UInt8]?
     private var isMarkedDeleted = false
+    /// The meaning of the next listed record.
+    var message = Message.record
+    /// The meaning of a listed record.
+    enum Message {
+        case record
+        /// The record is known by its key only.
+        case key
+        /// The record is reported as deleted.
+        case deletion
+        /// The element of the list has no record where one is expected.
+        case nothing
+    }
     /// One-to-one references that the drafts store, in document order.
     var claims: [ReferenceConflict] = []
     /// An object that waits to be drafted.
@@ -28,6 +40,8 @@ struct Drafter: ~Copyable {
         var index: Int
         var plan: Int
         var isListed: Bool
+        /// Whether the list reports the record as deleted.
+        var isDeleted = false
         /// Whether a rule chooses exactly the plan's entity.
         var isExact = false
         /// The index of the object's surroundings; -1 if no source needs them.
@@ -172,17 +186,20 @@ struct Drafter: ~Copyable {
         current = index
         deletedKey = nil
         guard list.writtenCount <= draftLimit.end else { return nil }
-        guard plan.mayBeRecord(tape.kind(index), of: position) else {
+        guard message != .nothing, plan.mayBeRecord(tape.kind(index), of: position) else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
-                "expected a record, found \(tape.describe(index))")
+                message == .nothing
+                    ? "the element has no record at the declared location"
+                    : "expected a record, found \(tape.describe(index))")
             return nil
         }
         stack.removeAll(keepingCapacity: true)
         surroundings.removeAll(keepingCapacity: true)
         stack.append(
             Pending(
-                index: index, plan: position, isListed: !listsExcerpts,
+                index: index, plan: position, isListed: !listsExcerpts && message != .key,
+                isDeleted: message == .deletion,
                 around: remember(
                     Surroundings(
                         parentPlan: Int32(parent?.plan ?? -1),
@@ -198,6 +215,8 @@ struct Drafter: ~Copyable {
                 current = next.index
                 switch chosen(next.plan, tape, next.index) {
                 case .plan(let plan, let isExact): (next.plan, next.isExact) = (plan, isExact)
+                // A deleted record need not have a kind.
+                case .none where next.isDeleted: break
                 case .none(let reason):
                     reportUnknown(tape, next.index, plan.plans[next.plan], reason)
                     isFirst = false
@@ -251,7 +270,9 @@ struct Drafter: ~Copyable {
         isMarkedDeleted = false
         locateValues(tape, pending, plan)
         guard appendWholeKey(tape, pending, plan) else { return false }
-        let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
+        let isTombstone =
+            pending.isDeleted
+            || plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
         isMarkedDeleted = isTombstone
         let tombstone = isTombstone ? Array(key.bytes) : []
         if !isTombstone { presence.note(pending.plan, isListed: pending.isListed, found) }
@@ -265,7 +286,8 @@ struct Drafter: ~Copyable {
         body.removeAll()
         let isWide = builder.isWide
         builder.finish(into: &body)
-        guard !plan.policies.isPlain else {
+        // A record that the unit has deleted before may come again.
+        guard !plan.policies.isPlain || isTombstone || !tombstones.isEmpty else {
             let repeated = list.add(
                 pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: isComplete,
                 isExact: pending.isExact)

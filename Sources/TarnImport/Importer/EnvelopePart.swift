@@ -8,6 +8,8 @@ public struct EnvelopePart: Sendable, Hashable {
     package var isOptional: Bool
     /// The names of members of a map that are no records.
     package var exceptions: Set<String> = []
+    /// The rule by which an element is a message about a record; plain if it is a record.
+    package var elements = ElementRule()
 
     /// Creates a part.
     public init(_ path: JSONPath, _ entity: String, optional: Bool = false) {

@@ -38,7 +38,7 @@ extension Importer {
         if wanted != nil { recognition = ElementRecognition(nil, nil) }
         var added = Added(listed: [], count: 0)
         for ((part, target), places) in zip(zip(envelope, targets), places) {
-            added.append(draft(tape, places, target, at: part.path))
+            added.append(draft(tape, places, target, at: part.path, by: part.elements))
             if envelope.count > 1, added.firstCount == nil { added.firstCount = added.count }
         }
         if let failure = drafter.failure { throw failure }

@@ -212,13 +212,18 @@ public final class Importer {
 
     /// Drafts the records of several lists as if they were one list.
     ///
-    /// - Parameter path: the path of the lists.
-    func draft(_ tape: Tape, _ places: [Int], _ target: Target, at path: JSONPath) -> Added {
+    /// - Parameters:
+    ///   - path: the path of the lists.
+    ///   - rule: the rule by which an element is a message about a record.
+    func draft(
+        _ tape: Tape, _ places: [Int], _ target: Target, at path: JSONPath, by rule: ElementRule = ElementRule()
+    ) -> Added {
         var added = Added(listed: [], count: 0)
         let paths = paths(of: places, at: path, tape), rows = rows(at: path, tape, target)
         for place in places {
             added.append(
-                draft(tape, place, target, from: added.count, path: paths[place], isRow: rows.contains(place)))
+                draft(
+                    tape, place, target, from: added.count, path: paths[place], isRow: rows.contains(place), by: rule))
         }
         return added
     }
@@ -235,10 +240,13 @@ public final class Importer {
     ///   - start: the number of records that the document listed before.
     ///   - path: the path of the list or the record, if it is known.
     ///   - isRow: whether a list is a record itself.
+    ///   - rule: the rule by which an element is a message about a record.
     func draft(
-        _ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: Tape.Found? = nil, isRow: Bool = false
+        _ tape: Tape, _ place: Int, _ target: Target, from start: Int, path: Tape.Found? = nil, isRow: Bool = false,
+        by rule: ElementRule = ElementRule()
     ) -> Added {
         var added = Added(listed: [], count: 0)
+        let rule = rule.isPlain ? nil : rule
         let isList = tape.kind(place) == .array && !isRow
         let list = path?.path ?? tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         let entity = plan.plans[target.plan].entity
@@ -250,7 +258,11 @@ public final class Importer {
                 added.listed.append(listed)
                 return
             }
-            var (tape, index) = excerpt(tape, index, target) ?? (tape, index)
+            guard let message = message(tape, index, target, by: rule) else {
+                if digestsRefused { added.noteRefused(JSONValue(tape, index)) }
+                return
+            }
+            var (tape, index) = (message.tape, message.record)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)
                 guard edit(entity.name, &json) else {
@@ -267,7 +279,9 @@ public final class Importer {
             drafter.locate(list: list, position: position, place: index)
             let skipped = drafter.skipped, ordinal = start + added.count - 1
             if recognition != nil { drafter.list.beginElement(kept.nextElement()) }
+            drafter.message = message.kind
             let key = drafter.draft(tape, index, plan: target.plan, parent: target.parent, ordinal: ordinal)
+            drafter.message = .record
             recognition?.note(element, drafter.list, listed: key)
             if let key {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))

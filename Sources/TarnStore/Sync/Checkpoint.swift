@@ -71,7 +71,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var heldSince: String?
     /// Whether something of this scan was left out: a record kept its values, because an operation
     /// of the outbox has reached the server meanwhile, or could not be stored for now. The scan
-    /// leaves ``since`` as it was.
+    /// leaves ``since`` as it was, and the list is requested again although its record has not
+    /// changed.
     package var isOvertaken = false
     /// Whether the scan began with a value of ``since``. It is not stored.
     package var hadValue = false
@@ -94,6 +95,9 @@ package struct Checkpoint: Sendable, Hashable {
     package var holdsOthers = false
     /// The last scan that has reached all pages of the whole list; nil if there was none.
     package var whole: WholeScan?
+    /// The time when the last complete scan began that has requested the whole list; nil if it is
+    /// unknown.
+    package var wholeSince: Timestamp?
     /// The time when the last scan began that has reached the end of its list; nil if it is
     /// unknown.
     package var knownSince: Timestamp?
@@ -226,6 +230,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47, listing: UInt16 = 48
         static let hasReturned: UInt16 = 49, earlierMembers: UInt16 = 50
         static let partialStatus: UInt16 = 51, partialURL: UInt16 = 52, partialMessage: UInt16 = 53
+        static let wholeSince: UInt16 = 54
     }
 
     package init?(_ row: EncodedRow) {
@@ -271,6 +276,7 @@ package struct Checkpoint: Sendable, Hashable {
         listing = row.text(ID.listing)
         hasReturned = row.number(ID.hasReturned) == 1
         earlierMembers = row.text(ID.earlierMembers)
+        wholeSince = row.date(ID.wholeSince)
         partialError = PartialError(row)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
@@ -325,6 +331,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.listing, listing)
         if hasReturned { row.field(ID.hasReturned, 1) }
         row.field(ID.earlierMembers, earlierMembers)
+        row.field(ID.wholeSince, wholeSince)
         row.field(ID.partialStatus, partialError?.status)
         row.field(ID.partialURL, partialError?.url)
         row.field(ID.partialMessage, partialError?.message)

@@ -271,6 +271,37 @@ struct CheckCommandTests {
         #expect(!result.output.contains("endpoints.others"), "\(result.output)")
     }
 
+    @Test(
+        "an endpoint that requests changes only has a note, if nothing tells which records were deleted",
+        arguments: [
+            ("", "", "", true), ("", "", "orphans: after_one_scan, ", true), (", full_every: 7d", "", "", true),
+            (", full_every: 7d", "", "orphans: after_one_scan, ", false), ("", "deleted: gone, ", "", false),
+        ])
+    func deletionsUntold(every: String, mark: String, orphans: String, isNoted: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let since = "since: { param: since, field: at\(every) }"
+        let endpoints = [
+            "items: { path: /items, entity: Item, \(orphans)\(since) }",
+            "items: { path: /items, entity: Item, \(orphans)\(since) }\n"
+                + "  gone: { path: /gone, records: { ids: { entity: Item, deleted: true } } }",
+        ]
+        for (index, text) in endpoints.enumerated() {
+            let file = try folder.write(
+                "\(index).yaml",
+                """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Item: { key: id, \(mark)attributes: { id: int, at: date } }
+                endpoints:
+                  \(text)
+                """)
+            let result = try await tarn("check", "--file", file)
+            #expect(result.status == 0, "\(result.output)\(result.error)")
+            let found = result.output.contains("5:3: note: endpoints.items: only changes are requested")
+            #expect(found == (isNoted && index == 0), "\(result.output)")
+        }
+    }
+
     @Test("--online requests one list of for_each, partitions, children and templates, and says what it left out")
     func onlineLists() async throws {
         let folder = try TemporaryFolder()

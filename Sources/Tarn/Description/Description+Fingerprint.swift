@@ -142,6 +142,7 @@ private enum DescriptionDigest {
             text += part.exceptions.isEmpty ? "\n" : " except \(part.exceptions.sorted())\n"
         }
         for list in endpoint.columns { text += "columns \(list.text)\n" }
+        if endpoint.format != .json { text += "format \(endpoint.format.rawValue)\n" }
         return text
     }
 

@@ -24,6 +24,21 @@ struct SamplerTests {
         }
     }
 
+    @Test(
+        "lines of JSON of a server are a list, and the description declares them if the media type does not",
+        arguments: ["application/x-ndjson", "text/plain"])
+    func linesOfServer(type: String) async throws {
+        let server = try ScriptedServer { request in
+            request.target == "/items"
+                ? .init(
+                    fields: ["Content-Type: \(type)"], body: "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\"}\n")
+                : .init(status: "404 Not Found", body: "{}")
+        }
+        let text = try Proposal([try await sampler().sample(server.base + "/items")]).text
+        #expect(text.contains("format: lines") == (type == "text/plain"), "\(text)")
+        #expect(text.contains("key: id"), "\(text)")
+    }
+
     @Test("as many pages as wanted, and one record by its own URL", arguments: [1, 2, 5])
     func pages(count: Int) async throws {
         let server = try ScriptedServer { request in

@@ -318,6 +318,15 @@ public struct APIClient: Sendable {
             rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
             time: options.time, logger: logger ?? options.logger)
+        transport.form = endpoint.format
+        transport.largestFile = api.transport.maximumBodySize
+        // A program may request the work itself: its record is the answer then.
+        let mayBegin = endpoint.isTypedRequest && endpoint.method != "GET" && endpoint.method != "QUERY"
+        transport.answerWait = mayBegin ? .never : endpoint.wait
+        let bounds = bounds(of: endpoint)
+        transport.permit = { [self] reference, url throws(PaginationError) in
+            sentURL(try bounds.permitted(reference, relativeTo: canonicalURL(url)))
+        }
         if let onWait = options.onWait {
             let name = endpoint.name
             transport.onWait = { (wait: RequestWait) in

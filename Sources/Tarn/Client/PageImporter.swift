@@ -110,7 +110,7 @@ struct PageImporter {
                 body, lists, context: context, asking: plan.questions, known: stored)
         } catch {
             if let stated = stated(inPlaceOf: error, response, page) { throw stated }
-            throw importer.concealed(error)
+            throw importer.concealed(hinted(error, response))
         }
         if added.count == 0 { try checkListsNothing(response, page) }
         try checkMaps(response, page, added.count, importer)
@@ -124,6 +124,14 @@ struct PageImporter {
         return added
     }
 
+    /// Adds the way out to the error of a body that is lines of JSON, or a script.
+    private func hinted(_ error: ImportError, _ response: TransportResponse) -> ImportError {
+        guard case .invalidJSON(let reason, let offset, let path, let beginning) = error,
+            let hint = request.endpoint.format.hint(for: response.body)
+        else { return error }
+        return .invalidJSON(reason: "\(reason); \(hint)", offset: offset, path: path, beginning: beginning)
+    }
+
     /// Checks that an answer without records says that there are none.
     func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
         // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
@@ -135,9 +143,10 @@ struct PageImporter {
         }
         // A list must not end because the server has failed, and says so with status 200.
         let endpoint = request.endpoint, parts = endpoint.envelope.map(\.path)
+        let lists = parts.isEmpty ? [endpoint.records] : parts
         guard
-            let error = StatedError.find(
-                in: response.body, around: parts.isEmpty ? [endpoint.records] : parts, endpoint.more)
+            let error = StatedError.find(in: response.body, around: lists, endpoint.more)
+                ?? StatedError.findUnfinished(in: response.body, around: lists, endpoint.more, url: page.url)
         else { return }
         throw stated(error, response, page, lists: "no records")
     }

@@ -20,6 +20,29 @@ package struct StatedError: Sendable, Hashable {
         json(body).flatMap { find(in: $0, around: lists, rule) }
     }
 
+    /// Returns the state of an answer that the server has not finished, in an object that leads to a
+    /// list without records: `{"status": "running", "rows": []}`. Nil if there is none.
+    ///
+    /// - Parameter url: the URL of the request. A state in it is what was asked for.
+    static func findUnfinished(
+        in body: [UInt8], around lists: [JSONPath], _ rule: PageEvidence.Rule, url: String
+    ) -> StatedError? {
+        guard rule != .ignore, let json = json(body) else { return nil }
+        return lists.lazy.compactMap { list in
+            find(in: json, along: list.keys) { members, keys in
+                for member in members {
+                    guard AnswerWait.stateNames.contains(member.key.lowercased()),
+                        case .string(let word) = member.value,
+                        AnswerWait.isUnfinished(word), !url.lowercased().contains(word.lowercased())
+                    else { continue }
+                    let path = JSONPath(keys: keys + [member.key]).description
+                    return rule.ignores(path) ? nil : StatedError(path: path, text: word)
+                }
+                return nil
+            }
+        }.first
+    }
+
     /// Returns the error that a map of records has as its only member, or as one that has nothing
     /// of a record; nil if it has none: `{"error": {"code": 500}}`.
     ///

@@ -150,6 +150,7 @@ private enum DescriptionDigest {
             if !part.elements.isPlain { text += DescriptionDigest.text(of: part.elements) }
         }
         for list in endpoint.columns { text += "columns \(list.text)\n" }
+        if endpoint.format != .json { text += "format \(endpoint.format.rawValue)\n" }
         return text
     }
 

@@ -34,6 +34,10 @@ public struct Endpoint: Sendable, Hashable {
     public var headers: [TransportHeaders.Field] = []
     /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: TransportBody?
+    /// The form of the responses: one JSON document, or lines of JSON.
+    package var format = BodyForm.json
+    /// The rule by which the endpoint is requested until its answer is finished.
+    package var wait = AnswerWait()
     /// The key path of the list of records in the response.
     package var records: JSONPath
     /// The lists whose elements are rows, or columns, and the places of the names.

@@ -196,12 +196,15 @@ extension EndpointScan {
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
-        let (stored, revision, sequence) = try client.store.read { reader in
+        var message = request.message(for: page)
+        let url = message.url, now = client.now
+        let (stored, revision, sequence, monitor) = try client.store.read { reader in
             let stored = try isConditional ? reader.response(to: key) : nil
             let sequence = try reader.access.settings.sequence
-            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision, sequence)
+            let monitor = try answers.monitor(of: key, url: url, reader, now: now)
+            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision, sequence, monitor)
         }
-        let message = request.message(for: page)
+        message.monitor = monitor
         progress(snapshot(requesting: Redaction.shown(message.url)))
         return PageFetch(
             page, message, client, key: key, revalidating: stored, outboxRevision: revision,
@@ -225,6 +228,7 @@ extension EndpointScan {
     func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
+        if !options.isDryRun { try await answers.forget(fetch.key, url: fetch.message.url) }
         var page: Batch.Page
         switch try decision(about: response, list) {
         case .again: return true
@@ -260,6 +264,8 @@ extension EndpointScan {
                 return false
             }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
+            let isOpen = response.hasUnknownEnd && endpoint.format.isLines(response.headers)
+            list.doubt = isOpen && endpoint.more != .ignore ? .openEnd : nil
         }
         try noteNew(fetch, list)
         page.entry.listing.scan = list.target.checkpoint.scan
@@ -323,7 +329,7 @@ extension EndpointScan {
         if hasNext {
             try prefetch(list.pages.request, list)
         } else {
-            try complete(list, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt)
+            try complete(list, isCutOff: list.pages.isCutOff, doubt: list.pages.doubt ?? list.doubt)
             if !isSentAgain(list.target) { batch.outdateEmptyPages(of: list.index) }
         }
         return hasNext

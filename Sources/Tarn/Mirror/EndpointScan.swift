@@ -21,6 +21,8 @@ final class EndpointScan {
     /// The signal of responses and commits.
     let arrivals = Arrivals()
     let transport: RetryingTransport
+    /// The status monitors of answers that come later.
+    let answers: AwaitedAnswers
     /// The pages that one commit contains.
     let unit: Endpoint.CommitUnit
     /// The pages that are not committed yet.
@@ -145,7 +147,13 @@ final class EndpointScan {
         report = SyncReport.Endpoint(name: request.endpoint.name)
         report.api = request.client.apiName
         unit = waits ? .pages(1) : options.commitUnit ?? request.endpoint.commitUnit
-        transport = request.client.transport(for: request.endpoint, retry: retry)
+        let client = request.client, answers = AwaitedAnswers(client.store)
+        var transport = client.transport(for: request.endpoint, retry: retry)
+        if !options.isDryRun {
+            transport.onMonitor = { url, monitor in await answers.keep(monitor, for: url, now: client.now) }
+        }
+        self.answers = answers
+        self.transport = transport
         requestsByKey = request.requestsByKey(request.client.description.schema)
     }
 

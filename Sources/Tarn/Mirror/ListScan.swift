@@ -9,6 +9,8 @@ final class ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
+    /// The doubt about the end of the last page itself; nil without.
+    var doubt: EndDoubt?
     /// The different records of the pages so far. Without a declared total, those of pages before
     /// an interruption are missing.
     private var different: DifferentRecords
@@ -25,7 +27,7 @@ final class ListScan {
     /// Begins again as another scan of the same list.
     func begin(as other: ListScan) {
         cancel()
-        (fetch, ahead) = (nil, nil)
+        (fetch, ahead, doubt) = (nil, nil, nil)
         (pages, target, different) = (other.pages, other.target, other.different)
     }
 

@@ -30,6 +30,7 @@ extension RequestWait {
             case .pace: "the request pace for \(origin)"
             case .retry: "next attempt at \(origin)"
             case .process: "\(processID.map { "process \($0)" } ?? "another process") sends the same request"
+            case .answer: "\(origin) has not finished the answer yet"
             }
         return attemptText.map { "\($0): \(reason)" } ?? reason
     }

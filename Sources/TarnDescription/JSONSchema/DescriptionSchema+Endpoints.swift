@@ -15,6 +15,12 @@ extension DescriptionSchema {
                 Property(name: "body", about: "The JSON object of the requests.", node: .map(.any)),
                 Property(name: "form", about: "The form fields of the requests.", node: .map(.text)),
                 Property(
+                    name: "format", about: "The form of the responses: one JSON document, or lines of JSON.",
+                    node: words(BodyForm.self)),
+                Property(
+                    name: "wait", about: "How long an answer that comes later is waited for.",
+                    node: .either([.words(["never"]), wait])),
+                Property(
                     name: "records", about: "Where the records are: a key path, or key paths with their entities.",
                     node: .either([.text, .map(.either([.text, part]))])),
                 Property(
@@ -74,6 +80,20 @@ extension DescriptionSchema {
                     name: "only", about: "Of a child: only for records that are new or have changed.",
                     node: .words(["changed"])),
             ] + expansions)
+    }
+
+    private static var wait: SchemaNode {
+        .object(
+            [
+                Property(name: "at_most", about: "The longest wait: 2h.", node: .text),
+                Property(
+                    name: "every", about: "The time between two requests, unless the server names one: 10s.",
+                    node: .text),
+                Property(name: "state", about: "The location of the state in a response.", node: .text),
+                Property(name: "while", about: "The states of an unfinished answer.", node: .oneOrMore(.text)),
+                Property(
+                    name: "url", about: "The location of the URL of the status monitor in a response.", node: .text),
+            ], required: [])
     }
 
     private static var since: SchemaNode {

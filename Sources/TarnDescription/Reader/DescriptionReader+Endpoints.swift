@@ -67,6 +67,7 @@ extension DescriptionReader {
         check(incremental, all, forEach, section, schema)
         checkPlaces(incremental, deep, pagination, body, section)
         let responses = responses(section), metadata = metadata(section)
+        let format: BodyForm? = word(section, "format", "format"), wait = answerWait(section)
         guard let path = template?.description, let entity else { return nil }
         var endpoint = Endpoint(
             name: entry.key, path: path, parameters: own, records: records ?? JSONPath(keys: []),
@@ -75,6 +76,8 @@ extension DescriptionReader {
         endpoint.headers = headers
         endpoint.method = method
         endpoint.body = body
+        endpoint.format = format ?? .json
+        endpoint.wait = wait
         endpoint.envelope = envelope ?? []
         endpoint.columns = columns
         endpoint.deep = deep
@@ -118,10 +121,8 @@ extension DescriptionReader {
         return section(
             value, field,
             keys: [
-                "path", "with", "headers", "method", "body", "form", "records", "columns", "entity", "paginate",
-                "restart",
-                "limit",
-                "more", "for_each", "commit", "orphans",
+                "path", "with", "headers", "method", "body", "form", "format", "wait", "records", "columns", "entity",
+                "paginate", "restart", "limit", "more", "for_each", "commit", "orphans",
                 "responses", "metadata", "since", "partitions", "url", "excerpts", "children",
                 "parent", "only", "api", "every", "at", "like", "each", "prefetch",
             ],

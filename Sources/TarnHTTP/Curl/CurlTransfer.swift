@@ -323,7 +323,8 @@ final class CurlTransfer {
                     answer: answer([])))
         }
         // The body is moved out: its only owner may parse it in place.
-        let response = answer(takeBody())
+        var response = answer(takeBody())
+        response.hasUnknownEnd = isCloseDelimited && decoder == nil && isClosedSecurely != true
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
     }
 

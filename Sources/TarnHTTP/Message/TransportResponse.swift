@@ -8,6 +8,9 @@ public struct TransportResponse: Sendable, Hashable {
     public var body: [UInt8]
     /// The URL after redirects, to which relative links are relative; nil without redirects.
     public var redirectedTo: String?
+    /// Whether nothing but the end of the connection shows the end of the body, and nothing shows
+    /// that the server has ended it.
+    package var hasUnknownEnd = false
     /// Whether the server has carried out the request, and this is what it leads to (303).
     var isBehindEffect = false
     /// The body without secrets, of a success that repeats one; see ``shownBody``.

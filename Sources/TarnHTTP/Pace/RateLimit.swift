@@ -22,36 +22,44 @@ package struct RateLimit: Sendable, Hashable, Codable {
 
     /// Returns all limits of a response.
     ///
-    /// Three forms are read:
-    /// 1. `RateLimit` of the IETF draft: `"default";r=50;t=30`, with commas between several limits.
+    /// Four forms are read:
+    /// 1. `RateLimit` of the IETF draft: `"default";r=50;t=30`, with commas between several limits;
+    ///   also under a name that ends so, such as Atlassian's `Beta-RateLimit`.
     /// 2. `RateLimit` of older drafts: `limit=100, remaining=50, reset=30`.
     /// 3. The fields `RateLimit-Remaining` and `RateLimit-Reset` or `RateLimit-Reset-After`, also
     ///   prefixed with `X-`, and then also as `X-Rate-Limit-…`.
+    /// 4. Pairs of fields with other words around `RateLimit`, `Remaining` and `Reset`, such as
+    ///   `X-RateLimit-Requests-Remaining`: each word is a limit of its own.
     ///
     /// Values that are not numbers are ignored.
     package static func all(in headers: TransportHeaders, now: Date) -> [RateLimit] {
-        guard headers.fields.contains(where: { mayBeLimit($0.name) }) else { return [] }
-        let structured = headers.all("RateLimit").flatMap { self.structured($0, now: now) }
+        guard headers.fields.contains(where: { RateFields.mayBeLimit($0.name) }) else { return [] }
+        let structured = headers.fields.filter { RateFields.isStructured($0.name) }.flatMap {
+            self.structured($0.value, now: now)
+        }
         if !structured.isEmpty { return structured }
         for prefix in ["RateLimit", "X-RateLimit", "X-Rate-Limit"] {
             guard let remaining = number(headers["\(prefix)-Remaining"]) else { continue }
             let after = headers["\(prefix)-Reset-After"].flatMap { Double($0) }.flatMap {
                 isLength($0) ? now.addingTimeInterval($0) : nil
             }
-            let reset = after ?? headers["\(prefix)-Reset"].flatMap { self.reset($0, headers, now: now) }
+            let reset =
+                after
+                ?? (headers["\(prefix)-Reset"] ?? headers["\(prefix)-ResetTime"]).flatMap {
+                    self.reset($0, headers, now: now)
+                }
             return [RateLimit(remaining: remaining, resetsAt: reset)]
         }
-        return []
-    }
-
-    /// Whether a field's name begins like those of limits: `RateLimit`, `X-Rate…`.
-    private static func mayBeLimit(_ name: String) -> Bool {
-        var bytes = name.utf8.makeIterator()
-        guard let first = bytes.next(), let second = bytes.next() else { return false }
-        switch first | 0x20 {
-        case UInt8(ascii: "r"): return second | 0x20 == UInt8(ascii: "a")
-        case UInt8(ascii: "x"): return second == UInt8(ascii: "-")
-        default: return false
+        return RateFields.pairs(in: headers).compactMap { pair in
+            guard let remaining = number(pair.remaining) else { return nil }
+            let reset: Date? =
+                switch pair.end {
+                case .moment(let text): self.reset(text, headers, now: now)
+                case .milliseconds(let text):
+                    Double(text).flatMap { isLength($0) ? now.addingTimeInterval($0 / 1000) : nil }
+                case nil: nil
+                }
+            return RateLimit(name: pair.name, remaining: remaining, resetsAt: reset)
         }
     }
 
@@ -67,6 +75,11 @@ package struct RateLimit: Sendable, Hashable, Codable {
     package static func wait(status: Int, _ headers: TransportHeaders, now: Date) -> Duration? {
         if let text = headers["Retry-After"], let wait = retryAfter(text, headers, now: now) { return wait }
         guard status == 429 || status == 403 || status == 503 else { return nil }
+        if let stated = RateFields.statedWait(headers) {
+            let seconds = Double(stated.text).flatMap { isLength($0) ? $0 * stated.unit : nil }
+            if let seconds, seconds < firstMoment { return .seconds(clamping: seconds) }
+            if let wait = retryAfter(stated.text, headers, now: now) { return wait }
+        }
         let resets = all(in: headers, now: now).filter { $0.remaining == 0 }.compactMap(\.resetsAt)
         return resets.max().map { .seconds(clamping: $0.timeIntervalSince(now)) }
     }
@@ -76,10 +89,14 @@ package struct RateLimit: Sendable, Hashable, Codable {
     /// - Parameter headers: the header fields of the response, with the server's time.
     static func retryAfter(_ text: String, _ headers: TransportHeaders, now: Date) -> Duration? {
         // Some servers send fractions.
-        if let seconds = Double(text), isLength(seconds) { return .seconds(clamping: seconds) }
-        return HTTPDate.parse(text, now: now).map {
-            .seconds(clamping: byThisClock($0, headers, now: now).timeIntervalSince(now))
+        if let seconds = Double(text), isLength(seconds) {
+            // Others send the moment of the end. One that has long passed is a length after all.
+            if seconds >= firstMoment, let end = reset(text, headers, now: now), end.timeIntervalSince(now) > -86_400 {
+                return .seconds(clamping: end.timeIntervalSince(now))
+            }
+            return .seconds(clamping: seconds)
         }
+        return reset(text, headers, now: now).map { .seconds(clamping: $0.timeIntervalSince(now)) }
     }
 
     /// Returns the number of seconds by which the server's clock is ahead of this one.
@@ -147,8 +164,8 @@ package struct RateLimit: Sendable, Hashable, Codable {
 
     /// Parses a reset time.
     ///
-    /// Servers send seconds from now, seconds or milliseconds since 1970, or a date. The magnitude
-    /// of a number distinguishes its unit. The result is by this clock.
+    /// Servers send seconds from now, seconds or milliseconds since 1970, a length such as `6m0s`, or
+    /// a date. The magnitude of a number distinguishes its unit. The result is by this clock.
     static func reset(_ text: String, _ headers: TransportHeaders, now: Date) -> Date? {
         let date: Date?
         if let number = Double(text), number >= 0, number.isFinite {
@@ -157,8 +174,10 @@ package struct RateLimit: Sendable, Hashable, Codable {
             case ..<1e11: date = Date(timeIntervalSince1970: number)
             default: date = Date(timeIntervalSince1970: number / 1000)
             }
+        } else if let length = DurationField.seconds(text) {
+            return now.addingTimeInterval(length)
         } else {
-            date = HTTPDate.parse(text, now: now) ?? (try? Date(text, strategy: .iso8601))
+            date = HTTPDate.parse(text, now: now) ?? DurationField.date(text)
         }
         return date.map { byThisClock($0, headers, now: now) }
     }

@@ -14,6 +14,8 @@ public struct RequestWait: Sendable, Hashable {
         case retry
         /// Another process sends the same request: its response is the answer, if it comes.
         case process
+        /// The server has not finished the answer yet.
+        case answer
     }
 
     /// The origin of the server: `https://api.example.org`.

@@ -20,9 +20,19 @@ enum StatedWait {
             RateLimit.wait(status: response.status, response.headers, now: now) == nil,
             let body = JSONBody(parsing: response.body[...])
         else { return nil }
-        return seconds(in: body, depth: 0) { moment in
+        let stated = seconds(in: body, depth: 0) { moment in
             RateLimit.reset(moment, response.headers, now: now).map { max(0, $0.timeIntervalSince(now)) }
         }
+        return stated ?? (isSecondary(response, body) ? secondary : nil)
+    }
+
+    /// The wait for a secondary limit of GitHub, which states none: "at least one minute".
+    private static let secondary = 60.0
+
+    /// Whether a 403 is the refusal of a secondary limit of GitHub.
+    private static func isSecondary(_ response: TransportResponse, _ body: JSONBody) -> Bool {
+        guard response.status == 403, case .string(let text)? = body[["message"]] else { return false }
+        return text.prefix(200).lowercased().contains("secondary rate limit")
     }
 
     /// - Parameter wait: returns the time until a moment.
@@ -45,7 +55,7 @@ enum StatedWait {
     /// The length of a unit in seconds, if a member of this name states a wait.
     private static func unit(of member: JSONBody.Member) -> Double? {
         switch member.key.lowercased().filter({ $0 != "_" && $0 != "-" }) {
-        case "retryafter", "retryafterseconds": 1
+        case "retryafter", "retryafterseconds", "retryinseconds": 1
         // Without a unit, it is often in milliseconds.
         case "retrydelay" where member.value.scalarText?.hasSuffix("s") == true: 1
         case "retryafterms", "retryaftermillis", "retryaftermilliseconds": 0.001
@@ -59,6 +69,23 @@ enum StatedWait {
         return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
     }
 
+    /// The time until a bucket of points has as many as the query has cost, as in Shopify's GraphQL:
+    /// `{"extensions": {"cost": {"requestedQueryCost": 92, "throttleStatus": {…}}}}`.
+    ///
+    /// - Returns: nil if the next query may be sent at once.
+    private static func restoring(_ root: JSONRoot) -> Double? {
+        guard let value = root["extensions"], value.count <= longest, let body = JSONBody(parsing: value) else {
+            return nil
+        }
+        func number(_ path: String...) -> Double? {
+            body[["cost"] + path]?.scalarText.flatMap { Double($0) }.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+        }
+        guard let available = number("throttleStatus", "currentlyAvailable"), let cost = number("requestedQueryCost"),
+            let rate = number("throttleStatus", "restoreRate"), rate > 0, cost > available
+        else { return nil }
+        return (cost - available) / rate
+    }
+
     /// The members of which one is beside ``seconds(ofSuccess:)``. Otherwise `backoff` may be a
     /// value of a record, in any unit.
     private static let besideBackoff = ["quota_remaining", "quota_max", "has_more", "items"]
@@ -68,7 +95,9 @@ enum StatedWait {
     ///
     /// Only a body that contains the name is read.
     static func seconds(ofSuccess response: TransportResponse) -> Double? {
-        guard (200..<300).contains(response.status), let root = JSONRoot(response.body), let value = root["backoff"],
+        guard (200..<300).contains(response.status), let root = JSONRoot(response.body) else { return nil }
+        if let pause = restoring(root) { return pause }
+        guard let value = root["backoff"],
             let number = JSONBody(parsing: value.prefix(64)), case .number(let text) = number,
             besideBackoff.contains(where: { root[$0] != nil })
         else { return nil }

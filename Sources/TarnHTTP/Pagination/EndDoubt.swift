@@ -18,13 +18,16 @@ package enum EndDoubt: Sendable, Hashable {
     /// The declared total has become smaller during the scan of a list whose pages are counted:
     /// behind a record that was deleted, others have moved, perhaps to pages that were read before.
     case smallerTotal(name: String, before: Int, total: Int)
+    /// Only the end of the connection ends the lines of a response: it may have ended too early,
+    /// between two lines.
+    case openEnd
 
     /// Whether the end counts if the next scan finds it again: some lists always have an empty page
     /// behind them, or a record twice. A limit of the server is found again, too.
     package var countsIfRepeated: Bool {
         switch self {
         case .emptyPage, .repeatedRecords, .smallerTotal: true
-        case .refusal, .ignored, .cappedTotal: false
+        case .refusal, .ignored, .cappedTotal, .openEnd: false
         }
     }
 
@@ -43,6 +46,7 @@ package enum EndDoubt: Sendable, Hashable {
         case .smallerTotal(let name, let before, let total):
             "`\(name)` has fallen from \(before) to \(total) during the scan: records may have moved to pages that "
                 + "were read before"
+        case .openEnd: "the lines of the response have no length, and the connection may have ended between two of them"
         }
     }
 
@@ -64,6 +68,8 @@ package enum EndDoubt: Sendable, Hashable {
         case .smallerTotal(let name, _, _):
             "if records were deleted, sync again; if the number is none of the records, write "
                 + "more: { ignore: ['\(name)'] }"
+        case .openEnd:
+            "if its responses are always whole, write more: ignore; the server should send Content-Length, or chunks"
         }
     }
 }

@@ -112,7 +112,7 @@ public struct RetryPolicy: Sendable, Hashable {
             case 501, 505: false
             case 500...599: true
             // GitHub and others refuse requests over a rate limit with a 403.
-            case 403: headers["Retry-After"] != nil || RateLimit.isUsedUp(headers)
+            case 403: RateFields.statedWait(headers) != nil || RateLimit.isUsedUp(headers)
             default: false
             }
         case .failure(let kind):

@@ -30,11 +30,25 @@ package struct RetryingTransport: Transport {
     }
 
     private let parts: Parts
-    private var policy: RetryPolicy { parts.policy }
+    var policy: RetryPolicy { parts.policy }
     private var rules: [ResponseRule] { parts.rules }
-    private var time: TimeSource { parts.time }
+    var time: TimeSource { parts.time }
     /// The function that is called before the delay of every retry.
     package var onWait: (@Sendable (RequestWait) -> Void)?
+    /// The form of the responses to requests that read.
+    package var form = BodyForm.json
+    /// The limit of a file after decompression, in bytes; nil for ``BodyForm/largestFile``.
+    package var largestFile: Int?
+    /// The rule by which requests that read are repeated until their answer is finished.
+    package var answerWait = AnswerWait()
+    /// Returns the URL to request for one that a response names, relative to another one; nil if
+    /// only the server of the request is permitted.
+    ///
+    /// - Throws: `PaginationError` if the URL leads to another server.
+    package var permit: (@Sendable (_ reference: String, _ url: String) throws(PaginationError) -> String)?
+    /// The function that is called with the URL of a request, and with that of the status monitor
+    /// that has its answer later.
+    package var onMonitor: (@Sendable (_ url: String, _ monitor: String) async -> Void)?
 
     /// Creates a transport.
     ///
@@ -68,8 +82,11 @@ package struct RetryingTransport: Transport {
     ) -> Bool {
         guard let direct = parts.direct, let url = try? HTTPURL(request.url) else { return false }
         let started = DirectRequest(request, url)
+        // The wait for an interrupted answer goes on at its monitor.
+        guard request.monitor == nil else { return false }
         return direct.start(started, transfer) { [self] result in
-            guard isFinal(result) else {
+            let result = read(result, request)
+            guard isFinal(result, request) else {
                 return transfer.resume(completion) { () async throws(TransportError) in
                     try await send(started.request, first: result)
                 }
@@ -80,11 +97,14 @@ package struct RetryingTransport: Transport {
 
     /// Whether the outcome of a first attempt is that of the request: no rule applies, and it is
     /// not transient.
-    private func isFinal(_ result: Result<TransportResponse, TransportError>) -> Bool {
+    private func isFinal(
+        _ result: Result<TransportResponse, TransportError>, _ request: TransportRequest
+    ) -> Bool {
         switch result {
         case .success(let response):
             rules.first(for: response) == nil
                 && !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+                && !isUnfinished(response, request)
         case .failure(let error): error.isFinal || !RetryPolicy.isPassing(.failure(error.kind))
         }
     }
@@ -95,7 +115,9 @@ package struct RetryingTransport: Transport {
     private func send(
         _ request: TransportRequest, first: Result<TransportResponse, TransportError>?
     ) async throws(TransportError) -> TransportResponse {
-        var attempt = 1, mayRefresh = parts.refresh != nil, known = first, request = request
+        var attempt = 1, mayRefresh = parts.refresh != nil, known = first, waited = AnswerWait.Progress()
+        let asked = request
+        var request = begun(asked, &waited)
         while true {
             request.isRetry = attempt > 1
             let failure: TransportError
@@ -105,13 +127,17 @@ package struct RetryingTransport: Transport {
                     known = nil
                     response = try first.get()
                 } else {
-                    response = try await parts.inner.send(request)
+                    response = try read(await parts.inner.send(request), request)
                 }
                 let rule = rules.first(for: response)
                 if rule == nil,
                     !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
                 {
-                    return response
+                    guard let next = try await next(after: response, request, asked, &waited) else {
+                        return finished(response, request, asked)
+                    }
+                    (request, attempt) = (next, 1)
+                    continue
                 }
                 // Sent again, the request would take effect again.
                 if response.isBehindEffect, !policy.repeats(request.method) { return response }

@@ -89,6 +89,7 @@ struct EndpointBuilder {
         endpoint.comments = source.comments
         endpoint.parameters = source.parameters
         endpoint.headers = source.headers
+        endpoint.hasLines = source.pages.contains(where: \.hasLines)
         endpoint.partitions = source.partitions
         endpoint.remarks = source.notes.map { source.gaps.contains($0) ? "UNCERTAIN: " + $0 : $0 }
         endpoint.endStatus = source.endStatus

@@ -22,6 +22,8 @@ struct ProposedEndpoint {
     var parameters: [ProposedParameter] = []
     var headers: [ProposedParameter] = []
     var partitions: [(name: String, values: [String])] = []
+    /// Whether the responses are lines of JSON, and their media type does not say so.
+    var hasLines = false
     var lists: [List] = []
     /// The paths of tables inside of the listed records, with the place of the names of their
     /// columns, as a description writes them.

@@ -12,6 +12,8 @@ package struct Sample: Sendable {
         package var body: [UInt8]
         /// The parsed body. Records that are rows or columns are objects in it.
         package var json: JSONValue
+        /// Whether the body has lines of JSON that its media type does not name.
+        var hasLines = false
         /// The lists that have rows or columns.
         var columns: [NamedColumns] = []
         /// Remarks about lists that may be none.

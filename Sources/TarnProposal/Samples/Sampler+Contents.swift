@@ -17,7 +17,7 @@ extension Sampler {
     }
 
     private static let linesReason =
-        "it has a JSON document in each line, and a sync takes one for each answer: request another format from the server, or store the lines with `tarn store import`"
+        "it has a JSON document in each line: give the URL of the server, whose lines a sync takes (format: lines), or store the lines with `tarn store import`"
 
     /// Whether a text has objects in its first two lines.
     private static func isLines(_ text: String) -> Bool {

@@ -30,7 +30,10 @@ package struct Sampler: Sendable {
     ) {
         var policy = RetryPolicy()
         policy.attempts = 2
-        self.transport = RetryingTransport(transport, policy: policy)
+        var retrying = RetryingTransport(transport, policy: policy)
+        // The person waits for the proposal.
+        retrying.answerWait.longest = .seconds(60)
+        self.transport = retrying
         self.options = options
         self.onPage = onPage
     }
@@ -81,7 +84,9 @@ package struct Sampler: Sendable {
     ) async throws(SampleError) -> TransportResponse {
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await (guarded ?? transport).send(TransportRequest(url: url, headers: headers))
+            var request = TransportRequest(url: url, headers: headers)
+            request.isRead = true
+            response = try await (guarded ?? transport).send(request)
         } catch {
             guard !error.isRefusedRedirect else {
                 throw .unreadable(url, reason: "it redirects to another server: bundle the documents into one")
@@ -112,14 +117,22 @@ package struct Sampler: Sendable {
     func page(_ url: String, like first: [FoundList] = []) async throws(SampleError) -> Sample.Page {
         let response = try await response(url, options.headers)
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
-        let json = try Sampler.parse(response.body, name: Redaction.url(url))
-        let page = ColumnSearch.page(
-            Sample.Page(
-                url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json),
-            like: first)
+        let (body, hasLines) = Sampler.document(of: response, url)
+        let json = try Sampler.parse(body, name: Redaction.url(url))
+        var found = Sample.Page(url: response.redirectedTo ?? url, headers: response.headers, body: body, json: json)
+        found.hasLines = hasLines
+        let page = ColumnSearch.page(found, like: first)
         let lists = first.isEmpty ? page.lists : ListFinder.lists(in: page.json, like: first)
         onPage(url, lists.reduce(0) { $0 + ListFinder.objects(page.json, $1).count })
         return page
+    }
+
+    /// Returns the document of a response, and whether only its text shows that it is lines of JSON.
+    private static func document(of response: TransportResponse, _ url: String) -> ([UInt8], hasLines: Bool) {
+        guard BodyForm.looksLikeLines(response.body),
+            let lines = try? response.document(as: .lines, of: TransportRequest(url: url))
+        else { return (response.body, false) }
+        return (lines.body, true)
     }
 
     /// Whether two URLs have one origin, or the first is the secure form of the second.

@@ -172,6 +172,7 @@ struct ProposalWriter {
                 line(6, "\(YAMLText.scalar(header.name)): \(YAMLText.scalar(header.value))", header.comment)
             }
         }
+        if endpoint.hasLines { line(4, "format: lines") }
         if !endpoint.partitions.isEmpty {
             let lists = endpoint.partitions.map { "\(YAMLText.scalar($0.name)): \(YAMLText.list($0.values))" }
             line(4, "partitions: { \(lists.joined(separator: ", ")) }", "one list for each value")

@@ -168,7 +168,9 @@ struct SpecificationTests {
                 Thing: { type: object, properties: { id: { type: integer } } }
             """
         let proposal = try Proposal([], specification: try document(text))
-        #expect(proposal.text.replacing("\n", with: " ").contains("are needed together"), "\(proposal.text)")
+        let joined = proposal.text.replacing("\n", with: " ")
+        #expect(joined.contains("needed together"), "\(proposal.text)")
+        #expect(joined.contains("header: X-Key") && joined.contains("header: X-App"), "\(proposal.text)")
         #expect(proposal.uncertain == ["GET /old is not described: it is deprecated."], "\(proposal.uncertain)")
         #expect(proposal.text.contains("end: empty") && proposal.text.contains("then: stop"), "\(proposal.text)")
     }

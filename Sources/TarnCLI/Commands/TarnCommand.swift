@@ -74,8 +74,10 @@ struct TarnCommand: AsyncParsableCommand {
                 try command.run()
             }
             Output.finish()
+            await SessionLogin.logOutAll()
             end(0)
         } catch let failure as Failure {
+            await SessionLogin.logOutAll()
             end(failure)
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
@@ -94,6 +96,7 @@ struct TarnCommand: AsyncParsableCommand {
                 Output.notes(message)
                 end(Failure.Code.usage.rawValue)
             }
+            await SessionLogin.logOutAll()
             end(Failure(error))
         }
     }

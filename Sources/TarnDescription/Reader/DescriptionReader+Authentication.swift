@@ -39,7 +39,9 @@ extension DescriptionReader {
         if let basic = auth["basic"] { return self.basic(basic, auth.path("basic")) ?? .none }
         if let key = auth["api_key"] { return apiKeys(key, auth.path("api_key")) ?? .none }
         if let session = auth["session"] { return self.session(session, auth.path("session"), api) ?? .none }
-        if let token = auth["jwt"] { return self.token(token, auth.path("jwt"), isSent: true).map { .jwt($0) } ?? .none }
+        if let token = auth["jwt"] {
+            return self.token(token, auth.path("jwt"), isSent: true).map { .jwt($0) } ?? .none
+        }
         if let oauth2 = auth["oauth2"] { return self.oauth2(oauth2, auth.path("oauth2")) ?? .none }
         return .none
     }
@@ -209,7 +211,8 @@ extension DescriptionReader {
             let section = section(
                 value, field,
                 keys: [
-                    "token_url", "client_id", "client_secret", "client_key", "client_auth", "refresh_token", "assertion",
+                    "token_url", "client_id", "client_secret", "client_key", "client_auth", "refresh_token",
+                    "assertion",
                     "scopes", "params", "account",
                 ],
                 required: ["token_url"] + (isAssertion(value) ? [] : ["client_id"]),

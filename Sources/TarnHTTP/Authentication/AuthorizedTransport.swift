@@ -6,8 +6,8 @@ import Foundation
 ///
 /// Credentials are sent to the given origins only. After a 401 response, the transport renews them
 /// and repeats the request once; twice, if it has first taken the token of another client. Renewal
-/// is possible for an OAuth 2.0 token, a session and a signed token, and for a file or a command that
-/// has another secret than before. Concurrent requests share one renewal.
+/// is possible for an OAuth 2.0 token, a session and a signed token, and for a file or a command
+/// that has another secret than before. Concurrent requests share one renewal.
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter, also
 /// those in bodies. Error texts and bodies have `***` in place of a secret, except for JSON with a
@@ -43,7 +43,8 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
         if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
         authorizer = Authorizer(
             authentication, account: account, transport: tokens ?? inner,
-            address: SessionLogin.Address(base: base, moved: moved), environment: environment, time: time, keeper: keeper,
+            address: SessionLogin.Address(base: base, moved: moved), environment: environment, time: time,
+            keeper: keeper,
             onScope: onScope)
     }
 

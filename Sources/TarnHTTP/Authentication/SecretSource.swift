@@ -58,7 +58,10 @@ public enum SecretSource: Sendable, Hashable {
         case .value(let secret): text = secret.exposed
         }
         guard !text.isEmpty else { throw SecretError(self, "is empty") }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F || lines && "\r\n\t".unicodeScalars.contains($0) })
+        guard
+            text.unicodeScalars.allSatisfy({
+                $0.value >= 0x20 && $0.value != 0x7F || lines && "\r\n\t".unicodeScalars.contains($0)
+            })
         else {
             throw SecretError(self, "contains several lines or control characters")
         }

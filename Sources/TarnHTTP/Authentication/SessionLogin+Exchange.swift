@@ -132,7 +132,9 @@ extension SessionLogin {
     ) -> (value: String, maximumAge: Double?)? {
         for field in response.headers.all("Set-Cookie").reversed() {
             let parts = field.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard let pair = parts.first, let equals = pair.firstIndex(of: "="), pair[..<equals] == name else { continue }
+            guard let pair = parts.first, let equals = pair.firstIndex(of: "="), pair[..<equals] == name else {
+                continue
+            }
             let age = parts.lazy.compactMap { part -> Double? in
                 guard part.lowercased().hasPrefix("max-age=") else { return nil }
                 return Double(part.dropFirst("max-age=".count)).flatMap { $0.isFinite ? $0 : nil }

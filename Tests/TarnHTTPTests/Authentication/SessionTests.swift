@@ -138,13 +138,20 @@ struct SessionTests {
     @Test("a refused login is a failure of the credentials, with the server's reason and without the password")
     func refusal() async throws {
         let answers: [(ScriptedServer.Answer, String)] = [
-            (.init(status: "401 Unauthorized", body: #"{"message":"pa\"ss word is wrong"}"#), "returned 401: *** is wrong"),
             (
-                .init(body: #"{"jsonrpc":"2.0","error":{"code":-32602,"data":"Login name or password is incorrect."}}"#),
+                .init(status: "401 Unauthorized", body: #"{"message":"pa\"ss word is wrong"}"#),
+                "returned 401: *** is wrong"
+            ),
+            (
+                .init(
+                    body: #"{"jsonrpc":"2.0","error":{"code":-32602,"data":"Login name or password is incorrect."}}"#),
                 "returned no token at `data.token`: Login name or password is incorrect."
             ),
             (.init(body: #"{"data":{"token":"a\nb"}}"#), "characters that a header field cannot contain"),
-            (.init(status: "302 Found", fields: ["Location: /login?failed"]), "returned no token at `data.token` (302)"),
+            (
+                .init(status: "302 Found", fields: ["Location: /login?failed"]),
+                "returned no token at `data.token` (302)"
+            ),
         ]
         for (answer, expected) in answers {
             let server = try ScriptedServer { _ in answer }
@@ -200,7 +207,8 @@ struct SessionTests {
         #expect(server.requests.last?.field("X-Auth-Token") == "t0ken")
         // The session of another server would get the token.
         let other = TransportResponse(
-            status: 201, headers: TransportHeaders([.init("X-Auth-Token", "t"), .init("Location", "http://h.example/")]))
+            status: 201,
+            headers: TransportHeaders([.init("X-Auth-Token", "t"), .init("Location", "http://h.example/")]))
         let address = SessionLogin.Address(base: server.base)
         #expect(try login.session(from: other, shown: other, at: address, asked: Date()).get().logout == nil)
     }
@@ -219,7 +227,8 @@ struct SessionTests {
     func account() async throws {
         func scope(_ user: String, _ account: String? = nil) async throws -> String? {
             let server = try numbered().server
-            let body = SessionLogin.Body.json(.object(["user": .json(.string(user)), "p": .secret(.value(Secret("pass")))]))
+            let body = SessionLogin.Body.json(
+                .object(["user": .json(.string(user)), "p": .secret(.value(Secret("pass")))]))
             let transport = AuthorizedTransport(
                 CurlTransport(), .session(SessionLogin("/login", body: body, tokens: [Self.token])), account: account,
                 origins: [server.base], base: server.base)
@@ -239,7 +248,8 @@ struct SessionTests {
         #expect(SessionLogin.problem(ofURL: "/login", base: "http://nas.lan") == nil)
         #expect(SessionLogin.problem(ofURL: "http://nas.lan/other", base: "http://nas.lan/api") == nil)
         #expect(SessionLogin.problem(ofURL: "https://id.example/login", base: "http://nas.lan") == nil)
-        #expect(SessionLogin.problem(ofURL: "http://id.example/login", base: "http://nas.lan")?.contains("https") == true)
+        #expect(
+            SessionLogin.problem(ofURL: "http://id.example/login", base: "http://nas.lan")?.contains("https") == true)
         #expect(SessionLogin.problem(ofURL: "login", base: "http://nas.lan")?.contains("begins with /") == true)
         let moved = SessionLogin.Address(base: "https://a.example/v1", moved: "http://127.0.0.1:8/v1")
         #expect(moved.url("/login") == "http://127.0.0.1:8/v1/login")

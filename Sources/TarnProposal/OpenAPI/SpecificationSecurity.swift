@@ -27,7 +27,9 @@ enum SpecificationSecurity {
             ProposalCheck.problem(of: ProposedEndpoint(name: "records", path: "/"), authentication: text) == nil
         {
             let names = together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")
-            return (text, "by the schemes \(names), which are needed together: the secrets are read from the environment")
+            return (
+                text, "by the schemes \(names), which are needed together: the secrets are read from the environment"
+            )
         }
         for scheme in order {
             guard let (value, _) = document.resolve(scheme.value) else { continue }

@@ -168,9 +168,25 @@ struct SpecificationTests {
                 Thing: { type: object, properties: { id: { type: integer } } }
             """
         let proposal = try Proposal([], specification: try document(text))
-        #expect(proposal.text.replacing("\n", with: " ").contains("are needed together"), "\(proposal.text)")
+        let joined = proposal.text.replacing("\n", with: " ")
+        #expect(joined.contains("needed together"), "\(proposal.text)")
+        #expect(joined.contains("header: X-Key") && joined.contains("header: X-App"), "\(proposal.text)")
         #expect(proposal.uncertain == ["GET /old is not described: it is deprecated."], "\(proposal.uncertain)")
         #expect(proposal.text.contains("end: empty") && proposal.text.contains("then: stop"), "\(proposal.text)")
+    }
+
+    @Test("an OAuth 2.0 flow with a password is a session that is logged in to")
+    func passwordFlow() throws {
+        let text = """
+            {"openapi":"3.1.0","info":{"title":"Things","version":"1"},"servers":[{"url":"https://a.example"}],
+             "paths":{"/things":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":
+               {"type":"array","items":{"$ref":"#/components/schemas/Thing"}}}}}}}}},
+             "components":{"schemas":{"Thing":{"type":"object","properties":{"id":{"type":"integer"}}}},
+              "securitySchemes":{"o":{"type":"oauth2","flows":{"password":{"scopes":{},"tokenUrl":"api/login"}}}}}}
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.contains("session: { login: /api/login, form: { grant_type: password,"), "\(proposal.text)")
+        #expect(Set(proposal.variables) == ["THINGS_USER", "THINGS_PASSWORD"])
     }
 
     @Test("schemas that contain themselves or each other end")

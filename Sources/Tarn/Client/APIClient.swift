@@ -221,7 +221,7 @@ public struct APIClient: Sendable {
         let options = context.options, environment = context.environment
         let isFirst = name == context.description.apiName
         let base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
-        if options.requiresSecrets { try APIClient.check(api.authentication.sources, environment) }
+        if options.requiresSecrets { try APIClient.check(api.authentication, environment) }
         let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
@@ -236,7 +236,7 @@ public struct APIClient: Sendable {
             tokens: RetryingTransport(
                 paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,
                 logger: options.logger),
-            environment: environment, time: options.time, keeper: options.tokens,
+            base: api.base, moved: base, environment: environment, time: options.time, keeper: options.tokens,
             onScope: { secret in
                 // If the store cannot be read, it takes no limits either.
                 guard let origin = try? store.read({ try $0.responseOrigin }) else { return }
@@ -269,8 +269,13 @@ public struct APIClient: Sendable {
         policy.repeatsRefused = true
         // A refresh token may be valid once: a second attempt could present one that the first has
         // already used up.
-        if case .oauth2(let settings) = authentication, settings.grant == .clientCredentials {
+        switch authentication {
+        case .oauth2(let settings):
+            if case .refreshToken = settings.grant { break }
             policy.methods = ["POST"]
+        // A second session is as good as the first one.
+        case .session: policy.methods = ["POST"]
+        default: break
         }
         return policy
     }
@@ -283,11 +288,11 @@ public struct APIClient: Sendable {
 
     /// Checks that secrets can be read, except those that commands print.
     private static func check(
-        _ sources: [SecretSource], _ environment: [String: String]
+        _ authentication: Authentication, _ environment: [String: String]
     ) throws(MirrorError) {
-        for source in sources {
+        for source in authentication.sources {
             if case .command = source { continue }
-            do throws(SecretError) { _ = try source.read(environment: environment) } catch {
+            do throws(SecretError) { _ = try authentication.read(source, environment: environment) } catch {
                 if case .environment(let variable) = source, environment[variable]?.isEmpty ?? true {
                     throw .missingToken(variable: variable)
                 }
@@ -316,7 +321,9 @@ public struct APIClient: Sendable {
         var transport = RetryingTransport(
             RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? api.retry,
             rules: rules(of: endpoint),
-            refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
+            refresh: { [authorized] (used: Int?) async throws(TransportError) in
+                try await authorized.refresh(instead: used)
+            },
             time: options.time, logger: logger ?? options.logger)
         transport.form = endpoint.format
         transport.largestFile = api.transport.maximumBodySize

@@ -76,8 +76,10 @@ struct TarnCommand: AsyncParsableCommand {
                 try command.run()
             }
             Output.finish()
+            await SessionLogin.logOutAll()
             end(0)
         } catch let failure as Failure {
+            await SessionLogin.logOutAll()
             end(failure)
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
@@ -96,6 +98,7 @@ struct TarnCommand: AsyncParsableCommand {
                 Output.notes(message)
                 end(Failure.Code.usage.rawValue)
             }
+            await SessionLogin.logOutAll()
             end(Failure(error))
         }
     }

@@ -106,7 +106,7 @@ package struct Doctor: Sendable {
             case .command: found.append("\(source.place) (not run)")
             case .environment, .file:
                 do throws(SecretError) {
-                    _ = try source.read(environment: options.environment)
+                    _ = try api.authentication.read(source, environment: options.environment)
                     found.append("\(source.place) is set")
                 } catch {
                     return DoctorFinding(
@@ -117,6 +117,10 @@ package struct Doctor: Sendable {
                         .credentials, .warn, "other users may read the file \(path)", remedy: "chmod 600 \(path)")
                 }
             }
+        }
+        if let problem = api.authentication.problemOfKeys(environment: options.environment) {
+            return DoctorFinding(
+                .credentials, .fail, "\(problem)", remedy: "see `key` and `algorithm` under `auth` in the description")
         }
         return DoctorFinding(.credentials, .ok, found.joined(separator: ", "))
     }

@@ -25,52 +25,6 @@ extension DescriptionSchema {
             ] + rules, required: [])
     }
 
-    private static var authentication: SchemaNode {
-        let secret = SchemaNode.reference("secret"), public_ = SchemaNode.either([.text, secret])
-        return .object(
-            [
-                Property(name: "bearer", about: "A bearer token.", node: secret),
-                Property(
-                    name: "basic", about: "A user and a password.",
-                    node: .object(
-                        [
-                            Property(name: "user", about: "The user's name.", node: public_),
-                            Property(name: "password", about: "The password.", node: secret),
-                        ], required: ["user", "password"])),
-                Property(name: "api_key", about: "A key in a header field, a parameter or a cookie.", node: apiKey),
-                Property(name: "oauth2", about: "OAuth 2.0: client credentials or a refresh token.", node: oauth2),
-                Property(name: "account", about: "A name for the account that the secret belongs to.", node: .text),
-            ], required: [])
-    }
-
-    private static var apiKey: SchemaNode {
-        .object(
-            [
-                Property(name: "key", about: "The key.", node: .reference("secret")),
-                Property(name: "prefix", about: "A text before the key in the header field.", node: .text),
-                Property(name: "header", about: "The header field.", node: .text),
-                Property(name: "query", about: "The query parameter.", node: .text),
-                Property(name: "cookie", about: "The cookie.", node: .text),
-            ], required: ["key"])
-    }
-
-    private static var oauth2: SchemaNode {
-        let secret = SchemaNode.reference("secret")
-        return .object(
-            [
-                Property(name: "token_url", about: "The URL of the token endpoint.", node: .text),
-                Property(name: "client_id", about: "The client's identifier.", node: .either([.text, secret])),
-                Property(name: "client_secret", about: "The client's secret.", node: secret),
-                Property(
-                    name: "client_auth", about: "Where the client's secret is sent.",
-                    node: words(OAuth2.ClientAuthentication.self)),
-                Property(name: "refresh_token", about: "The refresh token.", node: secret),
-                Property(name: "scopes", about: "The scopes.", node: .oneOrMore(.text)),
-                Property(name: "params", about: "Further parameters of token requests.", node: .map(.text)),
-                Property(name: "account", about: "A name for the account, if there are several.", node: .text),
-            ], required: ["token_url", "client_id"])
-    }
-
     private static var transport: SchemaNode {
         .object(
             [

@@ -20,8 +20,10 @@ extension DescriptionReader {
         else { return read }
         let base = variableText(section, "base").flatMap { baseURL($0, section.path("base"), section["base"]?.mark) }
         let aliases = baseURLs(section, "aliases"), follows = baseURLs(section, "follow")
+        // The header fields of a login are its own.
+        currentAPI = read
         let (authentication, account) = authentication(section)
-        read.authenticationField = authentication.headerField
+        read.authenticationFields = authentication.headerFields
         read.authenticationParameter = authentication.queryParameter
         currentAPI = read
         let headers = headers(section), parameters = parameters(section, "parameters")
@@ -208,7 +210,7 @@ extension DescriptionReader {
                     field, entry.keyMark,
                     "duplicate header field (case does not matter): join the values with a comma")
             }
-            if let other = currentAPI.authenticationField, name == other.lowercased() {
+            if currentAPI.authenticationFields.contains(where: { $0.lowercased() == name }) {
                 report(field, entry.keyMark, "auth already sets this header field: remove one of the two")
             }
             fields.append(.init(entry.key, value))

@@ -17,7 +17,7 @@ extension DescriptionReader {
         /// The parameters of every request.
         var parameters: [Endpoint.Parameter] = []
         /// The header field that the authentication sets.
-        var authenticationField: String?
+        var authenticationFields: [String] = []
         /// The query parameter that the authentication sets.
         var authenticationParameter: String?
 

@@ -14,12 +14,13 @@ extension DescriptionReader {
             report(api, "auth", "expected a mapping: \(form)")
             return (.none, nil)
         }
-        let kinds = ["bearer", "basic", "api_key", "oauth2"]
+        let kinds = ["bearer", "basic", "api_key", "oauth2", "session", "jwt"]
         guard
             let auth = section(
                 value, api.path("auth"), keys: kinds + ["account"],
                 instead: [
                     "oauth": "write oauth2", "token": form,
+                    "login": "write session: { login: PATH, … }",
                     "digest": "not supported: use one of \(kinds.joined(separator: ", "))",
                 ])
         else { return (.none, nil) }
@@ -27,15 +28,20 @@ extension DescriptionReader {
             report(auth.field, keyMark(auth.field), "expected one of \(kinds.joined(separator: ", ")): \(form)")
             return (.none, nil)
         }
-        return (scheme(auth), text(auth, "account"))
+        return (scheme(auth, api), text(auth, "account"))
     }
 
-    private mutating func scheme(_ auth: Section) -> Authentication {
+    /// - Parameter api: the section with the base URL.
+    mutating func scheme(_ auth: Section, _ api: Section) -> Authentication {
         if let bearer = auth["bearer"] {
             return secret(bearer, auth.path("bearer")).map(Authentication.bearer) ?? .none
         }
         if let basic = auth["basic"] { return self.basic(basic, auth.path("basic")) ?? .none }
-        if let key = auth["api_key"] { return apiKey(key, auth.path("api_key")) ?? .none }
+        if let key = auth["api_key"] { return apiKeys(key, auth.path("api_key")) ?? .none }
+        if let session = auth["session"] { return self.session(session, auth.path("session"), api) ?? .none }
+        if let token = auth["jwt"] {
+            return self.token(token, auth.path("jwt"), isSent: true).map { .jwt($0) } ?? .none
+        }
         if let oauth2 = auth["oauth2"] { return self.oauth2(oauth2, auth.path("oauth2")) ?? .none }
         return .none
     }
@@ -43,7 +49,7 @@ extension DescriptionReader {
     // MARK: Secrets
 
     /// Reads `{ env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, ARGUMENT, …] }`.
-    private mutating func secret(_ value: YAMLValue, _ field: String) -> SecretSource? {
+    mutating func secret(_ value: YAMLValue, _ field: String) -> SecretSource? {
         guard case .mapping(let entries) = value.content else {
             report(
                 field, value.mark,
@@ -100,7 +106,7 @@ extension DescriptionReader {
     }
 
     /// Reads a value that need not be secret, such as a user's name: a text or a secret source.
-    private mutating func textOrSecret(_ section: Section, _ key: String) -> SecretSource? {
+    mutating func textOrSecret(_ section: Section, _ key: String) -> SecretSource? {
         guard let value = section[key] else { return nil }
         if case .mapping = value.content { return secret(value, section.path(key)) }
         return text(section, key).map { .value(Secret($0)) }
@@ -125,14 +131,55 @@ extension DescriptionReader {
         return .basic(user: user, password: password)
     }
 
-    private mutating func apiKey(_ value: YAMLValue, _ field: String) -> Authentication? {
-        let places = ["header", "query", "cookie"]
+    /// Reads one key or several ones.
+    private mutating func apiKeys(_ value: YAMLValue, _ field: String) -> Authentication? {
+        guard case .list(let list) = value.content else {
+            return apiKey(value, field).map { .apiKey($0.source, $0.place) }
+        }
+        var keys: [Authentication.APIKeyPlace: SecretSource] = [:], fields: Set<String> = []
+        for (index, value) in list.enumerated() {
+            guard let key = apiKey(value, "\(field)[\(index)]") else { return nil }
+            let name: String
+            switch key.place {
+            case .header(let field, _): name = field.lowercased()
+            case .query: name = "?"
+            case .cookie(let cookie): name = "=\(cookie)"
+            }
+            if !fields.insert(name).inserted {
+                report(
+                    "\(field)[\(index)]", value.mark,
+                    name == "?"
+                        ? "only one key can be a query parameter: write the others under parameters, as ${NAME}"
+                        : "two keys have the same place: remove one of them")
+            }
+            keys[key.place] = key.source
+        }
+        if list.isEmpty { report(field, value.mark, "missing key: write key: { env: NAME_OF_THE_VARIABLE }") }
+        return .apiKeys(keys)
+    }
+
+    private mutating func apiKey(
+        _ value: YAMLValue, _ field: String
+    ) -> (source: SecretSource, place: Authentication.APIKeyPlace)? {
         guard
             let section = section(
-                value, field, keys: ["key", "prefix"] + places, required: ["key"],
+                value, field, keys: ["key", "prefix"] + DescriptionReader.places, required: ["key"],
                 example: ["key": "key: { env: NAME_OF_THE_VARIABLE }"])
         else { return nil }
         let key = section["key"].flatMap { secret($0, section.path("key")) }
+        guard let place = self.place(of: section), let key else { return nil }
+        return (key, place)
+    }
+
+    private static let places = ["header", "query", "cookie"]
+
+    /// Reads the place of a token in requests.
+    mutating func place(_ value: YAMLValue, _ field: String) -> Authentication.APIKeyPlace? {
+        section(value, field, keys: DescriptionReader.places + ["prefix"]).flatMap { self.place(of: $0) }
+    }
+
+    private mutating func place(of section: Section) -> Authentication.APIKeyPlace? {
+        let places = DescriptionReader.places
         let named = places.filter { section[$0] != nil }
         guard named.count == 1, let place = named.first else {
             report(
@@ -152,11 +199,10 @@ extension DescriptionReader {
             )
             return nil
         }
-        guard let key else { return nil }
         switch place {
-        case "header": return .apiKey(key, .header(name, prefix: prefix ?? ""))
-        case "query": return .apiKey(key, .query(name))
-        default: return .apiKey(key, .cookie(name))
+        case "header": return .header(name, prefix: prefix ?? "")
+        case "query": return .query(name)
+        default: return .cookie(name)
         }
     }
 
@@ -165,10 +211,11 @@ extension DescriptionReader {
             let section = section(
                 value, field,
                 keys: [
-                    "token_url", "client_id", "client_secret", "client_auth", "refresh_token", "scopes", "params",
-                    "account",
+                    "token_url", "client_id", "client_secret", "client_key", "client_auth", "refresh_token",
+                    "assertion",
+                    "scopes", "params", "account",
                 ],
-                required: ["token_url", "client_id"],
+                required: ["token_url"] + (isAssertion(value) ? [] : ["client_id"]),
                 example: ["token_url": "token_url: https://auth.example.org/token", "client_id": "client_id: tarn"])
         else { return nil }
         let url = text(section, "token_url")
@@ -176,10 +223,19 @@ extension DescriptionReader {
         let client = textOrSecret(section, "client_id")
         let clientSecret = section["client_secret"].flatMap { secret($0, section.path("client_secret")) }
         let refresh = section["refresh_token"].flatMap { secret($0, section.path("refresh_token")) }
-        if section["client_secret"] == nil, section["refresh_token"] == nil {
+        let clientKey = section["client_key"].flatMap { token($0, section.path("client_key"), isSent: false) }
+        let assertion = section["assertion"].flatMap { token($0, section.path("assertion"), isSent: false) }
+        if ["client_secret", "refresh_token", "client_key", "assertion"].allSatisfy({ section[$0] == nil }) {
             report(
                 section.path("client_secret"), section.mark,
                 "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
+        }
+        for (key, other) in [("client_key", "client_secret"), ("assertion", "refresh_token")]
+        where section[key] != nil && section[other] != nil {
+            report(section, key, "replaces \(other): remove one of the two")
+        }
+        for key in ["client_secret", "client_key"] where section[key] != nil && section["client_id"] == nil {
+            if isAssertion(value) { report(section, key, "needs a client_id: add it") }
         }
         let parameters = entries(section, "params", of: "names to values").compactMap { entry in
             text(entry.value, "\(section.path("params")).\(entry.key)").map { TransportBody.FormField(entry.key, $0) }
@@ -188,12 +244,20 @@ extension DescriptionReader {
         let clientAuthentication: OAuth2.ClientAuthentication? = word(
             section, "client_auth", "client authentication")
         let account = text(section, "account")
-        guard let url, let client else { return nil }
+        guard let url, client != nil || assertion != nil else { return nil }
         var settings = OAuth2(
             tokenURL: url, clientID: client, clientSecret: clientSecret, scopes: scopes, parameters: parameters,
             account: account)
         if let clientAuthentication { settings.clientAuthentication = clientAuthentication }
+        settings.clientKey = clientKey
         if let refresh { settings.grant = .refreshToken(refresh) }
+        if let assertion { settings.grant = .assertion(assertion) }
         return .oauth2(settings)
+    }
+
+    /// Whether an assertion names the account, so that no client need be named.
+    private func isAssertion(_ oauth2: YAMLValue) -> Bool {
+        guard case .mapping(let entries) = oauth2.content else { return false }
+        return entries.contains { $0.key == "assertion" }
     }
 }

@@ -269,7 +269,7 @@ extension DescriptionReader {
     }
 
     /// Converts YAML to JSON: a plain word becomes what it is in JSON, a quoted one a string.
-    private func json(_ value: YAMLValue) -> JSONBody {
+    func json(_ value: YAMLValue) -> JSONBody {
         switch value.content {
         case .list(let list): .array(list.map(json))
         case .mapping(let entries): .object(entries.map { .init($0.key, json($0.value)) })

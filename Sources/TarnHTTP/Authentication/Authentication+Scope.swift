@@ -14,16 +14,21 @@ extension Authentication {
         case .signer(let signer): return Secret("signer\n\(signer.name)")
         case .oauth2(let settings):
             // Access tokens change; the account that requests them does not.
-            var names = Authentication.names(of: settings.sources, secrets)
+            var names = settings.names(of: secrets, Authentication.names(of: settings.sources, secrets))
             if case .refreshToken(.file(let path)) = settings.grant {
                 // A new token replaces the one in the file.
                 names[names.count - 1] = "file " + (path.split(separator: "/").last.map(String.init) ?? path)
             }
             let who = (account ?? settings.account).map { [names[0], $0] } ?? names
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
-        default:
-            if let account { return Secret("account\n\(account)") }
-            return Secret(Authentication.names(of: sources, secrets).joined(separator: "\n"))
+        case _ where account != nil: return Secret("account\n\(account ?? "")")
+        case .jwt(let token): return Secret("jwt\n" + token.identity(of: secrets))
+        case .session(let login):
+            let own = login.authentication.scope(of: secrets, account: nil).map { [$0.exposed] } ?? []
+            let body = login.authentication.sources.count
+            let names = Authentication.names(of: sources, secrets).dropFirst(body)
+            return Secret((login.identity + own + names).joined(separator: "\n"))
+        default: return Secret(Authentication.names(of: sources, secrets).joined(separator: "\n"))
         }
     }
 
@@ -33,7 +38,8 @@ extension Authentication {
     package func scope(account: String?, environment: [String: String]) throws(SecretError) -> Secret? {
         switch self {
         // The name of the account stands for its secrets.
-        case .bearer, .basic, .apiKey: if let account { return scope(of: [], account: account) }
+        case .bearer, .basic, .apiKey, .apiKeys, .jwt, .session:
+            if let account { return scope(of: [], account: account) }
         case .none, .oauth2, .signer: break
         }
         var rotating: SecretSource?
@@ -45,7 +51,7 @@ extension Authentication {
             case .command: secrets.append(Secret(""))
             case .file where source == rotating: secrets.append(Secret(""))
             case .file(let path) where !SecretSource.isFile(path): throw SecretError(source, "is no file")
-            default: secrets.append(try source.read(environment: environment))
+            default: secrets.append(try read(source, environment: environment))
             }
         }
         return scope(of: secrets, account: account)

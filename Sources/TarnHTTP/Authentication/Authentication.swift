@@ -1,5 +1,7 @@
 // The authentication schemes of APIs.
 
+import Foundation
+
 /// The authentication scheme of an API: the credentials of its requests.
 public enum Authentication: Sendable, Hashable {
     /// No credentials.
@@ -10,6 +12,12 @@ public enum Authentication: Sendable, Hashable {
     case basic(user: SecretSource, password: SecretSource)
     /// An API key in a header field, a query parameter or a cookie.
     case apiKey(SecretSource, APIKeyPlace)
+    /// Several API keys at once; at most one of them is a query parameter.
+    case apiKeys([APIKeyPlace: SecretSource])
+    /// A token that the client signs itself (RFC 7519).
+    case jwt(JSONWebToken)
+    /// The tokens of a session that is logged in to.
+    indirect case session(SessionLogin)
     /// A bearer token from an OAuth 2.0 token endpoint (RFC 6749 §3.2).
     case oauth2(OAuth2)
     /// A signature that a closure computes for each request.
@@ -31,31 +39,111 @@ public enum Authentication: Sendable, Hashable {
         case .none, .signer: []
         case .bearer(let source), .apiKey(let source, _): [source]
         case .basic(let user, let password): [user, password]
+        case .apiKeys(let keys): Authentication.sorted(keys).map(\.source)
+        case .jwt(let token): token.sources
+        case .session(let login): login.sources
         case .oauth2(let settings): settings.sources
         }
+    }
+
+    /// The keys of several lines, such as private keys in PEM. All other secrets are one line.
+    package var keySources: Set<SecretSource> {
+        signedTokens.reduce(into: []) { $0.formUnion($1.keySources) }
+    }
+
+    /// The tokens that the client signs.
+    private var signedTokens: [JSONWebToken] {
+        switch self {
+        case .none, .signer, .bearer, .basic, .apiKey, .apiKeys: []
+        case .jwt(let token): [token]
+        case .session(let login): login.authentication.signedTokens
+        case .oauth2(let settings): settings.tokens
+        }
+    }
+
+    /// Returns the reason why a key cannot sign; nil if all can, and for those that programs print.
+    package func problemOfKeys(environment: [String: String]) -> SecretError? {
+        for token in signedTokens where !token.sources.contains(where: \.isCommand) {
+            do throws(SecretError) {
+                var secrets: [Secret] = []
+                for source in token.sources { secrets.append(try read(source, environment: environment)) }
+                _ = try token.signed(secrets, now: Date())
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    /// Reads one of ``sources``. Blocks until a command ends.
+    ///
+    /// - Throws: `SecretError` if there is no secret, or if it has characters that no request can
+    ///   hold.
+    package func read(_ source: SecretSource, environment: [String: String]) throws(SecretError) -> Secret {
+        try source.read(environment: environment, SecretCommand(), lines: keySources.contains(source))
+    }
+
+    /// Keys in a fixed order.
+    private static func sorted(_ keys: [APIKeyPlace: SecretSource]) -> [(place: APIKeyPlace, source: SecretSource)] {
+        keys.map { ($0.key, $0.value) }.sorted { "\($0.0)" < "\($1.0)" }
     }
 
     /// Whether every secret can be read, and no program that prints one may ask a person for it.
     package func isReadable(environment: [String: String]) -> Bool {
         sources.allSatisfy { source in
             if case .command = source { return false }
-            return (try? source.read(environment: environment)) != nil
+            return (try? read(source, environment: environment)) != nil
         }
     }
 
     /// The query parameter that carries a key, or nil.
     package var queryParameter: String? {
-        if case .apiKey(_, .query(let name)) = self { name } else { nil }
+        for place in places { if case .query(let name) = place { return name } }
+        return nil
     }
 
-    /// The header field that authentication overwrites; nil if there is none.
+    /// The header fields that authentication overwrites.
     ///
     /// A cookie is added to others.
-    package var headerField: String? {
+    package var headerFields: [String] {
+        if case .basic = self { return ["Authorization"] }
+        return places.compactMap { if case .header(let name, _) = $0 { name } else { nil } }
+    }
+
+    /// The places of credentials in requests, in the order of their secrets.
+    var places: [APIKeyPlace] {
         switch self {
-        case .none, .signer, .apiKey(_, .query), .apiKey(_, .cookie): nil
-        case .bearer, .basic, .oauth2: "Authorization"
-        case .apiKey(_, .header(let name, _)): name
+        case .none, .signer, .basic: []
+        case .bearer, .oauth2: [.bearer]
+        case .apiKey(_, let place): [place]
+        case .apiKeys(let keys): Authentication.sorted(keys).map(\.place)
+        case .jwt(let token): [token.place]
+        case .session(let login): login.tokens.map(\.place)
+        }
+    }
+
+    /// Adds credentials to a request.
+    ///
+    /// - Parameter secrets: the secrets of ``sources``, and the tokens that were requested behind
+    ///   them.
+    func add(_ secrets: [Secret], to request: inout TransportRequest) {
+        if case .basic = self {
+            request.headers["Authorization"] = BasicCredentials.field(
+                user: secrets[0].exposed, password: secrets[1].exposed)
+        }
+        let places = places
+        for (place, secret) in zip(places, secrets.suffix(places.count)) { place.put(secret, into: &request) }
+    }
+}
+
+extension Authentication.APIKeyPlace {
+    fileprivate func put(_ secret: Secret, into request: inout TransportRequest) {
+        switch self {
+        case .header(let name, let prefix): request.headers[name] = prefix + secret.exposed
+        case .query(let name): request.url = QueryParameters.set(name, to: secret.exposed, in: request.url)
+        case .cookie(let name):
+            let before = request.headers.all("Cookie").joined(separator: "; ")
+            request.headers["Cookie"] = (before.isEmpty ? "" : before + "; ") + "\(name)=\(secret.exposed)"
         }
     }
 }

@@ -6,8 +6,8 @@ import Foundation
 ///
 /// Credentials are sent to the given origins only. After a 401 response, the transport renews them
 /// and repeats the request once; twice, if it has first taken the token of another client. Renewal
-/// is possible for an OAuth 2.0 token, and for a file or a command that has another secret than
-/// before. Concurrent requests share one renewal.
+/// is possible for an OAuth 2.0 token, a session and a signed token, and for a file or a command
+/// that has another secret than before. Concurrent requests share one renewal.
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter, also
 /// those in bodies. Error texts and bodies have `***` in place of a secret, except for JSON with a
@@ -26,27 +26,35 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     ///   - origins: the origins that get credentials, in the form of ``HTTPURL/origin``. Requests
     ///     to others carry none.
     ///   - account: the name of the account; nil if the secrets distinguish accounts.
-    ///   - tokens: the transport to the token endpoint; nil for `inner`.
+    ///   - tokens: the transport to the token endpoint, and of logins; nil for `inner`.
+    ///   - base: the base URL of the API, which logins are relative to.
+    ///   - moved: the base URL by which the API is reached; nil for `base`.
     ///   - keeper: keeps OAuth 2.0 tokens for the next transport; nil for none.
     ///   - onScope: called with ``scope()`` when secrets were read, which may have changed. The
     ///     scope of OAuth 2.0 stays.
     package init(
         _ inner: any Transport, _ authentication: Authentication, account: String? = nil, origins: Set<String>,
-        tokens: (any Transport)? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+        tokens: (any Transport)? = nil, base: String = "", moved: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
         time: TimeSource = .system, keeper: TokenKeeper? = nil, onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.inner = inner
         self.origins = origins
         if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
         authorizer = Authorizer(
-            authentication, account: account, transport: tokens ?? inner, environment: environment, time: time,
-            keeper: keeper, onScope: onScope)
+            authentication, account: account, transport: tokens ?? inner,
+            address: SessionLogin.Address(base: base, moved: moved), environment: environment, time: time,
+            keeper: keeper,
+            onScope: onScope)
     }
 
     /// Renews the credentials. Returns false if there are no new ones.
-    package func refresh() async throws(TransportError) -> Bool {
+    ///
+    /// - Parameter used: ``TransportResponse/generation`` of the response that demands others. If
+    ///   another request has renewed them since, nothing is requested.
+    package func refresh(instead used: Int? = nil) async throws(TransportError) -> Bool {
         let place = TransportRequest(url: origins.sorted().first ?? "")
-        return try await authorizer.refresh(instead: nil, request: place) != .unavailable
+        return try await authorizer.refresh(instead: used, request: place) != .unavailable
     }
 
     /// Returns a text that is unique to the account, or nil without authentication.
@@ -78,7 +86,7 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
         var mayRefresh = true, mayTakeKept = true
         while true {
             let (authorized, scrubber, generation) = try await authorizer.authorize(request)
-            let response: TransportResponse
+            var response: TransportResponse
             do throws(TransportError) {
                 response = try await inner.send(authorized)
             } catch {
@@ -94,6 +102,7 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
                 mayTakeKept = false
                 if refresh != .unavailable { continue }
             }
+            response.generation = generation > 0 ? generation : nil
             return scrubber.response(response)
         }
     }

@@ -5,21 +5,25 @@ import Locking
 
 /// The owner of an API's credentials.
 actor Authorizer {
-    private let authentication: Authentication
+    let authentication: Authentication
     /// The name of the account; nil if the secrets distinguish accounts.
     private let account: String?
-    private let transport: any Transport
-    private let environment: [String: String]
-    private let time: TimeSource
+    let transport: any Transport
+    /// The address of the API, which logins are relative to.
+    let address: SessionLogin.Address
+    let environment: [String: String]
+    let time: TimeSource
     /// The current credentials; nil before they are read, and while they are renewed after a 401.
-    private var credentials: Credentials?
-    /// The number of renewals.
+    private(set) var credentials: Credentials?
+    /// The number of renewals, from 1 on: requests without credentials have 0.
     ///
     /// A request with a 401 compares it to detect that another request renewed the credentials
     /// already.
-    private var generation = 0
+    private var generation = 1
     /// Whether the credentials are those that another client with the same keeper has got.
     private var areKept = false
+    /// The session that a logout ends, among ``OpenSessions``; nil for none.
+    var openSession: UInt64?
     /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
     /// The last refresh token that the token endpoint issued, if it could not be written to its
@@ -34,7 +38,7 @@ actor Authorizer {
     /// Whether the commands of the renewal were ended, because nobody waits for it any more.
     private var isGivenUp = false
     /// The commands that the renewal runs.
-    private let commands = SecretCommands()
+    let commands = SecretCommands()
     /// Keeps tokens for the next authorizer of the same authentication; nil for none.
     private let keeper: TokenKeeper?
     /// Called with the new scope when secrets were read, which may have changed.
@@ -52,24 +56,28 @@ actor Authorizer {
     struct Credentials: Sendable {
         /// The secrets in the order of ``Authentication/sources``.
         ///
-        /// For OAuth 2.0 the access token is the last one.
+        /// Tokens that were requested or signed with them are the last ones.
         var secrets: [Secret]
         /// The time from which the credentials are not used; nil if they do not expire.
         var endsAt: Date?
+        /// The session that a logout ends, among ``OpenSessions``; nil for none.
+        var openSession: UInt64?
     }
 
     init(
-        _ authentication: Authentication, account: String?, transport: any Transport, environment: [String: String],
-        time: TimeSource, keeper: TokenKeeper? = nil, onScope: (@Sendable (Secret?) -> Void)? = nil
+        _ authentication: Authentication, account: String?, transport: any Transport, address: SessionLogin.Address,
+        environment: [String: String], time: TimeSource, keeper: TokenKeeper? = nil,
+        onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.authentication = authentication
         self.account = account
         self.keeper = keeper
         self.onScope = onScope
-        if case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings) {
-            (credentials, rotation) = (known.credentials, known.rotation)
+        if let known = keeper?.tokens(of: authentication, at: address) {
+            (credentials, rotation, openSession) = (known.credentials, known.rotation, known.credentials.openSession)
         }
         self.transport = transport
+        self.address = address
         self.environment = environment
         self.time = time
     }
@@ -95,29 +103,31 @@ actor Authorizer {
         }
         let credentials = try await current(for: request)
         var authorized = request
-        let secrets = credentials.secrets.map(\.exposed)
-        var shown = secrets
-        switch authentication {
-        case .none, .signer: break
-        case .bearer: authorized.headers["Authorization"] = "Bearer \(secrets[0])"
-        case .oauth2:
-            authorized.headers["Authorization"] = "Bearer \(secrets[secrets.count - 1])"
-            // The identifier of the client is not secret (RFC 6749 §2.2).
-            shown.removeFirst()
-        case .basic:
-            let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
-            authorized.headers["Authorization"] = field
-            // The user name is not secret.
-            shown = [secrets[1], String(field.dropFirst("Basic ".count))]
-        case .apiKey(_, .header(let name, let prefix)): authorized.headers[name] = prefix + secrets[0]
-        case .apiKey(_, .query(let name)): authorized.url = QueryParameters.set(name, to: secrets[0], in: request.url)
-        case .apiKey(_, .cookie(let name)):
-            let before = request.headers.all("Cookie").joined(separator: "; ")
-            authorized.headers["Cookie"] = (before.isEmpty ? "" : before + "; ") + "\(name)=\(secrets[0])"
-        }
+        authentication.add(credentials.secrets, to: &authorized)
+        let shown = shownSecrets(credentials.secrets)
         let scrubber = Scrubber(
             shown, parameter: authentication.queryParameter, carried: CarriedSecrets.of(request))
         return (authorized, scrubber, generation)
+    }
+
+    /// Returns the secrets that a server may repeat, in responses to requests with credentials.
+    private func shownSecrets(_ secrets: [Secret]) -> [String] {
+        if case .basic = authentication {
+            // The user name is not secret.
+            let field = BasicCredentials.field(user: secrets[0].exposed, password: secrets[1].exposed)
+            return [secrets[1].exposed, String(field.dropFirst("Basic ".count))]
+        }
+        let sources = authentication.sources, keys = authentication.keySources
+        let tokens = secrets.dropFirst(sources.count).map(\.exposed)
+        switch authentication {
+        // The secrets of a login are sent to nothing else, and a key to nothing at all.
+        case .session, .jwt: return tokens
+        case .oauth2(let settings):
+            let own = zip(sources, secrets).filter { !keys.contains($0.0) }.map(\.1.exposed)
+            // The identifier of the client is not secret (RFC 6749 §2.2).
+            return own.dropFirst(settings.clientID == nil ? 0 : 1) + tokens
+        default: return secrets.map(\.exposed)
+        }
     }
 
     /// Renews the credentials, unless they already differ from those of a generation.
@@ -131,7 +141,7 @@ actor Authorizer {
         if let used, used != generation, credentials != nil { return areKept ? .kept : .renewed }
         switch authentication {
         case .none, .signer: return .unavailable
-        case .oauth2: break
+        case .oauth2, .session, .jwt: break
         default: guard authentication.sources.contains(where: \.mayChange) else { return .unavailable }
         }
         // A renewal in progress already replaces the credentials.
@@ -149,10 +159,11 @@ actor Authorizer {
     ///
     /// - Returns: whether there is one besides the refused one that has not expired.
     private func takeKept(besides refused: [Secret]) -> Bool {
-        guard case .oauth2(let settings) = authentication, let known = keeper?.tokens(of: settings),
+        guard let known = keeper?.tokens(of: authentication, at: address),
             known.credentials.secrets != refused, known.credentials.endsAt.map({ $0 > time.now() }) ?? true
         else { return false }
         (credentials, rotation, areKept) = (known.credentials, known.rotation ?? rotation, true)
+        openSession = known.credentials.openSession
         generation += 1
         return true
     }
@@ -164,6 +175,11 @@ actor Authorizer {
         case .oauth2(let settings):
             let secrets = try await readApart(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
+            return authentication.scope(of: secrets, account: account)
+        // No token is requested for the name of the account.
+        case .session, .jwt:
+            let isNamed = account != nil
+            let secrets = isNamed ? [] : try await readApart(authentication.sources, TransportRequest(url: ""))
             return authentication.scope(of: secrets, account: account)
         default:
             let secrets = try await current(for: TransportRequest(url: "")).secrets
@@ -212,12 +228,13 @@ actor Authorizer {
     private func renew() async -> Result<Credentials, TransportError> {
         let result: Result<Credentials, TransportError>
         do throws(TransportError) {
-            if case .oauth2(let settings) = authentication {
-                result = .success(try await token(settings))
-            } else {
-                result = .success(
-                    Credentials(
-                        secrets: try await read(authentication.sources, TransportRequest(url: ""))))
+            switch authentication {
+            case .oauth2(let settings): result = .success(try await token(settings))
+            case .session(let login): result = .success(try await session(login))
+            case .jwt(let token): result = .success(try await signed(token))
+            default:
+                let secrets = try await read(authentication.sources, TransportRequest(url: ""))
+                result = .success(Credentials(secrets: secrets))
             }
         } catch {
             result = .failure(error)
@@ -225,10 +242,11 @@ actor Authorizer {
         if case .success(let renewed) = result {
             (credentials, areKept) = (renewed, false)
             generation += 1
-            if case .oauth2(let settings) = authentication {
-                keeper?.keep(.init(credentials: renewed, rotation: rotation), of: settings)
-            } else {
-                onScope?(authentication.scope(of: renewed.secrets, account: account))
+            switch authentication {
+            case .oauth2, .session:
+                keeper?.keep(.init(credentials: renewed, rotation: rotation), of: authentication, at: address)
+            case .jwt: break
+            default: onScope?(authentication.scope(of: renewed.secrets, account: account))
             }
         }
         renewal = nil
@@ -283,7 +301,7 @@ actor Authorizer {
     ) async throws(TransportError) -> Credentials {
         let place = TransportRequest(method: "POST", url: settings.tokenURL), known = rotation
         func shared(_ token: Secret) -> RefreshTokenRotation {
-            .of(token, client: secrets[0], at: settings.tokenURL)
+            .of(token, client: secrets.first ?? Secret(""), at: settings.tokenURL)
         }
         func exchange(
             _ rotation: RefreshTokenRotation, declared: Secret? = nil, after refused: Secret? = nil
@@ -326,11 +344,16 @@ actor Authorizer {
     private func exchange(
         _ settings: OAuth2, _ secrets: [Secret], refresh: Secret?
     ) async throws(TransportError) -> Result<Credentials, TransportError> {
-        let request = settings.request(
-            OAuth2.Credentials(
-                clientID: secrets[0], clientSecret: secrets.count > 1 ? secrets[1] : nil, refreshToken: refresh))
+        let credentials: OAuth2.Credentials
+        do throws(SecretError) {
+            credentials = try settings.credentials(secrets, refresh: refresh, now: time.now())
+        } catch {
+            throw TransportError(.credentials, method: "POST", url: settings.tokenURL, detail: error.description)
+        }
+        let request = settings.request(credentials)
+        let sent = [refresh, credentials.assertion, credentials.clientAssertion].compactMap(\.self)
         let scrubber = Scrubber(
-            (secrets.dropFirst() + [refresh].compactMap(\.self)).map(\.exposed)
+            (secrets.dropFirst(settings.clientID == nil ? 0 : 1) + sent).map(\.exposed)
                 + [request.headers["Authorization"].map { String($0.dropFirst("Basic ".count)) }].compactMap(\.self),
             parameter: nil)
         let asked = time.now()
@@ -369,75 +392,7 @@ actor Authorizer {
         }
     }
 
-    // MARK: Reading
-
-    /// Reads secrets for the renewal.
-    private func read(
-        _ sources: [SecretSource], _ request: TransportRequest
-    ) async throws(TransportError) -> [Secret] {
-        try await result(ofReading: sources, request, commands).get()
-    }
-
-    /// Reads secrets for one caller. A wait for them ends with its task.
-    ///
-    /// The commands are none of the renewal's, which end when nobody waits for that any more.
-    private func readApart(
-        _ sources: [SecretSource], _ request: TransportRequest
-    ) async throws(TransportError) -> [Secret] {
-        let commands = SecretCommands()
-        guard sources.contains(where: \.mayBlock) else {
-            return try await result(ofReading: sources, request, commands).get()
-        }
-        let outcome = SettledOnce<Result<[Secret], TransportError>?>()
-        Task { outcome.settle(await result(ofReading: sources, request, commands, endsWaits: true)) }
-        let secrets = await withTaskCancellationHandler {
-            await outcome.value()
-        } onCancel: {
-            outcome.settle(nil)
-            commands.close()
-        }
-        guard let secrets else { throw Authorizer.cancelled(request) }
-        return try secrets.get()
-    }
-
-    /// Reads secrets: on a thread of its own if a source may block.
-    ///
-    /// - Parameters:
-    ///   - commands: the commands that end together.
-    ///   - endsWaits: whether waits for pipes end with them. Each keeps a thread. That of a renewal
-    ///     goes on for the next request.
-    private func result(
-        ofReading sources: [SecretSource], _ request: TransportRequest, _ commands: SecretCommands,
-        endsWaits: Bool = false
-    ) async -> Result<[Secret], TransportError> {
-        let environment = environment
-        @Sendable func read() -> Result<[Secret], SecretError> {
-            do throws(SecretError) {
-                var secrets: [Secret] = []
-                for source in sources {
-                    let command = SecretCommand()
-                    if source.isCommand || endsWaits { commands.begin(command) }
-                    defer { commands.finish(command) }
-                    secrets.append(try source.read(environment: environment, command))
-                }
-                return .success(secrets)
-            } catch {
-                return .failure(error)
-            }
-        }
-        let result: Result<[Secret], SecretError>? =
-            sources.contains(where: \.mayBlock)
-            ? await withCheckedContinuation { done in
-                if SystemThread.start({ done.resume(returning: read()) }) != 0 { done.resume(returning: nil) }
-            } : read()
-        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
-            TransportError(kind, method: request.method, url: request.url, detail: detail)
-        }
-        guard let result else { return .failure(error(.resources, SystemThread.refusal)) }
-        return result.mapError { error(.credentials, $0.description) }
-    }
-
-    private static func cancelled(_ request: TransportRequest) -> TransportError {
+    static func cancelled(_ request: TransportRequest) -> TransportError {
         TransportError(.cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
     }
 

@@ -13,6 +13,8 @@ public struct OAuth2: Sendable, Hashable {
         /// If the token endpoint issues a new refresh token and the old one came from a file, the
         /// new one replaces it in the file.
         case refreshToken(SecretSource)
+        /// The client signs an assertion of the account itself (RFC 7523 §2.1).
+        case assertion(JSONWebToken)
     }
 
     /// The client authentication (RFC 6749 §2.3.1).
@@ -25,12 +27,14 @@ public struct OAuth2: Sendable, Hashable {
 
     /// The absolute URL of the token endpoint: `https`, or `http` on this machine.
     package var tokenURL: String
-    /// The client's identifier (RFC 6749 §2.2).
-    var clientID: SecretSource
+    /// The client's identifier (RFC 6749 §2.2); nil if an assertion names it.
+    var clientID: SecretSource?
     /// The client secret; nil for a public client.
     var clientSecret: SecretSource?
     /// The client authentication (RFC 6749 §2.3.1).
     public var clientAuthentication = ClientAuthentication.basic
+    /// The key that signs the client's authentication instead of a secret (RFC 7523 §2.2).
+    public var clientKey: JSONWebToken?
     /// The authorization grant (RFC 6749 §4.4, §6).
     public var grant = Grant.clientCredentials
     /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
@@ -46,7 +50,7 @@ public struct OAuth2: Sendable, Hashable {
 
     /// Creates settings.
     public init(
-        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, scopes: [String] = [],
+        tokenURL: String, clientID: SecretSource?, clientSecret: SecretSource? = nil, scopes: [String] = [],
         parameters: [TransportBody.FormField] = [], account: String? = nil
     ) {
         self.tokenURL = tokenURL
@@ -57,9 +61,15 @@ public struct OAuth2: Sendable, Hashable {
         self.account = account
     }
 
-    /// The client's identifier, its secret and its refresh token, as far as it has them.
+    /// The tokens that the client signs.
+    var tokens: [JSONWebToken] {
+        let assertion: JSONWebToken? = if case .assertion(let token) = grant { token } else { nil }
+        return [assertion, clientKey].compactMap(\.self)
+    }
+
+    /// The client's identifier, its secret, its keys and its refresh token, as far as it has them.
     var sources: [SecretSource] {
-        var sources = [clientID] + [clientSecret].compactMap(\.self)
+        var sources = [clientID, clientSecret].compactMap(\.self) + tokens.flatMap(\.sources)
         if case .refreshToken(let source) = grant { sources.append(source) }
         return sources
     }
@@ -76,12 +86,60 @@ public struct OAuth2: Sendable, Hashable {
 
     /// The secrets of one token request.
     struct Credentials: Sendable {
-        var clientID: Secret
+        var clientID: Secret?
         var clientSecret: Secret?
         var refreshToken: Secret?
+        /// The assertion of the account.
+        var assertion: Secret?
+        /// The assertion that authenticates the client.
+        var clientAssertion: Secret?
     }
 
-    /// Returns the token request (RFC 6749 §4.4.2, §6).
+    /// Returns the secrets of a token request, with the assertions that it needs.
+    ///
+    /// - Parameter secrets: the secrets of ``sources`` without the refresh token.
+    func credentials(_ secrets: [Secret], refresh: Secret?, now: Date) throws(SecretError) -> Credentials {
+        var rest = secrets[...], credentials = Credentials(refreshToken: refresh)
+        if clientID != nil { credentials.clientID = rest.popFirst() }
+        if clientSecret != nil { credentials.clientSecret = rest.popFirst() }
+        let audience = JSONBody.Member("aud", .string(tokenURL))
+        let identifier = UUID().uuidString.lowercased()
+        let client = credentials.clientID.map { JSONBody.string($0.exposed) }
+        if case .assertion(let token) = grant {
+            var claims = [audience, .init("jti", .string(identifier))]
+            if let client { claims.append(.init("iss", client)) }
+            // Google and DocuSign read the scopes there.
+            if !scopes.isEmpty { claims.append(.init("scope", .string(scopes.joined(separator: " ")))) }
+            let own = Array(rest.prefix(token.sources.count))
+            rest = rest.dropFirst(own.count)
+            credentials.assertion = try token.signed(own, now: now, defaults: claims).token
+        }
+        if let clientKey {
+            var claims = [audience, .init("jti", .string(identifier))]
+            if let client { claims += [.init("iss", client), .init("sub", client)] }
+            credentials.clientAssertion = try clientKey.signed(Array(rest), now: now, defaults: claims).token
+        }
+        return credentials
+    }
+
+    /// Returns the texts that distinguish accounts: in place of a key that of its account, since
+    /// keys are replaced.
+    ///
+    /// - Parameters:
+    ///   - secrets: the secrets of ``sources``.
+    ///   - names: the texts of these.
+    func names(of secrets: [Secret], _ names: [String]) -> [String] {
+        guard !tokens.isEmpty else { return names }
+        let own = [clientID, clientSecret].compactMap(\.self).count
+        var rest = secrets.dropFirst(own), identities: [String] = []
+        for token in tokens {
+            identities.append(token.identity(of: Array(rest.prefix(token.sources.count))))
+            rest = rest.dropFirst(token.sources.count)
+        }
+        return (clientID == nil ? identities : names.prefix(own) + identities) + names.suffix(rest.count)
+    }
+
+    /// Returns the token request (RFC 6749 §4.4.2, §6; RFC 7523 §2).
     func request(_ credentials: Credentials) -> TransportRequest {
         var form: [TransportBody.FormField] = []
         switch grant {
@@ -90,19 +148,30 @@ public struct OAuth2: Sendable, Hashable {
             form += [
                 .init("grant_type", "refresh_token"), .init("refresh_token", credentials.refreshToken?.exposed ?? ""),
             ]
+        case .assertion:
+            form += [
+                .init("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+                .init("assertion", credentials.assertion?.exposed ?? ""),
+            ]
         }
         if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
         form += parameters
         var headers = TransportHeaders([
             .init("Content-Type", TransportBody.form([]).contentType), .init("Accept", "application/json"),
         ])
+        let client = credentials.clientID?.exposed
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
                 // RFC 6749 §2.3.1: both values are form-encoded first.
-                user: PercentEncoding.encode(credentials.clientID.exposed),
-                password: PercentEncoding.encode(secret.exposed))
+                user: PercentEncoding.encode(client ?? ""), password: PercentEncoding.encode(secret.exposed))
         } else {
-            form.append(.init("client_id", credentials.clientID.exposed))
+            if let client { form.append(.init("client_id", client)) }
+            if let assertion = credentials.clientAssertion {
+                form += [
+                    .init("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                    .init("client_assertion", assertion.exposed),
+                ]
+            }
             if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
         var request = TransportRequest(
@@ -146,7 +215,8 @@ public struct OAuth2: Sendable, Hashable {
         guard let access = object.text(of: "access_token"), !access.isEmpty else {
             return .failure(OAuth2Refusal(reason: "returned no access_token"))
         }
-        if let type = object.text(of: "token_type"), type.lowercased() != "bearer" {
+        // Apigee calls its bearer tokens BearerToken.
+        if let type = object.text(of: "token_type"), !["bearer", "bearertoken"].contains(type.lowercased()) {
             return .failure(OAuth2Refusal(reason: "returned a token of a type other than Bearer"))
         }
         guard access.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {

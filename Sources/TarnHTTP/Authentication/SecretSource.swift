@@ -34,8 +34,12 @@ public enum SecretSource: Sendable, Hashable {
 
     /// Reads the secret.
     ///
-    /// - Parameter command: runs the program, and can end it, or the wait for a pipe.
-    func read(environment: [String: String], _ command: SecretCommand) throws(SecretError) -> Secret {
+    /// - Parameters:
+    ///   - command: runs the program, and can end it, or the wait for a pipe.
+    ///   - lines: whether the secret may have several lines, as a private key in PEM does.
+    func read(
+        environment: [String: String], _ command: SecretCommand, lines: Bool = false
+    ) throws(SecretError) -> Secret {
         let text: String
         switch self {
         case .environment(let name):
@@ -54,7 +58,11 @@ public enum SecretSource: Sendable, Hashable {
         case .value(let secret): text = secret.exposed
         }
         guard !text.isEmpty else { throw SecretError(self, "is empty") }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+        guard
+            text.unicodeScalars.allSatisfy({
+                $0.value >= 0x20 && $0.value != 0x7F || lines && "\r\n\t".unicodeScalars.contains($0)
+            })
+        else {
             throw SecretError(self, "contains several lines or control characters")
         }
         return Secret(text)

@@ -12,12 +12,33 @@ package final class TokenKeeper: Sendable {
         var rotation: RefreshTokenRotation?
     }
 
-    private let tokens = Guarded<[OAuth2: Tokens]>([:])
+    private struct Client: Sendable, Hashable {
+        var authentication: Authentication
+        /// The address of the API: a login may be relative to it.
+        var address: SessionLogin.Address?
+
+        init(_ authentication: Authentication, _ address: SessionLogin.Address) {
+            self.authentication = authentication
+            if case .session = authentication { self.address = address }
+        }
+    }
+
+    private let tokens = Guarded<[Client: Tokens]>([:])
 
     /// Creates a keeper without tokens.
     package init() {}
 
-    func tokens(of settings: OAuth2) -> Tokens? { tokens.withLock { $0[settings] } }
+    /// Returns the tokens of an authentication.
+    ///
+    /// - Parameter address: the address of the API.
+    func tokens(of authentication: Authentication, at address: SessionLogin.Address) -> Tokens? {
+        switch authentication {
+        case .oauth2, .session: tokens.withLock { $0[Client(authentication, address)] }
+        default: nil
+        }
+    }
 
-    func keep(_ tokens: Tokens, of settings: OAuth2) { self.tokens.withLock { $0[settings] = tokens } }
+    func keep(_ tokens: Tokens, of authentication: Authentication, at address: SessionLogin.Address) {
+        self.tokens.withLock { $0[Client(authentication, address)] = tokens }
+    }
 }

@@ -19,7 +19,7 @@ enum Redirect {
     /// Returns the `Location` of a response that redirects a request, or nil.
     static func location(of response: TransportResponse, to request: TransportRequest) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
-        if response.status == 303, request.returnsSeeOther { return nil }
+        if request.returnsRedirects || response.status == 303 && request.returnsSeeOther { return nil }
         return response.headers["Location"]
     }
 

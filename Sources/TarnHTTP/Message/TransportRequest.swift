@@ -20,6 +20,8 @@ public struct TransportRequest: Sendable, Hashable {
     /// Whether a 303 is returned instead of being followed: the server has carried out the request,
     /// and only the resource that it names may be requested again.
     package var returnsSeeOther = false
+    /// Whether every redirect is returned instead of being followed.
+    var returnsRedirects = false
     /// The raw value of the priority among requests that wait to be sent.
     package var priority = TaskPriority.medium.rawValue
 

@@ -18,6 +18,9 @@ public struct TransportResponse: Sendable, Hashable {
     /// The secrets of the request, if the body or a header field repeats one; otherwise nil.
     package var secrets: KnownSecrets?
 
+    /// The number of renewals of the credentials that the request had; nil without credentials.
+    var generation: Int?
+
     /// Creates a response.
     public init(
         status: Int, headers: TransportHeaders = TransportHeaders(), body: [UInt8] = [], redirectedTo: String? = nil

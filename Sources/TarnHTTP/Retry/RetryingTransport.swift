@@ -5,19 +5,24 @@ import Metrics
 
 /// A transport that retries requests by a ``RetryPolicy`` and the user's rules.
 package struct RetryingTransport: Transport {
+    /// Renews the credentials, unless those of a generation are replaced already.
+    ///
+    /// - Returns: false if there are no other ones.
+    package typealias Refresh = @Sendable (_ generation: Int?) async throws(TransportError) -> Bool
+
     /// The parts that do not change. A class: the completion of each request keeps them.
     private final class Parts: Sendable {
         let inner: any Transport
         let direct: (any DirectTransport)?
         let policy: RetryPolicy
         let rules: [ResponseRule]
-        let refresh: (@Sendable () async throws(TransportError) -> Bool)?
+        let refresh: Refresh?
         let time: TimeSource
         let logger: Logger?
 
         init(
             _ inner: any Transport, _ policy: RetryPolicy, _ rules: [ResponseRule],
-            _ refresh: (@Sendable () async throws(TransportError) -> Bool)?, _ time: TimeSource, _ logger: Logger?
+            _ refresh: Refresh?, _ time: TimeSource, _ logger: Logger?
         ) {
             self.inner = inner
             direct = inner as? any DirectTransport
@@ -54,12 +59,10 @@ package struct RetryingTransport: Transport {
     ///
     /// - Parameters:
     ///   - rules: the first rule that matches a response takes precedence over the policy.
-    ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``; false if there
-    ///     are no new ones.
+    ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``.
     package init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
-        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system,
-        logger: Logger? = nil
+        refresh: Refresh? = nil, time: TimeSource = .system, logger: Logger? = nil
     ) {
         parts = Parts(inner, policy, rules, refresh, time, logger)
     }
@@ -143,7 +146,7 @@ package struct RetryingTransport: Transport {
                 if response.isBehindEffect, !policy.repeats(request.method) { return response }
                 if rule?.action == .refreshToken, mayRefresh, let refresh = parts.refresh {
                     mayRefresh = false
-                    if try await refresh() { continue }
+                    if try await refresh(response.generation) { continue }
                 }
                 let decision = policy.decide(
                     .answer(status: response.status, headers: response.headers), method: request.method,

@@ -23,6 +23,14 @@ enum SpecificationSecurity {
             ? "; \(together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")) are needed together: add what the others send under `headers` or `with`"
             : ""
         let prefix = variablePrefix(document)
+        if together.count > 1, let text = keys(together, document, prefix: prefix),
+            ProposalCheck.problem(of: ProposedEndpoint(name: "records", path: "/"), authentication: text) == nil
+        {
+            let names = together.prefix(4).map { YAMLText.comment($0, limit: 60) }.joined(separator: " and ")
+            return (
+                text, "by the schemes \(names), which are needed together: the secrets are read from the environment"
+            )
+        }
         for scheme in order {
             guard let (value, _) = document.resolve(scheme.value) else { continue }
             if let text = authentication(value, prefix: prefix),
@@ -74,6 +82,33 @@ enum SpecificationSecurity {
         }
     }
 
+    /// Returns the keys of a requirement; nil if it has another scheme, too.
+    private static func keys(_ names: [String], _ document: OpenAPIDocument, prefix: String) -> String? {
+        var keys: [String] = []
+        for name in names {
+            guard let found = document.root.value(at: ["components", "securitySchemes", name]),
+                let scheme = document.resolve(found)?.value, scheme["type"]?.scalarText == "apiKey",
+                let field = scheme["name"]?.scalarText, let place = scheme["in"]?.scalarText,
+                ["header", "query", "cookie"].contains(place), !isAuthorization(scheme)
+            else { return nil }
+            let words = EnglishName.words(of: field).joined(separator: "_").uppercased()
+            keys.append("{ key: { env: \(prefix)_\(words) }, \(place): \(YAMLText.scalar(field)) }")
+        }
+        return "{ api_key: [\(keys.joined(separator: ", "))] }"
+    }
+
+    /// Returns the login of an OAuth 2.0 flow with a password (RFC 6749 §4.3), as FastAPI has it;
+    /// nil without one.
+    private static func login(_ scheme: JSONValue, prefix: String) -> String? {
+        guard let url = scheme.value(at: ["flows", "password", "tokenUrl"])?.scalarText, !url.isEmpty else {
+            return nil
+        }
+        let isURL = url.hasPrefix("https://") || url.hasPrefix("/")
+        guard isURL || !url.contains("://") else { return nil }
+        return
+            "{ session: { login: \(YAMLText.scalar(isURL ? url : "/" + url)), form: { grant_type: password, username: { env: \(prefix)_USER }, password: { env: \(prefix)_PASSWORD } }, token: access_token, expires: expires_in } }"
+    }
+
     private static func authentication(_ scheme: JSONValue, prefix: String) -> String? {
         switch scheme["type"]?.scalarText {
         case "http":
@@ -96,7 +131,7 @@ enum SpecificationSecurity {
         case "oauth2":
             guard let flow = scheme.value(at: ["flows", "clientCredentials"]), let url = flow["tokenUrl"]?.scalarText,
                 (try? HTTPURL(url)) != nil, url.hasPrefix("https://")
-            else { return "{ bearer: { env: \(prefix)_TOKEN } }" }
+            else { return login(scheme, prefix: prefix) ?? "{ bearer: { env: \(prefix)_TOKEN } }" }
             let scopes = flow["scopes"]?.members.map(\.key) ?? []
             let list = scopes.isEmpty ? "" : ", scopes: \(YAMLText.list(Array(scopes.prefix(20))))"
             return

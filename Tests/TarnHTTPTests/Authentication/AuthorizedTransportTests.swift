@@ -36,6 +36,9 @@ struct AuthorizedTransportTests {
         #expect(
             try await head(.apiKey(Self.source, .cookie("session")), [.init("Cookie", "a=b")]).contains(
                 "\r\nCookie: a=b; session=s3cret/token+1\r\n"))
+        let both = try await head(
+            .apiKeys([.header("DD-API-KEY"): Self.source, .query("app"): .value(Secret("other"))]))
+        #expect(both.hasPrefix("GET /items?page=1&app=other ") && both.contains("\r\nDD-API-KEY: s3cret/token+1\r\n"))
         #expect(try await !head(.none).contains("Authorization"))
         let signer = RequestSigner(name: "test") { request in
             var request = request

@@ -147,7 +147,7 @@ struct RetryingTransportTests {
         let inner = ScriptedTransport([.status(419), .status(200), .status(419), .status(419)])
         let transport = RetryingTransport(
             inner, rules: [ResponseRule(statuses: [419...419], action: .refreshToken)],
-            refresh: { () async throws(TransportError) in true })
+            refresh: { (_: Int?) async throws(TransportError) in true })
         #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 200)
         #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 419)
         #expect(inner.requests.count == 4)

@@ -14,6 +14,19 @@ private let refreshing: OAuth2 = {
     return settings
 }()
 
+private let keyed: OAuth2 = {
+    var settings = OAuth2(tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")))
+    settings.clientKey = JSONWebToken(.es256, key: .file("/k.pem"), header: ["kid": .json(.string("K"))])
+    return settings
+}()
+
+private let asserting: OAuth2 = {
+    var settings = OAuth2(tokenURL: "https://a.example/token", clientID: nil, scopes: ["a"])
+    settings.grant = .assertion(
+        JSONWebToken(.rs256, key: .file("/a.json"), claims: ["sub": .json(.string("ada"))]))
+    return settings
+}()
+
 @Suite("Description file: requests")
 struct DescriptionRequestsTests {
     private func api(_ lines: String) throws -> APIDescription {
@@ -95,6 +108,49 @@ struct DescriptionRequestsTests {
             (
                 "oauth2: { token_url: 'https://a.example/token', client_id: tarn, refresh_token: { file: refresh }, client_auth: body, account: ada }",
                 .oauth2(refreshing)
+            ),
+            (
+                "oauth2: { token_url: 'https://a.example/token', client_id: tarn, client_key: { key: { file: /k.pem }, algorithm: ES256, key_id: K } }",
+                .oauth2(keyed)
+            ),
+            (
+                "oauth2: { token_url: 'https://a.example/token', assertion: { key: { file: /a.json }, claims: { sub: ada } }, scopes: [a] }",
+                .oauth2(asserting)
+            ),
+            (
+                "api_key: [{ key: { env: A }, header: X-A }, { key: { env: B }, query: b }]",
+                .apiKeys([.header("X-A"): .environment("A"), .query("b"): .environment("B")])
+            ),
+            (
+                "jwt: { key: { env: K }, algorithm: HS256, key_form: hex, key_id: { env: I }, claims: { aud: /admin/, n: 1 }, fields: { id: x }, lifetime: 240, send: { header: Authorization, prefix: 'Ghost ' } }",
+                .jwt(
+                    JSONWebToken(
+                        .hs256, key: .environment("K"), keyForm: .hex,
+                        header: ["kid": .secret(.environment("I")), "id": .json(.string("x"))],
+                        claims: ["aud": .json(.string("/admin/")), "n": .json(.number("1"))], lifetime: .seconds(240),
+                        place: .header("Authorization", prefix: "Ghost ")))
+            ),
+            (
+                "session: { login: /login, json: { user: ada, params: [{ password: { env: P } }], keep: true }, token: data.token }",
+                .session(
+                    SessionLogin(
+                        "/login",
+                        body: .json(
+                            .object([
+                                "user": .json(.string("ada")), "keep": .json(.bool(true)),
+                                "params": .array([.object(["password": .secret(.environment("P"))])]),
+                            ])), tokens: [.init(.body(path: "data.token"))]))
+            ),
+            (
+                "session: { login: /s, method: PUT, headers: { X-Client: tarn }, form: { u: { env: U } }, auth: { basic: { user: a, password: { env: P } } }, token: [{ header: X-Auth-Token }, { cookie: S, send: { header: X-S } }], expires: e, lifetime: 900, logout: { header: Location } }",
+                .session(
+                    SessionLogin(
+                        "/s", method: "PUT", headers: [.init("X-Client", "tarn")],
+                        body: .form(["u": .secret(.environment("U"))]),
+                        authentication: .basic(user: .value(Secret("a")), password: .environment("P")),
+                        tokens: [.init(.header("X-Auth-Token")), .init(.cookie("S"), place: .header("X-S"))],
+                        expires: "e", lifetime: .seconds(900),
+                        logout: .location(method: "DELETE", header: "Location")))
             ),
         ])
     func authentication(written: String, authentication: Authentication) throws {
@@ -234,7 +290,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { bearer: { env: A }, basic: { user: a, password: { env: B } } }",
-                "3:3: api.auth: expected one of bearer, basic, api_key, oauth2"
+                "3:3: api.auth: expected one of bearer, basic, api_key, oauth2, session, jwt"
             ),
             (
                 "auth: { basic: { user: 'a:b', password: { env: P } } }",
@@ -270,7 +326,39 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { digest: { env: A } }",
-                "3:11: api.auth.digest: not supported: use one of bearer, basic, api_key, oauth2"
+                "3:11: api.auth.digest: not supported: use one of bearer, basic, api_key, oauth2, session, jwt"
+            ),
+            (
+                "auth: { session: { login: /login, json: { password: hunter2 }, token: t } }",
+                "3:55: api.auth.session.json.password: a secret must not be in this file"
+            ),
+            (
+                "auth: { session: { login: 'http://id.example/l', token: t } }",
+                "3:29: api.auth.session.login: secrets are sent to another server over https only"
+            ),
+            (
+                "auth: { session: { login: /login } }",
+                "3:11: api.auth.session.token: missing: write token: access_token"
+            ),
+            (
+                "auth: { session: { login: /l, token: t, auth: { oauth2: {} } } }",
+                "3:51: api.auth.session.auth.oauth2: a login has no OAuth 2.0 of its own"
+            ),
+            (
+                "auth: { session: { login: /l, token: { path: a, header: b } } }",
+                "3:40: api.auth.session.token: expected one place in the answer to the login"
+            ),
+            (
+                "auth: { jwt: { key: { env: K }, algorithm: RS257 } }",
+                "3:46: api.auth.jwt.algorithm: unknown algorithm"
+            ),
+            (
+                "auth: { jwt: { key: { env: K }, key_form: hex } }",
+                "3:45: api.auth.jwt.key_form: only a shared key has a form"
+            ),
+            (
+                "auth: { api_key: [{ key: { env: A }, query: a }, { key: { env: B }, query: b }] }",
+                "3:52: api.auth.api_key[1]: only one key can be a query parameter"
             ),
         ])
     func apiProblems(lines: String, expected: String) {

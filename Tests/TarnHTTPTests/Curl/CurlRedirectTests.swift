@@ -95,7 +95,7 @@ struct CurlRedirectTests {
         let transport = RetryingTransport(
             authorized, policy: policy,
             rules: failure == "rule" ? [ResponseRule(text: "expired", action: .refreshToken)] : [],
-            refresh: { () async throws(TransportError) in try await authorized.refresh() })
+            refresh: { (used: Int?) async throws(TransportError) in try await authorized.refresh(instead: used) })
         let request = TransportRequest(method: "POST", url: server.base + "/a", body: Array("{}".utf8))
         let status = try? await transport.send(request).status
         #expect(status == (failure == "nowhere" ? nil : Int(failure) ?? 200))

@@ -94,14 +94,27 @@ struct MirrorPartialAnswerTests {
         #expect(try await Self.store().sync(nil, transport: transport).failures.isEmpty)
     }
 
-    @Test("a list with a null among its elements stays as it was, if the answer states errors")
-    func nullElement() async throws {
+    @Test("errors beside a list that is not under data are none of GraphQL")
+    func otherErrors() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    paginate: single_page"))
+        let body = #"{"items":[{"id":1,"name":"a"}],"errors":[{"message":"low on quota"}]}"#
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(try report.failures.isEmpty && store.items() == [1], "\(report.texts)")
+    }
+
+    @Test(
+        "a list with a null among its elements stays as it was, if the answer states errors", arguments: [false, true])
+    func nullElement(isDerived: Bool) async throws {
         let store = try MirrorStore(
             yaml: """
                 api: { base: 'https://api.test.example' }
                 entities:
-                  Label: { key: id, attributes: { id: int } }
-                  Item: { key: id, attributes: { id: int }, relationships: { labels: { to: [Label] } } }
+                  Label: { key: id, attributes: { id: int }, relationships: { item: Item } }
+                  Item:
+                    key: id
+                    attributes: { id: int }
+                    relationships: { labels: { to: [Label]\(isDerived ? ", inverse: item" : "") } }
                 endpoints:
                   items: { path: /items, records: data.items, entity: Item, paginate: single_page }
                 """)

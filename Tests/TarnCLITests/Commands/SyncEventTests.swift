@@ -125,6 +125,51 @@ struct SyncEventTests {
         #expect(result.status == 0 && end["listed"] as? Int == 3 && end["expected_records"] == nil, "\(result.output)")
     }
 
+    @Test("an expired value for since, lists that go on and fields with other sources are told, also as events")
+    func told() async throws {
+        let folder = try TemporaryFolder()
+        func yaml(_ source: String) -> String {
+            """
+            api: { base: 'https://api.test.example' }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int, label: { type: string?, from: \(source) } }
+                relationships: { tags: { to: [Tag], from: tags.data } }
+              Tag: { key: id, attributes: { id: int } }
+            endpoints:
+              items:
+                path: /items
+                records: items
+                entity: Item
+                paginate: single_page
+                since: { cursor: sync, param: token }
+            """
+        }
+        let item = #"{"id":1,"name":"a","note":"b","tags":{"data":[{"id":1}],"has_more":true}}"#
+        let server = try ScriptedServer { request in
+            request.target.contains("token=")
+                ? .init(status: "410 Gone", body: "{}") : .init(body: #"{"items":[\#(item)],"sync":"t1"}"#)
+        }
+        let file = try folder.write("tarn.yaml", yaml("name"))
+        func sync(_ options: String...) async throws -> TarnProcess.Result {
+            try await tarn(["sync", "--file", file, "--base", server.base] + options)
+        }
+        func endpoint(_ result: TarnProcess.Result) throws -> [String: Any] {
+            try #require((of("summary", events(result)).first?["endpoints"] as? [[String: Any]])?.first)
+        }
+        let first = try await sync()
+        #expect(first.error.contains("items: 1 record had only a part of a list (tags.has_more is true)"), "\(first)")
+        let second = try await sync("--json")
+        #expect(second.error.contains("items: the server no longer accepts the value for since"), "\(second)")
+        #expect(try endpoint(second)["expired"] as? Int == 1, "\(second)")
+        _ = try folder.write("tarn.yaml", yaml("note"))
+        let third = try await sync("--json")
+        #expect(try endpoint(third)["cut_lists"] as? [String: Int] == ["tags.has_more": 1], "\(third)")
+        let changed = try of("diagnostic", events(third)).filter { $0["code"] as? String == "source.changed" }
+        #expect(changed.map { $0["field"] as? String } == ["label"], "\(third)")
+    }
+
     @Test("pages answered with 304 count their records as unchanged; metadata of responses is part of the page")
     func notModified() async throws {
         let folder = try TemporaryFolder()

@@ -60,6 +60,18 @@ struct LostConnectionTests {
         #expect(Set(connections.dropLast()) == ["1", "2"] && connections.last == "3", "\(connections)")
     }
 
+    @Test("a failure over a new connection says nothing about the unused ones")
+    func newConnection() async throws {
+        let server = try LocalServer(["GET /page\nHTTP/1.1 200 OK\n\nok"], "--fault", "page:stall:600")
+        var options = CurlTransport.Options()
+        options.idleTimeout = .seconds(1)
+        let transport = CurlTransport(options)
+        let error = await expectFailure(.timeout) {
+            try await transport.send(TransportRequest(url: server.base + "/page"))
+        }
+        #expect(error?.isOfUsedConnection == false)
+    }
+
     @Test("after an attempt without a response over a reused connection, no further one uses such a connection")
     func further() async throws {
         let inner = LosingTransport()

@@ -62,6 +62,15 @@ struct DirectTransportTests {
         #expect(started.count == 1 && server.requests.count == 1)
     }
 
+    @Test("a refusal that repeats a secret of the request's own fields has none of it")
+    func carriedSecret() async throws {
+        let server = try RawServer("HTTP/1.1 403 Forbidden\r\nContent-Length: 25\r\n\r\nno s3cret-0123456789 here")
+        let request = TransportRequest(
+            url: server.base + "/", headers: TransportHeaders([.init("X-Api-Key", "s3cret-0123456789")]))
+        let response = try await Self.chain().sendDirectly(request)
+        #expect(String(decoding: response.body, as: UTF8.self) == "no *** here" && response.status == 403)
+    }
+
     @Test("transient answers and failures are retried", arguments: ["status:503:times=2", "close:times=2"])
     func retries(fault: String) async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", "page=1:\(fault)")

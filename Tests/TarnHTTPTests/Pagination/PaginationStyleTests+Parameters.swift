@@ -31,6 +31,14 @@ extension PaginationStyleTests {
         #expect(error?.description.contains("`continue` has 101 members") == true)
     }
 
+    @Test("parameters that make the URL too long are an error")
+    func tooLongParameters() throws {
+        let value = String(repeating: "x", count: 1 << 16)
+        let long = Self.page(1, ["continue": PageFacts.json + #"{"from":"\#(value)"}"#])
+        let error = #expect(throws: PaginationError.self) { try Self.walk(.parameters(path: "continue"), [long]) }
+        #expect(error?.description.contains(PageSequence.tooLong) == true)
+    }
+
     @Test("parts of the same records may take more pages than a list that a server repeats, and not all of them")
     func repeatedParts() throws {
         func count(_ pages: Int) throws -> Int {
@@ -54,5 +62,15 @@ extension PaginationStyleTests {
         }
         #expect(OffsetText("a{value}b")?.offset(in: "a7b") == 7)
         for text in ["a7", "7b", "ab", "a7x b", "axb"] { #expect(OffsetText("a{value}b")?.offset(in: text) == nil) }
+    }
+
+    @Test("an offset in a text leads to no page before: its number alone would be another query")
+    func pageBeforeOffsetInText() {
+        let style = OffsetPagination(sends: .query("q"), start: 1, end: .short, text: OffsetText("at-{value}"))
+        let page = FetchedPage(PageRequest(url: "http://h/items?q=at-3"), Self.page(2))
+        guard case .unknown = style.previous(before: page) else {
+            Issue.record("\(style.previous(before: page))")
+            return
+        }
     }
 }

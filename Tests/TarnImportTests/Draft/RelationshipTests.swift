@@ -127,6 +127,32 @@ struct RelationshipTests {
             ])
     }
 
+    @Test("such an object is none of a derived list, clears from outside of a record, and not where nulls are ignored")
+    func ignoredKeylessElsewhere() throws {
+        var mapping = Forge.mapping
+        mapping.keyless = .ignore
+        let bed = try TestStore(Forge.schema, mapping)
+        try bed.take(#"[{"id":1,"login":"x","issues":[{"id":5,"title":"a"},{"id":6,"title":"b"}]}]"#, "User")
+        let report = try bed.take(#"[{"id":1,"login":"x","issues":[{"id":5,"title":"a"},{"title":"no id"}]}]"#, "User")
+        #expect(try report.diagnosticCount == 0 && bed.related("User", 1, "issues") == ["5"])
+
+        mapping.entities["Issue"]?.paths = ["author": ["@root.by"]]
+        for (rules, authors) in [(FieldRules(), [String]()), (FieldRules(nulls: .ignore), ["1"])] {
+            mapping.rules = rules
+            let outside = try TestStore(Forge.schema, mapping)
+            try outside.take(#"{"by":{"id":1,"login":"x"},"data":[{"id":5,"title":"a"}]}"#, "Issue", records: "data")
+            try outside.take(#"{"by":{"login":"x"},"data":[{"id":5,"title":"a"}]}"#, "Issue", records: "data")
+            #expect(try outside.related("Issue", 5, "author").map { $0.replacing("?", with: "") } == authors)
+
+            mapping.entities["Issue"]?.paths = [:]
+            let inside = try TestStore(Forge.schema, mapping)
+            try inside.take(#"[{"id":5,"title":"a","author":{"id":1,"login":"x"}}]"#, "Issue")
+            try inside.take(#"[{"id":5,"title":"a","author":{"login":"x"}}]"#, "Issue")
+            #expect(try inside.related("Issue", 5, "author") == authors)
+            mapping.entities["Issue"]?.paths = ["author": ["@root.by"]]
+        }
+    }
+
     @Test("a record that contains itself, or its ancestors, is one record")
     func cycles() throws {
         let bed = try Forge.store()

@@ -79,4 +79,29 @@ struct CrossedAnswersTests {
         let last = try await fixture.sync(base)
         #expect(last.report.updated == 0 && last.notModified == 2, "\(last.texts)")
     }
+
+    @Test("a change that crosses no other answer leaves the other lists of its record confirmed")
+    func ordinaryChange() async throws {
+        let name = Mutex("old")
+        let fixture = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities: { Item: { key: id, attributes: { id: int, name: string? } } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: single_page }
+                  starred: { path: /starred, entity: Item, paginate: single_page }
+                """)
+        let server = try ScriptedServer { request in
+            guard request.target.hasSuffix("/items") else { return .tagged("s", request, #"[{"id":1}]"#) }
+            let name = name.withLock { $0 }
+            return .tagged(name, request, #"[{"id":1,"name":"\#(name)"}]"#)
+        }
+        let base = server.base + "/v1"
+        for (given, confirmed) in [("old", 0), ("new", 1), ("new", 2)] {
+            name.withLock { $0 = given }
+            let report = try await fixture.sync(base)
+            #expect(report.failures.isEmpty && report.notModified == confirmed, "\(report.texts)")
+        }
+        #expect(try fixture.record("Item", 1)["name"] == .string("new"))
+    }
 }

@@ -45,6 +45,29 @@ struct MirrorCutListTests {
         #expect(ignored.endpoint("issues")?.cutLists == [:])
     }
 
+    @Test("the lists of a parent entity count, too")
+    func ofParent() async throws {
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: 'https://api.test.example' }
+                entities:
+                  Base:
+                    key: id
+                    attributes: { id: int }
+                    relationships: { labels: { to: [Label], from: labels.data } }
+                  Issue: { parent: Base, attributes: { title: string? } }
+                  Label: { key: id, attributes: { id: int } }
+                endpoints:
+                  issues: { path: /issues, entity: Issue, paginate: single_page }
+                """)
+        let transport = ClosureTransport { _ in
+            let body = #"[{"id":1,"title":"a","labels":{"data":[{"id":1}],"has_more":true}}]"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && report.endpoint("issues")?.cutLists == ["labels.has_more": 1])
+    }
+
     @Test(
         "a list that is whole, one without a flag, and a flag of the record itself are not counted",
         arguments: [

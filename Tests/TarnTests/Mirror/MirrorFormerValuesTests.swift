@@ -2,6 +2,7 @@
 // rules that a 304 cannot decide by.
 
 import TarnDescription
+import TarnHTTP
 import TarnStore
 import TestSupport
 import Testing
@@ -42,6 +43,20 @@ struct MirrorFormerValuesTests {
         #expect(try second.record("Item", 2)["label"] == .string("two"))
         let next = try await second.sync(base)
         #expect(next.notModified == 1 && next.formerValues.isEmpty)
+    }
+
+    @Test("a sync with a limit leaves former values to the next one; a field without values is not named")
+    func limited() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let both = "label: { type: string?, from: name }, other: { type: string?, from: none }"
+        let first = try MirrorStore(yaml: Self.yaml(both))
+        try await first.sync(base)
+        let others = both.replacing("from: name", with: "from: note").replacing("from: none", with: "from: nil")
+        let second = try first.edited(Self.yaml(others))
+        let limited = try await second.sync(base, options: { $0.mirror.limit = 1 })
+        #expect(limited.failures.isEmpty && limited.formerValues.map(\.field) == ["label"], "\(limited.texts)")
+        #expect(try await second.sync(base).formerValues.map(\.field) == ["label"])
+        #expect(try await second.sync(base).formerValues.isEmpty)
     }
 
     @Test(
@@ -195,6 +210,29 @@ struct MirrorFormerValuesTests {
         }
     }
 
+    @Test("so does a rule of the API, be it the only one or another one")
+    func textRuleOfAPI() async throws {
+        func yaml(_ rule: String) -> String {
+            """
+            apis: { a: { base: https://api.test.example/v1 }, b: { base: https://api.test.example/v1\(rule) } }
+            entities:
+              Item: { api: b, key: id, attributes: { id: int, name: string? }, ignore: ['*'] }
+            endpoints:
+              items: { api: b, path: /items, entity: Item, paginate: single_page }
+            """
+        }
+        let rule = ", responses: [{ contains: '\"note\"', then: fail }]", one = Self.yaml("name: string?")
+        let oneWithRule = one.replacing("example/v1 }", with: "example/v1\(rule) }")
+        for (before, after) in [(one, oneWithRule), (yaml(""), yaml(rule))] {
+            let transport = ConfirmingTransport(#"[{"id":1,"name":"one","note":"x"}]"#)
+            let first = try MirrorStore(yaml: before)
+            try await first.sync(nil, transport: transport)
+            #expect(try await first.sync(nil, transport: transport).notModified == 1)
+            let report = try await first.edited(after).sync(nil, transport: transport)
+            #expect(report.notModified == 0 && report.failures.count == 1, "\(report.texts)")
+        }
+    }
+
     @Test("records that a rule has kept out come with the next sync after it is removed, by 304 or not")
     func removedTextRule() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"
@@ -214,5 +252,19 @@ struct MirrorFormerValuesTests {
         try await first.sync(base)
         let rule = ", responses: [{ status: 403, contains: quota, then: retry }]"
         #expect(try await first.edited(Self.yaml("name: string?", rule)).sync(base).notModified == 1)
+    }
+}
+
+/// Confirms its one response as often as it is asked with a condition.
+private struct ConfirmingTransport: Transport {
+    private let body: [UInt8]
+
+    init(_ text: String) { body = Array(text.utf8) }
+
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let isConditional = request.headers["If-None-Match"] != nil
+        return TransportResponse(
+            status: isConditional ? 304 : 200, headers: TransportHeaders([.init("ETag", "\"v1\"")]),
+            body: isConditional ? [] : body)
     }
 }

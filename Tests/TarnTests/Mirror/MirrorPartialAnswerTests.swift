@@ -94,6 +94,15 @@ struct MirrorPartialAnswerTests {
         #expect(try await Self.store().sync(nil, transport: transport).failures.isEmpty)
     }
 
+    @Test("errors beside a list that is not under data are none of GraphQL")
+    func otherErrors() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    paginate: single_page"))
+        let body = #"{"items":[{"id":1,"name":"a"}],"errors":[{"message":"low on quota"}]}"#
+        let transport = ClosureTransport { _ in TransportResponse(status: 200, body: Array(body.utf8)) }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(try report.failures.isEmpty && store.items() == [1], "\(report.texts)")
+    }
+
     @Test("a list with a null among its elements stays as it was, if the answer states errors")
     func nullElement() async throws {
         let store = try MirrorStore(

@@ -3,10 +3,11 @@
 
 import Foundation
 import Synchronization
-import Tarn
 import TarnDescription
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Mirror: queries with values in them", .timeLimit(.minutes(5)))
 struct MirrorQueryTests {
@@ -162,6 +163,12 @@ struct MirrorQueryTests {
             let note = try #require(try reader.record("Note", RecordKey([.int(2), .int(7)])))
             #expect(note["via"] == .string("n2"))
         }
+    }
+
+    @Test("an escaped quote ends no quotes")
+    func escapedQuote() {
+        #expect(QuotedValue(in: #"name = "a\"{x}""#, ["x": "\""], escapes: true)?.name == "x")
+        #expect(QuotedValue(in: #"name = "a\"{x}""#, ["x": "\""], escapes: false) == nil)
     }
 
     @Test("a value that would end the quotes around it is not sent: the scan passes over its record and names it")

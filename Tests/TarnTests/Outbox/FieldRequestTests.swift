@@ -287,6 +287,43 @@ struct FieldRequestTests {
         #expect(try place.store.read { try $0.localChange("Issue", Self.key) } == nil)
     }
 
+    @Test("a request at another URL has no condition, and the entity tag of its answer is none of the record")
+    func otherURL() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","status":"open","locked":false,"due":"may"}"#)
+        let place = try ScriptedOutbox(Self.entities(Self.write)) { request in
+            request.method == "GET"
+                ? record.read(request) : Answer(status: "204 No Content", fields: ["ETag: \"other\""])
+        }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("locked", .bool(true))])
+        #expect(try await outbox.drain().sent == 1 && place.changes.last?.field("If-Match") == nil)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+        #expect(try await outbox.drain().sent == 1 && place.changes.last?.field("If-Match") != "\"other\"")
+    }
+
+    @Test("the text null is a value, and not none; no such field is reported as one that an update leaves out")
+    func nullText() async throws {
+        let place = try await place(), outbox = place.outbox()
+        try await outbox.update("Issue", Self.key, [.init("due", .string("null"))])
+        #expect(try await outbox.drain().sent == 1 && place.writes == ["PUT /issues/1/due"])
+        #expect(place.changes.last?.body == #"{"due":"null"}"#)
+        let unsent = try place.store.read { try outbox.unsent(.update, "Issue", ["locked", "title"], $0.access) }
+        #expect(unsent.isEmpty)
+    }
+
+    @Test("a change that its own request cannot send is refused when it is queued")
+    func unsendable() async throws {
+        let place = try await place(
+            "update: 'PATCH /issues/{id}', fields: { due: { request: 'PUT /issues/{id}/due', fields: [title] } }")
+        let outbox = place.outbox()
+        let error = await #expect(throws: WriteError.self) {
+            try await outbox.update("Issue", Self.key, [.init("title", .string("b")), .init("due", .string("june"))])
+        }
+        #expect(error?.description.contains("lacks it under `fields`") == true, "\(error?.description ?? "")")
+        #expect(try outbox.operations().isEmpty && place.field("due") == .string("may"))
+    }
+
     @Test(
         "an error of a description names the field or the value",
         arguments: [

@@ -120,15 +120,15 @@ struct VersionFieldTests {
 
     @Test(
         "the policy server keeps a change that is refused for another reason while another field was changed",
-        arguments: [true, false])
-    func otherReason(isTaken: Bool) async throws {
+        arguments: [true, false], ["", ", idempotency: Idempotency-Key"])
+    func otherReason(isTaken: Bool, more: String) async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","other":"x"}"#), count = CallCounter()
         let place = try ScriptedOutbox(
             """
             Issue:
               key: id
               attributes: { id: int, title: string, other: string }
-              write: { update: 'PUT /issues/{id}' }
+              write: { update: 'PUT /issues/{id}'\(more) }
             """
         ) { request in
             let body = record.state.withLock(\.body)

@@ -43,6 +43,17 @@ struct WriteDescriptionTests {
         #expect(writes.create?.place == "a.yaml:10")
     }
 
+    @Test("an answer has the record where the body has it, but not in a list")
+    func placeOfAnswer() throws {
+        let writes = try parse(
+            """
+            create: { request: POST /issues, envelope: data.issue }
+            update: { request: 'PATCH /issues/{id}', envelope: 'data.issues[0]' }
+            """)
+        #expect(writes.create?.records.description == "data.issue" && writes.update?.records == JSONPath(keys: []))
+        #expect(writes.update?.envelope.description == "data.issues[0]")
+    }
+
     @Test("the long form has every option")
     func long() throws {
         let writes = try parse(

@@ -31,9 +31,6 @@ struct ParametersPagination: LastingStyle {
         // Each object has all parameters: one that it leaves out is not sent again.
         var next = page.first ?? page.request
         for member in members { next.set(member.key, to: member.value) }
-        guard next.url.utf8.count <= PageSequence.linkLimit else {
-            throw .malformed(link: next.url.excerpt, reason: PageSequence.tooLong)
-        }
         return next.body.map { .nextBody($0) } ?? .next(next.url)
     }
 

@@ -32,7 +32,7 @@ struct TableSearch {
     /// Adds the tables that are found to those of the file.
     ///
     /// - Returns: False if the pages are those of a store, or have nothing to tell.
-    consuming func run() -> Bool {
+    func run() -> Bool {
         var search = self
         for number in file.snapshot.file.pagesWithData.joined() where file.snapshot.file.isCancelled?() != true {
             guard let page = file.snapshot.file.page(number) else { continue }

@@ -110,7 +110,7 @@ struct UnlistedRecordTests {
         func endpoints(_ path: String) -> String {
             """
             owners: { path: \(path), entity: Owner, paginate: single_page }
-            items: { path: '/owners/{owner.id}/items', entity: Item, paginate: single_page, for_each: { entity: Owner } }
+            items: { path: '/owners/{owner.id}/items', entity: Item, paginate: single_page, for_each: Owner }
             """
         }
         let server = try LocalServer(

@@ -53,11 +53,12 @@ extension APIMirror {
         }
         var lines = old
         let open = lines.filter { $0.value.changedAt != nil }
-        // Lists that an interrupted sync has finished may be those of before the edit.
+        // Lists that an interrupted sync has finished may be those of before the edit, and a list
+        // that ends at a limit of the server has further pages.
         let complete = Set(
             sync.endpoints.filter {
                 $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
-                    && $0.finishedParents == 0
+                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
             }.map(\.name))
         let isComplete = open.allSatisfy { $0.value.isRemoved || complete.contains($0.key) }
         guard !open.isEmpty, !complete.isEmpty, isComplete else { return [:] }

@@ -27,62 +27,76 @@ extension APIMirror {
             let step = Array(rest.prefix(APIMirror.unlistedStep))
             rest = rest.dropFirst(step.count)
             try await store.write(alone: true) { writer in
-                for record in step where try !UnlistedRecords.isKnown(record, writer.access) {
+                var times = ListingTimes()
+                for record in step where try !UnlistedRecords.isKnown(record, writer.access, &times) {
                     try writer.putScanMember(ScanMember(record, lastListed: 0), of: UnlistedRecords.members)
                 }
             }
         }
         // The last: an interrupted sync leaves the candidates to the next one.
-        try await write(lines, lists)
+        try await write(lines, over: old, lists)
     }
 
     /// Decides about the noted records when the present lists are complete.
     ///
+    /// - Parameter scopes: the credentials of the sync.
     /// - Returns: the number of records that no list has any more, by entity.
-    func findUnlisted(_ sync: SyncReport, _ names: Set<String>?) async throws -> [String: Int] {
+    func findUnlisted(
+        _ sync: SyncReport, _ names: Set<String>?, _ scopes: Set<String>
+    ) async throws -> [String: Int] {
         guard !options.isPartial else { return [:] }
         let lists = RequestedLists(client), note = try store.read { try $0.requestedLists }
-        var lines = lists.lines(of: note)
-        if lines.isEmpty {
-            try await write(lists.lines(after: lines, names, now: client.now), lists)
+        let old = lists.lines(of: note)
+        if old.isEmpty {
+            try await write(lists.lines(after: old, names, now: client.now), over: old, lists)
             return [:]
         }
+        var lines = old
         let open = lines.filter { $0.value.changedAt != nil }
+        // Lists that an interrupted sync has finished may be those of before the edit, and a list
+        // that ends at a limit of the server has further pages.
         let complete = Set(
-            sync.endpoints.filter { $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 }
-                .map(\.name))
+            sync.endpoints.filter {
+                $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
+                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
+            }.map(\.name))
         let isComplete = open.allSatisfy { $0.value.isRemoved || complete.contains($0.key) }
         guard !open.isEmpty, !complete.isEmpty, isComplete else { return [:] }
-        let counts = try await decide(lines)
+        let counts = try await decide(lines, scopes)
         for name in open.keys { lines[name]?.changedAt = nil }
-        try await write(lines, lists)
+        try await write(lines, over: old, lists)
         return counts
     }
 
-    private func decide(_ lines: [String: RequestedLists.Line]) async throws -> [String: Int] {
-        let now = client.now
+    private func decide(
+        _ lines: [String: RequestedLists.Line], _ scopes: Set<String>
+    ) async throws -> [String: Int] {
+        let now = client.now, wholeLists = WholeLists()
         var counts: [String: Int] = [:], last: ListedRecord?
         while true {
             try Task.checkCancellation()
             let after = last
             let step = try await store.write(alone: true) { writer -> (counts: [String: Int], last: ListedRecord?) in
-                var candidates: [ListedRecord] = [], examined = 0, last: ListedRecord?
+                var members: [ScanMember] = []
                 try writer.access.scans.forEach(of: UnlistedRecords.members, after: after) { member in
-                    if member.lastListed == 0 { candidates.append(member.record) }
-                    (last, examined) = (member.record, examined + 1)
-                    return examined < APIMirror.unlistedStep
+                    members.append(member)
+                    return members.count < APIMirror.unlistedStep
                 }
-                var present = PresentLists(lines), counts: [String: Int] = [:]
-                for record in candidates {
-                    if let entity = try writer.access.kind(of: record), try !present.have(record, writer.access) {
-                        try writer.putScanMember(
-                            UnlistedRecords.member(record, at: now), of: UnlistedRecords.members)
-                        counts[entity.name, default: 0] += 1
-                    } else {
+                var present = PresentLists(lines, scopes, wholeLists), times = ListingTimes()
+                var counts: [String: Int] = [:]
+                for member in members {
+                    let record = member.record, isKnown = member.lastListed > 0
+                    let isListed =
+                        try isKnown ? times.haveListed(member, writer.access) : present.have(record, writer.access)
+                    guard let entity = try writer.access.kind(of: record), !isListed else {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
+                        continue
                     }
+                    if isKnown { continue }
+                    try writer.putScanMember(UnlistedRecords.member(record, at: now), of: UnlistedRecords.members)
+                    counts[entity.name, default: 0] += 1
                 }
-                return (counts, examined < APIMirror.unlistedStep ? nil : last)
+                return (counts, members.count < APIMirror.unlistedStep ? nil : members.last?.record)
             }
             counts.merge(step.counts, uniquingKeysWith: +)
             guard let next = step.last else { return counts }
@@ -90,10 +104,17 @@ extension APIMirror {
         }
     }
 
-    /// Replaces the lines of this server in the note.
-    private func write(_ lines: [String: RequestedLists.Line], _ lists: RequestedLists) async throws {
+    /// Replaces the lines of this description in the note that differ from old ones: syncs of other
+    /// endpoints may have replaced theirs meanwhile.
+    private func write(
+        _ lines: [String: RequestedLists.Line], over old: [String: RequestedLists.Line], _ lists: RequestedLists
+    ) async throws {
+        let changed = lines.filter { old[$0.key] != $0.value }
+        guard !changed.isEmpty else { return }
         try await store.write(alone: true) { writer in
-            try writer.note(requestedLists: lists.note(lines, after: try writer.access.settings.requestedLists))
+            let note = try writer.access.settings.requestedLists
+            let present = lists.lines(of: note).merging(changed) { $1 }
+            try writer.note(requestedLists: lists.note(present, after: note))
         }
     }
 

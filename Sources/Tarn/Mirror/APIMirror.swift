@@ -184,7 +184,7 @@ public struct APIMirror: Sendable {
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
             sync.formerValues = try await noteSources(after: sync)
-            sync.unlisted = try await findUnlisted(sync, names)
+            sync.unlisted = try await findUnlisted(sync, names, Set(requests.map(\.authScope)))
         } catch {
             addFailure(ofStore: error, to: &sync)
         }

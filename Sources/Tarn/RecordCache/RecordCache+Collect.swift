@@ -89,10 +89,12 @@ private struct CollectState: Sendable {
         guard try access.settings.sequence == sequence, try access.outbox.revision == outboxRevision else {
             return false
         }
-        return try access.transaction == transaction + 1
-            || !records.contains {
-                try !access.responses.ids(listing: $0).isEmpty && !UnlistedRecords.isKnown($0, access)
-            }
+        if access.transaction == transaction + 1 { return true }
+        var times = ListingTimes()
+        for record in records where try !access.responses.ids(listing: record).isEmpty {
+            guard try UnlistedRecords.isKnown(record, access, &times) else { return false }
+        }
+        return true
     }
 }
 

@@ -154,6 +154,12 @@ struct SyncSummary {
             + (fields.count > 20 ? ["  … and \(countText(fields.count - 20, "more field"))"] : [])
     }
 
+    /// The records that an edit of the description has left without a list.
+    private var formerListLines: [String] {
+        guard !report.unlisted.isEmpty else { return [] }
+        return ["\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)"]
+    }
+
     /// The numbers of records that no list has any more: `12 records (10 Issue, 2 User)`.
     static func text(ofUnlisted counts: [String: Int]) -> String {
         let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -174,10 +180,7 @@ struct SyncSummary {
                 lines.append("  … and \(countText(report.absentAttributes.count - 20, "more attribute"))")
             }
         }
-        lines += formerValueLines
-        if !report.unlisted.isEmpty {
-            lines.append("\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)")
-        }
+        lines += formerValueLines + formerListLines
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
                 lines.append(

@@ -105,12 +105,39 @@ struct UnlistedRecordTests {
         #expect(counts.suffix(4) == [0, 0, 0, 0], "\(counts)")
     }
 
+    @Test("the sync of one account counts no records of the lists that another one had before the edit")
+    func accounts() async throws {
+        let yaml = itemsYAML(api: "  auth: { bearer: { env: TOKEN } }")
+        let first = try MirrorStore(yaml: yaml)
+        func sync(_ store: MirrorStore, _ token: String, _ ids: [Int], _ path: String) async throws -> [String: Int] {
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(writtenPages([ids], path: path)), environment: ["TOKEN": token])
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            return report.unlisted
+        }
+        #expect(try await sync(first, "a", [1, 2, 4], "/items").isEmpty)
+        #expect(try await sync(first, "b", [2, 3], "/items").isEmpty)
+        let second = try first.edited(yaml.replacing("/items", with: "/some"))
+        #expect(try await sync(second, "a", [1], "/some") == ["Item": 1])
+        #expect(try known(second) == ["Item": 1])
+    }
+
+    @Test("pages of a scan that was interrupted before the edit, and goes on after it, are in a list")
+    func interrupted() async throws {
+        let pages = writtenPages([[1, 2], [3]])
+        func yaml(_ limit: Int) -> String { itemsYAML("paginate: header_link\n    limit: { records: \(limit) }") }
+        let first = try MirrorStore(yaml: yaml(10))
+        #expect(try await !first.sync(nil, transport: try WrittenTransport([pages[0]])).failures.isEmpty)
+        let report = try await first.edited(yaml(20)).sync(nil, transport: try WrittenTransport(pages))
+        #expect(report.failures.isEmpty && report.unlisted.isEmpty, "\(report.texts) \(report.unlisted)")
+    }
+
     @Test("lists of fewer owners leave the records of the others without a list; created records never count")
     func fewerOwners() async throws {
         func endpoints(_ path: String) -> String {
             """
             owners: { path: \(path), entity: Owner, paginate: single_page }
-            items: { path: '/owners/{owner.id}/items', entity: Item, paginate: single_page, for_each: { entity: Owner } }
+            items: { path: '/owners/{owner.id}/items', entity: Item, paginate: single_page, for_each: Owner }
             """
         }
         let server = try LocalServer(

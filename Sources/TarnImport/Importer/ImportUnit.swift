@@ -121,9 +121,8 @@ package struct ImportUnit: Sendable {
     /// Writes the progress of scans.
     ///
     /// A scan of which something was left out leaves the value of ``Checkpoint/since`` as it was:
-    /// the next one lists the record again. If it has requested the whole list, `full_every` is
-    /// still due. If the progress of the list was forgotten since the scan began, because another
-    /// mapping has changed records, the next one lists everything.
+    /// the next one lists the record again. If the progress of the list was forgotten since the
+    /// scan began, because another mapping has changed records, the next one lists everything.
     ///
     /// - Parameter isIncomplete: whether a record of the unit keeps its values, or something was
     ///   left out for now.
@@ -143,7 +142,6 @@ package struct ImportUnit: Sendable {
                     // Of a complete scan, it shows that the list is not done with (`only: changed`).
                     checkpoint.isOvertaken = true
                     checkpoint.since = stored?.since
-                    checkpoint.wholeSince = stored?.wholeSince
                 }
             }
             try writer.setCheckpoint(name.text, checkpoint)

@@ -30,8 +30,8 @@ extension Importer {
 
 extension Importer.Added {
     /// A digest of everything that was read from a list with elements that are not listed, such as
-    /// records that are marked as deleted, or of a list of messages, which may name the same records
-    /// as those before; nil if all are listed and no messages, or if some are unknown.
+    /// records that are marked as deleted, or from a list of messages, which may be others about
+    /// the same records; nil if all elements are listed records, or if some are unknown.
     ///
     /// A stored response may keep it: it is the same in every process.
     package var readDigest: UInt64? {

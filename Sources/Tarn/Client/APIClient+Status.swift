@@ -59,8 +59,9 @@ extension APIClient {
                     let isKnown = plan == nil || plan == checkpoint.plan
                     status.since = isKnown ? checkpoint.since : nil
                     status.nextWhole = endpoint.incremental.flatMap { rule in
-                        status.since == nil || rule.fullInterval == nil
-                            ? nil : rule.nextWhole(after: checkpoint.wholeSince) ?? now
+                        guard status.since != nil else { return nil }
+                        return rule.isWholeDue(checkpoint.wholeSince, at: now)
+                            ? now : rule.nextWhole(after: checkpoint.wholeSince)
                     }
                 }
                 guard !endpoint.hasSeveralLists, checkpoint.state == .underWay, let next = checkpoint.nextURL else {

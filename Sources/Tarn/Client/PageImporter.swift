@@ -115,7 +115,9 @@ struct PageImporter {
         if added.count == 0 { try checkListsNothing(response, page) }
         try checkMaps(response, page, added.count, importer)
         // Only diagnostics of this page: other pages of the unit have their own.
-        if added.skipped > 0, added.listed.isEmpty,
+        // Of a list of messages, others may be deletions, or passed over.
+        let isPlain = request.endpoint.envelope.allSatisfy(\.elements.isPlain)
+        if added.skipped > 0, isPlain ? added.listed.isEmpty : added.skipped == added.count,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
         {
             throw MirrorError.noKeys(

@@ -44,7 +44,7 @@ struct Batch {
         /// at the server or not.
         func forgetList(of other: String, _ writer: inout StoreWriter) throws {
             let name = other + list.dropFirst(RequestKey.name(ofEndpoint: entry.request.endpoint).count)
-            guard let known = try writer.access.checkpoints.checkpoint(name), let forgotten = known.forgotten else {
+            guard let known = try writer.access.checkpoints.checkpoint(name), let forgotten = known.outdated else {
                 return
             }
             try writer.setCheckpoint(name, forgotten)

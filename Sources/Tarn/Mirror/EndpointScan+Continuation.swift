@@ -10,13 +10,15 @@ extension EndpointScan {
     }
 
     /// Returns whether the list of a record need not be requested, because the record has not
-    /// changed since the last complete scan of the list began (`only: changed`).
+    /// changed since the last complete scan of the list began (`only: changed`), and the whole list
+    /// is not due (`full_every`).
     func isUnchanged(_ parent: ParentRecord?, since old: Checkpoint, plan: String) -> Bool {
         guard endpoint.forEach?.onlyChanged == true, let parent, parent.version > 0, givenParents == nil else {
             return false
         }
         guard !options.beginsAnew, old.state == .complete, old.plan == plan, old.failure == nil, !old.isCutOff,
-            !old.wasInDoubt, !old.isOvertaken, !hasOtherPages(old), let begunAfter = old.begunAfter
+            !old.wasInDoubt, !old.isOvertaken, !hasOtherPages(old), let begunAfter = old.begunAfter,
+            !(endpoint.incremental?.isWholeDue(old.wholeSince, at: client.now) ?? false)
         else { return false }
         return parent.version <= begunAfter
     }

@@ -32,7 +32,7 @@ extension EndpointScan {
         }
         try await store.write(alone: true) { writer in
             func voided(_ list: Checkpoint) -> Checkpoint {
-                var other = list.forgotten ?? list
+                var other = list.outdated ?? list
                 other.headers = headers
                 return other
             }

@@ -64,7 +64,8 @@ extension EndpointScan {
         guard let rule = endpoint.incremental else { return nil }
         guard let seen = checkpoint.seen, requestsAll(since: checkpoint.since, request) else { return checkpoint.since }
         // A full scan knows best: the stored value may be one that no record has.
-        guard rule.field != nil, let known = checkpoint.since, !options.isFull else { return seen }
+        let isWhole = options.isFull || request.since == nil || request.since == rule.initial
+        guard rule.field != nil, let known = checkpoint.since, !isWhole else { return seen }
         return request.increments?.largest([known, seen]) ?? seen
     }
 
@@ -117,14 +118,16 @@ extension EndpointScan {
     /// one that the description has again: its responses did not keep its records meanwhile. And so
     /// is one whose records refer to a record that comes back: see ``listsOfReturnedOwners(_:_:)``.
     func forgetLists(butOf parents: [ParentRecord?]) async throws {
-        guard variant == nil, !options.isDryRun, endpoint.incremental != nil else { return }
+        guard variant == nil, !options.isDryRun,
+            endpoint.incremental != nil || endpoint.forEach?.onlyChanged == true
+        else { return }
         let names = request.listNames(of: parents.map { $0?.key }), known = Set(names.map { ExactText($0) })
         let own = "\(endpoint.name) "
         let mayLackLists =
             endpoint.forEach != nil || client.description.endpoints.contains(where: { $0.orphans != nil })
         var forgotten: [ExactText: Checkpoint] = [:]
         func forget(_ name: String, _ checkpoint: Checkpoint) {
-            if let other = checkpoint.forgotten { forgotten[ExactText(name)] = other }
+            if let other = checkpoint.outdated { forgotten[ExactText(name)] = other }
         }
         try client.store.read { reader in
             for (name, checkpoint) in try listsOfReturnedOwners(names, reader) { forget(name, checkpoint) }

@@ -21,7 +21,7 @@ extension EndpointScan {
         var lists: [(name: String, progress: Checkpoint, first: UInt64)] = []
         for name in names {
             // A first scan that is under way may not have a value yet.
-            guard let progress = try reader.checkpoint(name), progress.forgotten != nil else { continue }
+            guard let progress = try reader.checkpoint(name), progress.outdated != nil else { continue }
             // Earlier versions have not noted it.
             let begun =
                 try progress.begunAfter.map { $0 < .max ? $0 + 1 : $0 }

@@ -94,9 +94,9 @@ extension StoreWriter {
     /// Resets the incremental progress of all lists of an endpoint: a request for changes would
     /// miss values that only another mapping has changed.
     mutating func forgetLists(of endpoint: String) throws {
-        if let other = try access.checkpoints.checkpoint(endpoint)?.forgotten { try setCheckpoint(endpoint, other) }
+        if let other = try access.checkpoints.checkpoint(endpoint)?.outdated { try setCheckpoint(endpoint, other) }
         try replaceCheckpoints(withPrefix: "\(endpoint) ") { rest, checkpoint in
-            EndpointScan.isVariant(rest) ? nil : checkpoint.forgotten
+            EndpointScan.isVariant(rest) ? nil : checkpoint.outdated
         }
     }
 }

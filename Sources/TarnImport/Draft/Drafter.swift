@@ -255,8 +255,8 @@ struct Drafter: ~Copyable {
     }
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
-        // Checked only now: objects drafted earlier may change the draft.
-        if let draft = pending.draft, pending.injectedField == 0,
+        // Checked only now: objects drafted earlier may change the draft, or delete its record.
+        if let draft = pending.draft, pending.injectedField == 0, tombstones.isEmpty,
             list.isKnown(tape, pending.index, of: pending.plan, isExact: pending.isExact, for: draft)
         {
             list.noteKnown(draft)

@@ -128,9 +128,9 @@ package struct ImportUnit: Sendable {
     ///   left out for now.
     func putCheckpoints(isIncomplete: Bool, _ writer: inout StoreWriter) throws {
         for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
-            // A first scan may not have a value yet; `begunAfter` shows that its list has one.
-            let isFirst = checkpoint.state == .underWay && checkpoint.begunAfter != nil
-            if checkpoint.isIncremental || isFirst || isIncomplete {
+            // A first scan may not have a value yet; `begunAfter` shows that its list has one, or
+            // that it is requested only if its record has changed.
+            if checkpoint.isIncremental || checkpoint.begunAfter != nil || isIncomplete {
                 let known = try writer.access.checkpoints.checkpoint(name.text)
                 let stored = known.flatMap { $0.plan == checkpoint.plan ? $0 : nil }
                 let isForgotten = known.map { known in

@@ -30,11 +30,14 @@ extension Importer {
 
 extension Importer.Added {
     /// A digest of everything that was read from a list with elements that are not listed, such as
-    /// records that are marked as deleted; nil if all are listed, or if some are unknown.
+    /// records that are marked as deleted, or from a list of messages, which may be others about
+    /// the same records; nil if all elements are listed records, or if some are unknown.
     ///
     /// A stored response may keep it: it is the same in every process.
     package var readDigest: UInt64? {
-        guard !unlisted.isEmpty, skipped == 0, listed.count + unlisted.count == count else { return nil }
+        guard !unlisted.isEmpty || !messages.isEmpty, skipped == 0, listed.count + unlisted.count == count else {
+            return nil
+        }
         var text = ByteWriter()
         for part in [listed, unlisted] {
             for record in part {
@@ -44,12 +47,20 @@ extension Importer.Added {
             }
             text.append(0)
         }
+        text.append(messages)
         return SHA256.prefix(of: text.bytes)
     }
 
-    /// Notes an element that a hook has refused.
+    /// Notes an element that a hook has refused, or that is passed over.
     mutating func noteRefused(_ json: JSONValue) {
+        unlisted.append(ListedRecord(entity: 0, storageKey: Importer.Added.digest(of: json)))
+    }
+
+    /// Notes an element that is a message about a record.
+    mutating func noteMessage(_ json: JSONValue) { messages += Importer.Added.digest(of: json) }
+
+    private static func digest(of json: JSONValue) -> [UInt8] {
         let digest = Array(json.text.utf8).withUnsafeBytes { SHA256.prefix(of: $0) }
-        unlisted.append(ListedRecord(entity: 0, storageKey: withUnsafeBytes(of: digest.bigEndian) { Array($0) }))
+        return withUnsafeBytes(of: digest.bigEndian) { Array($0) }
     }
 }

@@ -215,7 +215,8 @@ extension Importer {
     func checkRepeated(_ writer: borrowing StoreWriter) throws -> RepeatedBodies? {
         guard kept.hasRepeated else { return nil }
         let repeated = RepeatedBodies()
-        guard try areUnchanged(repeated, writer) else {
+        // A deletion of the unit may concern a record that was recognised: their order counts.
+        guard try drafter.tombstones.isEmpty && areUnchanged(repeated, writer) else {
             try draftAgain(kept)
             return nil
         }

@@ -58,7 +58,8 @@ public final class Importer {
     private var editedParser: JSONParser?
     /// The parser of excerpts that are made from bare keys.
     var excerptParser: JSONParser?
-    /// Whether ``Added/readDigest`` includes the elements that a hook has refused.
+    /// Whether ``Added/readDigest`` includes the elements that a hook has refused or a rule has
+    /// passed over, and the messages.
     package var digestsRefused = false
     /// The maximum number of diagnostics in a report (default: 100). All diagnostics are counted.
     public var diagnosticLimit: Int {
@@ -106,6 +107,8 @@ public final class Importer {
         /// The elements that were read, but are not listed: the keys of those that are marked as
         /// deleted, and digests of those that a hook has refused.
         var unlisted: [ListedRecord] = []
+        /// The digests of the elements that are messages about records.
+        var messages: [UInt8] = []
         /// The requested values besides the records.
         package var facts = DocumentFacts()
         /// The body for the entry of the response; nil if it is not recognised when it comes again.
@@ -125,6 +128,7 @@ public final class Importer {
             count += other.count
             skipped += other.skipped
             unlisted += other.unlisted
+            messages += other.messages
             facts.records += other.facts.records
             facts.increments += other.facts.increments
         }
@@ -262,6 +266,7 @@ public final class Importer {
                 if digestsRefused { added.noteRefused(JSONValue(tape, index)) }
                 return
             }
+            if rule != nil, digestsRefused { added.noteMessage(JSONValue(tape, index)) }
             var (tape, index) = (message.tape, message.record)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)

@@ -44,7 +44,7 @@ extension Repair {
         var lists: [(key: [UInt8], progress: Checkpoint)] = [], ids: [UInt64] = []
         try access.checkpoints.forEachKey(withPrefix: "") { key, progress in
             // The checkpoint of a sync is of no list.
-            guard key.count > 1, key[1] != UInt8(ascii: "*"), let forgotten = progress.forgotten else { return }
+            guard key.count > 1, key[1] != UInt8(ascii: "*"), let forgotten = progress.outdated else { return }
             lists.append((Array(key), forgotten))
         }
         for (key, progress) in lists { try access.checkpoints.put(progress, key: key, sequence: next) }

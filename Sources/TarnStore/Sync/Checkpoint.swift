@@ -194,6 +194,18 @@ package struct Checkpoint: Sendable, Hashable {
         return other
     }
 
+    /// The progress of a list of which records were changed or removed without a request: the next
+    /// scan requests the whole list, also if its record has not changed (`only: changed`); nil if
+    /// it does so anyway.
+    package var outdated: Checkpoint? {
+        if let forgotten { return forgotten }
+        guard let begunAfter, begunAfter > 0, !plan.isEmpty else { return nil }
+        var other = self
+        // Any record is later.
+        other.begunAfter = 0
+        return other
+    }
+
     package init(
         state: State, plan: String, nextURL: String? = nil, scan: UInt64, startedAt: Timestamp,
         completedAt: Timestamp? = nil

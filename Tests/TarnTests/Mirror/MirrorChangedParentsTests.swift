@@ -74,6 +74,25 @@ struct MirrorChangedParentsTests {
         #expect(server.log == ["/items/10", "/items/20", "/items/30"])
     }
 
+    @Test("with full_every, the list of an unchanged record is requested when it is due")
+    func due() async throws {
+        let rule = "since: { param: since, field: rev, full_every: 7d }"
+        let yaml = Self.yaml.replacing("entity: Item\n", with: "entity: Item\n    \(rule)\n")
+            .replacing("title: string }", with: "title: string, rev: int }")
+        let store = try MirrorStore(yaml: yaml), clock = TestClock(), log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let isList = request.url.hasSuffix("/changes")
+            if !isList { log.withLock { $0.append(request.url) } }
+            let body = isList ? #"[{"id":1,"rev":1,"item":10}]"# : #"{"id":10,"title":"a","rev":1}"#
+            return TransportResponse(status: 200, body: Array(body.utf8))
+        }
+        for expected in [1, 1, 2] {
+            try await store.sync(nil, transport: transport) { $0.client.time = clock.source }
+            #expect(log.withLock(\.count) == expected)
+            if expected == 1 { clock.pass(4 * 86_400) }
+        }
+    }
+
     @Test("a list that has failed is requested again, although its record has not changed")
     func failure() async throws {
         let store = try MirrorStore(yaml: Self.yaml), server = Changes()

@@ -89,6 +89,31 @@ struct MirrorEventFeedTests {
         #expect(other.endpoints[0].report.diagnostics.contains { $0.code == .keyMissing })
     }
 
+    @Test("pages with events of the same records are different pages, with page numbers, too")
+    func sameRecords() async throws {
+        let yaml = Self.yaml("{ $: { entity: Item, record: item } }").replacing(
+            "item } }, paginate: single_page", with: "item } }, paginate: { page_number: { param: page } }")
+        let store = try MirrorStore(yaml: yaml)
+        let report = try await store.sync(
+            nil,
+            transport: ClosureTransport { request in
+                let page = URLComponents(string: request.url)?.queryItems?.first { $0.name == "page" }?.value ?? "1"
+                let events = ["1": "a", "2": "b", "3": "c"][page].map { title in
+                    #"{"item":{"id":1,"title":"\#(title)"}},{"item":{"id":2,"title":"\#(title)"}}"#
+                }
+                return TransportResponse(status: 200, body: Array("[\(events ?? "")]".utf8))
+            }, names: ["events"])
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.record("Item", 1)["title"] == .string("c"))
+    }
+
+    @Test("a page of deletions with one element without a record is not refused as a whole")
+    func unusableDeletion() async throws {
+        let yaml = Self.yaml("{ $: { entity: Item, record: id, deleted: true } }")
+        let (titles, report) = try await titles(yaml, #"[{"id":2},{"key":3}]"#)
+        #expect(titles == ["a", "gone", "gone"] && report.endpoints[0].skipped == 1)
+    }
+
     @Test("a bare key that is not deleted makes a partial record, which clears nothing")
     func keys() async throws {
         let yaml = Self.yaml("{ ids: { entity: Item, record: $ } }", entity: "absent: clear, ")

@@ -169,7 +169,7 @@ extension Store {
             // A first scan under way may not have a value yet. The checkpoint of a sync, with
             // `*` before its name, is of no list.
             try writer.replaceCheckpoints(withPrefix: "") { name, list in
-                name.hasPrefix("*") ? nil : list.forgotten
+                name.hasPrefix("*") ? nil : list.outdated
             }
         }
         while !ids.isEmpty {

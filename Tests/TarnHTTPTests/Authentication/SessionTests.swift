@@ -133,6 +133,18 @@ struct SessionTests {
             authentication: .basic(user: .value(Secret("ada")), password: .value(Secret("secret"))),
             tokens: [.init(.body(path: "$"), place: .header("vmware-api-session-id"))])
         #expect(try await send(transport(server, login), server) == 200)
+        let keyed = SessionLogin(
+            "/s", authentication: .apiKey(.value(Secret("key")), .query("k")),
+            tokens: [.init(.body(path: "$"), place: .query("t"))])
+        #expect(Authentication.session(keyed).secretParameters == ["k", "t"])
+        // The secret of an OAuth 2.0 client is none that a login carries.
+        let client = OAuth2(
+            tokenURL: "https://a.example/t", clientID: .value(Secret("c")), clientSecret: .value(Secret("hidden")))
+        let wrong = SessionLogin("/s", authentication: .oauth2(client), tokens: [.init(.body(path: "$"))])
+        await expectFailure(.credentials) {
+            try await transport(server, wrong).send(TransportRequest(url: server.base + "/items"))
+        }
+        #expect(server.requests.count == 2)
     }
 
     @Test("a refused login is a failure of the credentials, with the server's reason and without the password")
